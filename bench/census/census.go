@@ -1,5 +1,5 @@
-// Package census is the table of what each function of the ABI that is implemented is measured with (rows.txt), and
-// makes the C of it: a loop for each row, which bench/census.c includes. bench/compare measures them.
+// Package census is the table of the measurement for each implemented function of the ABI (rows.txt). It generates C
+// code from the table: a loop for each row, which bench/census.c includes. bench/compare measures the rows.
 package census
 
 import (
@@ -19,21 +19,21 @@ var text string
 
 // A Row is one line of the census: calls that are measured together.
 type Row struct {
-	Name   string   // one word: the functions, and what they find
-	Label  string   // the same for people
-	Covers []string // functions that it measures
-	Needs  []string // those, and what opens and closes
-	Ranks  int      // processes of the launch
-	Alone  bool     // rank 0 alone calls
-	Reason string   // why it is below the best peer, where it is
+	Name   string   // one word: the functions and the measured case
+	Label  string   // description for readers
+	Covers []string // functions that the row measures
+	Needs  []string // these, and the functions of open and close
+	Ranks  int      // number of processes of the launch
+	Alone  bool     // only rank 0 makes the calls
+	Reason string   // reason for a ratio below the best peer, if any
 
 	loops             string
-	body, open, close string // C
+	body, open, close string // C code
 }
 
-// A table is what rows.txt says.
+// A table is the parsed contents of rows.txt.
 type table struct {
-	arguments map[string]string // by name or kind of parameter
+	arguments map[string]string // by name or kind of the parameter
 	rows      []Row
 	covered   map[string]bool   // functions that rows measure
 	none      map[string]string // functions that are not measured, with the reason
@@ -106,7 +106,7 @@ func (t *table) addAll(section, line string) {
 	}
 }
 
-// add adds the row, and one with the forms _c if they have none yet.
+// add adds the row, and a second row with the _c forms if they have no row yet.
 func (t *table) add(section, calls string, fields []string) {
 	for _, large := range []bool{false, true} {
 		what := ""
@@ -146,10 +146,10 @@ func (t *table) add(section, calls string, fields []string) {
 	}
 }
 
-// A call in the table: C as it is, or a function with some of its arguments.
+// call matches a call in the table: literal C code, or a function with some of its arguments.
 var call = regexp.MustCompile("`([^`]*)`|(\\w+)(?:\\(([^`]*?)\\)(?: |$))?")
 
-// calls returns the C of calls and the functions they are of.
+// calls returns the C code of calls and the functions that they call.
 func (t *table) calls(source string, large bool) (c string, functions []string) {
 	var parts []string
 	for _, m := range call.FindAllStringSubmatch(source, -1) {
@@ -178,8 +178,8 @@ func (t *table) calls(source string, large bool) (c string, functions []string) 
 	return strings.Join(parts, " "), functions
 }
 
-// call returns the C of a call with the arguments that are given, and the usual ones. What a function returns that is
-// no error code is kept, or the call might be left out.
+// call returns the C code of a call with the given arguments, and the usual ones for the rest. It stores a result that
+// is no error code; otherwise the compiler might remove the call.
 func (t *table) call(f *abi.Function, given map[string]string) string {
 	var arguments []string
 	for _, p := range f.CParams() {
@@ -237,7 +237,7 @@ func (t *table) usual(p *abi.Param) string {
 
 var twins = regexp.MustCompile(`^&?(n|ints|ones|steps|sides|sizes|reduce)$`)
 
-// twin returns the variable's name as it is for a parameter of that type.
+// twin returns the name of the variable that corresponds to value for a parameter of that type.
 func twin(value, kind string) string {
 	switch {
 	case !twins.MatchString(value):
@@ -250,7 +250,7 @@ func twin(value, kind string) string {
 	return value
 }
 
-// Write writes the C of those rows whose functions are there.
+// Write writes the C code of those rows whose functions exist.
 func Write(w io.Writer, there func(function string) bool) error {
 	var loops, list strings.Builder
 	for i, r := range Rows() {

@@ -42,7 +42,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Rows whose functions are not there are left out.
+// TestWrite checks that rows whose functions do not exist are omitted.
 func TestWrite(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, Write(&out, func(function string) bool { return !strings.HasPrefix(function, "MPI_Win_") }))

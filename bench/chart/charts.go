@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A chart is a drawing and the name of its files. Draw returns nil where nothing of it was measured.
+// A chart is a drawing and the name of its files. Draw returns nil if the report has no measurement for it.
 type chart struct {
 	name string
 	draw func(r *report) (*drawing, error)
@@ -58,7 +58,7 @@ var charts = []chart{
 		"ialltoall", "Iallgatherv + Wait", "iallgatherv")},
 }
 
-// swept is a chart of sweeps, of which there are titles and series.
+// swept returns the drawing function of a chart of sweeps. names holds titles and series alternately.
 func swept(names ...string) func(r *report) (*drawing, error) {
 	var views []view
 	for i := 0; i < len(names); i += 2 {
@@ -70,10 +70,10 @@ func swept(names ...string) func(r *report) (*drawing, error) {
 	}
 }
 
-// A view is one panel: a title, the series and what the names of its measurements begin with.
+// A view is one panel: its title, the series and the prefix of the names of its measurements.
 type view struct{ title, series, prefix string }
 
-// across says what x is; every so many of its values has a word.
+// across describes the x axis. Every n-th of its values has a label.
 type across struct {
 	label string
 	word  func(x float64) string
@@ -82,7 +82,7 @@ type across struct {
 
 var bySize = across{"bytes", size, 3}
 
-// quantity is what a chart shows of a time.
+// quantity describes how a chart derives its values from times.
 type quantity struct {
 	label string
 	of    func(m measurement, ns float64) float64
@@ -132,7 +132,7 @@ func (r *report) lines(views []view, x across, y quantity) (*drawing, error) {
 	return d, nil
 }
 
-// ticks puts a mark at each power of two among the values, and words at some.
+// ticks returns a tick at each power of two among the values, with labels at some.
 func (x across) ticks(values []float64) (first, last float64, ticks []plot.Tick) {
 	first, last = values[0], values[0]
 	for _, v := range values {
@@ -160,7 +160,7 @@ func (x across) ticks(values []float64) (first, last float64, ticks []plot.Tick)
 	return first, last, ticks
 }
 
-// ratios draws a bar for each main measurement: how many times better than the better peer, with a mark at the goal.
+// ratios draws a bar for each main measurement: its ratio to the better peer, with a mark at the goal.
 func ratios(r *report) (*drawing, error) {
 	var rows []measurement
 	for _, m := range r.Measurements {
@@ -188,7 +188,7 @@ func sweeps(r *report) (*drawing, error) {
 		})
 }
 
-// bars draws what of says of each row: a bar to value, and a stroke.
+// bars draws, for the values that of returns for each row, a bar to value and a stroke.
 func bars[T any](title string, rows []T, of func(row T) (name string, value, stroke float64, good bool)) (*drawing,
 	error) {
 	if len(rows) == 0 {
@@ -218,7 +218,7 @@ func bars[T any](title string, rows []T, of func(row T) (name string, value, str
 		height: vg.Length(len(rows))*3.6*vg.Millimeter + 22*vg.Millimeter}, nil
 }
 
-// short is a name that fits beside a bar and tells rows of different tables apart.
+// short returns a name that fits next to a bar and distinguishes rows of different tables.
 func short(m measurement) string {
 	switch m.Part {
 	case "Windows over malloc memory":
@@ -229,8 +229,8 @@ func short(m measurement) string {
 	return m.Label
 }
 
-// A bar lies at y between two values of x, with a stroke. A logarithmic axis has no zero to begin at: bars
-// begin at 1 and go to the left where the ratio is below.
+// A bar lies at y between two values of x, with a stroke. A logarithmic axis has no zero: bars begin at 1 and extend to
+// the left for ratios below 1.
 type bar struct {
 	y, from, to, stroke float64
 	colour              color.Color

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// small has one measurement of each chart but "threads"; one library has no value for one of them.
+// small has one measurement for each chart except "threads"; one library has no value for one of them.
 const small = `{"libraries": ["gompirma", "MPICH"], "measurements": [
 	{"name": "put8", "label": "put 8 B", "part": "Windows", "goal": 3, "ratio": 5.5, "results": {}},
 	{"name": "get8", "label": "get 8 B", "part": "Windows over malloc memory", "goal": 3, "ratio": 0.2,
@@ -27,7 +27,7 @@ const small = `{"libraries": ["gompirma", "MPICH"], "measurements": [
 		"worst": 0.1},
 		{"label": "no peer"}]}`
 
-// Charts of what was measured are drawn, are what their names say, and name the libraries and rows.
+// TestCharts checks that charts of existing measurements are drawn, match their names, and name the libraries and rows.
 func TestCharts(t *testing.T) {
 	folder := t.TempDir()
 	from := filepath.Join(folder, "a.json")
@@ -43,7 +43,7 @@ func TestCharts(t *testing.T) {
 		"ranks":     {"gompirma", "Barrier", "ranks"},
 		"ratios":    {"put 8 B", "malloc: get 8 B"},
 		"sweeps":    {"malloc: put, flush", "0.1"},
-		// of 90 ns, not of the sweep whose name begins alike
+		// of 90 ns, not of the sweep with the same prefix
 		"sweeps-messages": {"Ping-pong, one way", "10 ns", "100 ns"},
 	} {
 		svg, err := os.ReadFile(filepath.Join(folder, name+".svg"))
@@ -71,7 +71,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// text returns what stands in an SVG file.
+// text returns the text elements of an SVG file.
 func text(t *testing.T, svg []byte) string {
 	t.Helper()
 	var said strings.Builder

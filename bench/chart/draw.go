@@ -16,14 +16,14 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A drawing is panels side by side, and above them which library has which colour and mark.
+// A drawing is a row of panels, with a legend of the libraries' colours and marks above them.
 type drawing struct {
 	panels        []*plot.Plot
 	legend        []plot.Legend // one entry each
 	width, height vg.Length
 }
 
-// The legend's strip, and an entry's part of it.
+// Height of the legend, and width of one entry.
 const legendHeight, legendWidth = 6 * vg.Millimeter, 32 * vg.Millimeter
 
 func (d *drawing) write(path, kind string) error {
@@ -63,7 +63,7 @@ func finish(f *os.File, from io.WriterTo) error {
 	return err
 }
 
-// Colours that differ for the colour-blind, too, in the order of the libraries.
+// Colours that the colour-blind can also distinguish, in the order of the libraries.
 var colours = []color.RGBA{{R: 0x00, G: 0x72, B: 0xb2, A: 255}, {R: 0xd5, G: 0x5e, B: 0x00, A: 255},
 	{R: 0x00, G: 0x9e, B: 0x73, A: 255}}
 
@@ -91,14 +91,14 @@ func panel(title, x, y string) *plot.Plot {
 	return p
 }
 
-// A look is what tells a library's line from others.
+// look returns the line style and the mark of library i.
 func look(i int) (draw.LineStyle, draw.GlyphStyle) {
 	colour := colours[i%len(colours)]
 	return draw.LineStyle{Color: colour, Width: vg.Points(1.4)},
 		draw.GlyphStyle{Color: colour, Radius: vg.Points(2.2), Shape: shapes[i%len(shapes)]}
 }
 
-// legend has an entry for the library.
+// legend returns the legend entry of a library.
 func legend(library string, i int) plot.Legend {
 	l := plot.NewLegend()
 	l.Top, l.Left = true, true
@@ -108,7 +108,7 @@ func legend(library string, i int) plot.Legend {
 	return l
 }
 
-// line adds a library's points; those without a value are not there.
+// line adds a library's points, omitting those without a value.
 func line(p *plot.Plot, i int, points plotter.XYs) error {
 	if len(points) == 0 {
 		return nil
@@ -122,14 +122,14 @@ func line(p *plot.Plot, i int, points plotter.XYs) error {
 	return nil
 }
 
-// axis sets a range and the ticks in it, which are words; marks between them have none.
+// axis sets the range and the labelled ticks of an axis; the minor ticks between them have no label.
 func axis(a *plot.Axis, low, high float64, ticks []plot.Tick) {
 	a.Min, a.Max = low, high
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// decades are the powers of ten from low to high, which they are put around.
+// decades returns the range that encloses low to high in powers of ten, and their ticks.
 func decades(low, high float64, word func(float64) string) (from, to float64, ticks []plot.Tick) {
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	if first == last {
@@ -142,7 +142,7 @@ func decades(low, high float64, word func(float64) string) (from, to float64, ti
 	return math.Pow10(first), math.Pow10(last), ticks
 }
 
-// duration words nanoseconds that are a power of ten.
+// duration formats a power of ten of nanoseconds.
 func duration(ns float64) string {
 	units := []string{"ns", "µs", "ms", "s"}
 	for ns >= 1000 && len(units) > 1 {
@@ -152,7 +152,7 @@ func duration(ns float64) string {
 	return fmt.Sprintf("%g %s", ns, units[0])
 }
 
-// size words bytes that are a power of two.
+// size formats a power of two of bytes.
 func size(bytes float64) string {
 	units := []string{"B", "K", "M", "G"}
 	for bytes >= 1024 && len(units) > 1 {

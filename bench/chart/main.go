@@ -1,8 +1,8 @@
-// Command chart draws what `make bench` has measured, as SVG and PNG:
+// Command chart draws the results of `make bench`, as SVG and PNG:
 //
 //	go -C bench/chart run . FILE.json FOLDER [svg|png]
 //
-// It is a module of its own, so that the library does not depend on what draws.
+// It is a separate module, so that the library does not depend on the drawing packages.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// A report is what bench/compare writes with -json.
+// A report is the output of bench/compare with -json.
 type report struct {
 	Machine      string        `json:"machine"`
 	Cores        int           `json:"cores"`
@@ -38,7 +38,7 @@ type measurement struct {
 	} `json:"results"`
 }
 
-// A sweep is what measurements over sizes come to: the median of their ratios, and the worst.
+// A sweep summarizes measurements over sizes: the median of their ratios, and the worst.
 type sweep struct {
 	Label string  `json:"label"`
 	Part  string  `json:"part"`
@@ -74,7 +74,7 @@ func run(from, folder string, kinds []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		if drawn == nil { // nothing of it was measured
+		if drawn == nil { // the report has no measurement of this chart
 			continue
 		}
 		for _, kind := range kinds {

@@ -16,7 +16,7 @@ import (
 	"gompirma/bench/census"
 )
 
-// censused are the rows of the census: their times, and of gompirma instructions and calls of Go.
+// censused returns the rows of the census: their times and, for gompirma, instructions and calls of Go.
 func censused() (all []measurement) {
 	for _, kind := range []string{"census", "count", "calls"} {
 		for _, r := range census.Rows() {
@@ -35,13 +35,14 @@ func censused() (all []measurement) {
 			all = append(all, m)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b measurement) int { // launches have one number of ranks
+	slices.SortStableFunc(all, func(a, b measurement) int { // all rows of a launch have the same number of ranks
 		return cmp.Or(strings.Compare(a.part, b.part), cmp.Compare(a.ranks, b.ranks))
 	})
 	return all
 }
 
-// ratio is that of the better peer to gompirma, by the first so many launches of both; 0: one of them has no time.
+// ratio returns the ratio of the better peer's time to gompirma's, from the given number of first launches of both. It
+// returns 0 if one of them has no time.
 func (all *report) ratio(row string, launches int) float64 {
 	times, name := map[string][]outcome{}, "census."+row
 	for l, o := range all.results[name] {
@@ -54,21 +55,21 @@ func (all *report) ratio(row string, launches int) float64 {
 	return paired(times[peer], times["gompirma"])
 }
 
-// notBelow reports whether a measurement is none of a row's time that is worse than a peer's.
+// notBelow reports whether m is not a row's time for which a peer is faster.
 func (all *report) notBelow(m measurement) bool {
 	row, ok := strings.CutPrefix(m.name, "census.")
 	ratio := all.ratio(row, math.MaxInt)
 	return !ok || ratio == 0 || ratio >= 1
 }
 
-// inGo reports whether instructions would be counted that the Go runtime executes: those depend on its threads.
+// inGo reports whether m counts instructions that the Go runtime executes: their number depends on its threads.
 func (all *report) inGo(m measurement) bool {
 	return m.count && median(all.results["calls."+m.row]["gompirma"]).value > 0
 }
 
 var functionName = regexp.MustCompile(`\b(MPI_\w+)\s*\(`)
 
-// census finds the functions that the library's mpi.h has and writes the rows of those.
+// census determines which functions the library's mpi.h declares, and writes the rows of these.
 func (l *library) census(work string) error {
 	cmd := exec.Command(l.cc, "-E", "-dD", "-x", "c", "-")
 	cmd.Stdin = strings.NewReader("#include <mpi.h>\n")
@@ -97,16 +98,16 @@ func writeRows(folder string, there func(function string) bool) error {
 	return f.Close()
 }
 
-// A line of the document.
+// line is a line of the document.
 type line struct {
 	census.Row
-	mine, calls outcome // time; calls of Go
-	ratio       float64 // the better peer to gompirma; 0: there is none
-	first       float64 // the same before rows were measured again
+	mine, calls outcome // mine: time; calls: number of calls of Go
+	ratio       float64 // ratio of the better peer to gompirma; 0: no peer
+	first       float64 // ratio before rows were measured again
 }
 
-// census prints the document: what it is, and a line for each row that was measured, those that are worst beside the
-// better peer first, those without a peer last.
+// census prints the document: an introduction, and a line for each measured row, ordered by the ratio to the better
+// peer, worst first, and rows without a peer last.
 func (all *report) census(out io.Writer) {
 	var lines []line
 	for _, r := range census.Rows() {
@@ -148,7 +149,7 @@ func (all *report) census(out io.Writer) {
 	}
 }
 
-// facts words what the document is and what it comes to.
+// facts returns the introduction of the document with a summary of its results.
 func (all *report) facts(lines []line) string {
 	functions, compared, below, reasons, first, went := map[string]bool{}, 0, 0, 0, 0, 0
 	count := func(n *int, is bool) {
@@ -187,7 +188,7 @@ is the one to compare with other censuses. Rows move by a tenth between censuses
 `, all.Runs, len(lines), len(functions), compared, below, reasons, first, went)
 }
 
-// unmeasured words which functions have no row.
+// unmeasured returns a text that lists the functions without a row.
 func unmeasured() string {
 	by := map[string][]string{}
 	for name, reason := range census.Unmeasured() {
@@ -202,7 +203,7 @@ func unmeasured() string {
 	return s.String()
 }
 
-// An exported function that does nothing, and a program that says what each of some loops of calls took for one.
+// An exported function that does nothing, and a program that prints the time of one call for each of several loops.
 const (
 	emptyGo = "package main\n\nimport \"C\"\n\n//export empty\nfunc empty() {}\n\nfunc main() {}\n"
 	callerC = `#include <stdio.h>
@@ -223,7 +224,8 @@ int main(void) {
 `
 )
 
-// crossing words what a call from C into Go costs: an empty one, and the row that is the quickest of those with one.
+// crossing returns a text about the cost of a call from C into Go: of an empty one, and of the fastest row that has
+// one.
 func (all *report) crossing(lines []line) string {
 	quickest := line{mine: outcome{value: math.Inf(1)}}
 	for _, l := range lines {

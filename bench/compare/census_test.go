@@ -9,7 +9,8 @@ import (
 	"gompirma/bench/census"
 )
 
-// The document has the rows that were measured: the worst beside the better peer first, those without a peer last.
+// TestCensus checks that the document has the measured rows, ordered by the ratio to the better peer, worst first, and
+// rows without a peer last.
 func TestCensus(t *testing.T) {
 	all := &report{Runs: 3, Empty: 40, Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
 	all.results.of("census.Comm_rank", 4, 5, 6)
@@ -33,7 +34,7 @@ func TestCensus(t *testing.T) {
 	require.False(t, all.inGo(measurement{row: "Comm_rank", count: true}))
 }
 
-// A machine that is slow in the second turn is slow for both.
+// TestPaired checks that slowness of the machine during the second round affects both libraries alike.
 func TestPaired(t *testing.T) {
 	of := func(values ...float64) (all []outcome) {
 		for _, v := range values {
@@ -45,8 +46,8 @@ func TestPaired(t *testing.T) {
 	require.Equal(t, 0.5, paired(of(20), of(10, 40, 60)))
 }
 
-// A library is asked for the rows whose functions it has, what opens and closes them among those; the counts are of
-// gompirma alone.
+// TestLacks checks that a library runs only the rows whose functions it has, including those of open and close, and
+// that only gompirma has counts.
 func TestLacks(t *testing.T) {
 	peer, mine := library{name: "MPICH", has: map[string]bool{"MPI_Recv": true}}, library{name: "gompirma"}
 	require.False(t, peer.lacks(measurement{needs: []string{"MPI_Recv"}}))

@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// A library is one MPI: its compiler, its launcher.
+// A library is one MPI library: its compiler and its launcher.
 type library struct {
 	name   string
 	cc     string
 	launch []string // followed by -n N PROGRAM
 	env    []string
-	hosts  string // option that says how many ranks each of two hosts gets; "": all are on one
-	// functions that its mpi.h declares, where that is asked for
+	hosts  string // option with the number of ranks on each of two hosts; "": all on one host
+	// functions that its mpi.h declares, for measurements with needs
 	has map[string]bool
 }
 
-// lacks reports whether the measurement is not for this library.
+// lacks reports whether the library cannot run the measurement.
 func (l library) lacks(m measurement) bool {
 	return m.own && l.name != "gompirma" ||
 		slices.ContainsFunc(m.needs, func(function string) bool { return !l.has[function] })
 }
 
-// place is what tells the launcher where so many ranks go.
+// place returns the launcher's options that place the given number of ranks.
 func (l library) place(ranks int) []string {
 	each := ranks / 2
 	switch l.hosts {
@@ -55,8 +55,8 @@ func candidates(build string) []library {
 	}
 }
 
-// onHosts are the libraries as they are launched over the two hosts of tests/cluster/bed.sh. MPICH's launcher starts
-// gompirma as well. Both peers need to be told of the network, since the hosts are in one machine.
+// onHosts returns the libraries with launchers for the two hosts of tests/cluster/bed.sh. MPICH's launcher also starts
+// gompirma. Both peers need options to use the network, since both hosts are on one machine.
 func onHosts(build string) []library {
 	remote := filepath.Join(os.Getenv("BED"), "bin/remote")
 	hydra := []string{"on", "h1", "mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", remote, "-hosts", "h1,h2"}
@@ -72,13 +72,13 @@ func onHosts(build string) []library {
 	return all
 }
 
-// An outcome is what one launch gave for a measurement: a value, or why there is none.
+// An outcome is the result of one launch for a measurement: a value, or the reason why there is none.
 type outcome struct {
 	value float64 // nanoseconds, KiB or instructions
 	why   string
 }
 
-// compileAll builds the programs with every library there is; gompirma must be there.
+// compileAll builds the programs with every available library; gompirma is required.
 func compileAll(all []library, work string, programs []string) ([]library, error) {
 	var found []library
 	if err := compileOne("gcc", filepath.Join(work, "icount"), "icount"); err != nil {
@@ -116,7 +116,7 @@ func compileOne(cc, to, program string, options ...string) error {
 	return nil
 }
 
-// folder is where headers lie that are made for this library.
+// folder returns the directory for generated headers of this library.
 func (l library) folder(work string) string {
 	return filepath.Join(work, strings.ReplaceAll(l.name, " ", ""))
 }
@@ -125,17 +125,17 @@ func programPath(work, program string, l library) string {
 	return filepath.Join(work, program+"-"+strings.ReplaceAll(l.name, " ", ""))
 }
 
-// A launcher runs programs that compileAll has put into work; one that says nothing for timeout is ended, and all are
-// when ctx is.
+// A launcher runs programs that compileAll built in work. It kills a program without output for timeout, and all
+// programs when ctx ends.
 type launcher struct {
 	ctx     context.Context
 	work    string
 	timeout time.Duration
 }
 
-// measure gives every measurement of the batch an outcome with this library. The batch is one launch; behind a
-// measurement that fails there is another launch for those after it; the sweep that it is of has failed as a whole, so
-// that what hangs does so once.
+// measure returns an outcome for every measurement of the batch with this library. The batch is one launch. After a
+// measurement that fails, another launch runs the measurements after it. If the failed measurement belongs to a sweep,
+// the whole sweep fails, so that a hang occurs only once.
 func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	outcomes := map[string]outcome{}
 	for len(batch) > 0 {
@@ -149,7 +149,7 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 			outcomes[batch[done].name] = o
 			done++
 		}
-		if why != "" && done == len(batch) { // it ended badly with nothing left to do
+		if why != "" && done == len(batch) { // it failed after the last measurement
 			done--
 		}
 		if done < len(batch) {
@@ -168,9 +168,9 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	return outcomes
 }
 
-// launch starts the program of the batch once and returns what it said by its names for the measurements, and what
-// went wrong, if anything. The processes get SIGTERM when they say nothing for too long, so that launchers can end
-// theirs, then SIGKILL.
+// launch starts the program of the batch once. It returns the printed values by the program's names of the
+// measurements, and a description of the failure, if any. After timeout without output it sends SIGTERM, so that
+// launchers can end their processes, then SIGKILL.
 func (r launcher) launch(batch []measurement, l library) (said map[string]outcome, why string) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
@@ -200,7 +200,7 @@ func (r launcher) launch(batch []measurement, l library) (said map[string]outcom
 	err := cmd.Run()
 	took := time.Since(begin)
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group; normally nobody
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // remaining processes of the group; normally none
 	}
 	switch exit := (*exec.ExitError)(nil); {
 	case r.ctx.Err() != nil:
@@ -224,8 +224,8 @@ func (r launcher) launch(batch []measurement, l library) (said map[string]outcom
 // countLoops is the length of the loops in which instructions are counted.
 const countLoops = "6"
 
-// parse finds the lines "name value unit" in what a program says; instructions have no unit, and of
-// too many the counter says so.
+// parse finds the lines "name value unit" in a program's output. Instructions have no unit; if there are too many, the
+// counter reports that.
 func parse(text string) map[string]outcome {
 	said := map[string]outcome{}
 	for _, line := range strings.Split(text, "\n") {
@@ -244,7 +244,7 @@ func parse(text string) map[string]outcome {
 	return said
 }
 
-// watched keeps what is written and puts off the end of patience each time.
+// watched stores the output and restarts the timeout at each write.
 type watched struct {
 	timeout time.Duration
 	watch   *time.Timer

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A program that crashes or hangs takes nothing from the measurements before and behind it.
+// TestMeasure checks that a program that crashes or hangs does not affect the measurements before and after it.
 func TestMeasure(t *testing.T) {
 	work := t.TempDir()
 	l := library{name: "sh", launch: []string{filepath.Join(work, "launch")}}
@@ -58,7 +58,7 @@ done
 	}
 }
 
-// Names are what -only finds and results are kept by: each is there once.
+// TestMeasurements checks that names, which -only matches and which index the results, are unique.
 func TestMeasurements(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range measurements {
@@ -84,7 +84,7 @@ func TestParse(t *testing.T) {
 		parse("put 59.0\nsend more\nrecv -20.3\nmemory 1200 KiB\nother words\npingpong:8 12.50 ns\n"))
 }
 
-// An interrupt ends what has been launched, and nothing is launched behind it.
+// TestInterrupted checks that an interrupt ends the launched programs, and that no further launch follows.
 func TestInterrupted(t *testing.T) {
 	work := t.TempDir()
 	l := library{name: "sh", launch: []string{filepath.Join(work, "launch")}}

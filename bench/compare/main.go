@@ -1,5 +1,5 @@
-// Command compare builds the programs of bench/ with gompirma and with Debian's MPICH and Open MPI, runs each
-// measurement with all of them in turn, and prints tables of times and ratios beside the goals, as Markdown.
+// Command compare builds the programs of bench/ with gompirma and with Debian's MPICH and Open MPI, and runs each
+// measurement with all of them alternately. It prints tables of times and ratios with the goals, as Markdown.
 //
 //	go run ./bench/compare -build build [-only REGEXP] [-quick] [-runs 3] [-timeout 20s] [-o FILE.md] [-json FILE]
 //	go run ./bench/compare -list
@@ -9,12 +9,12 @@
 //	go run ./bench/compare -census -from FILE.json > docs/CENSUS.md
 //	go run ./bench/compare [-sweeps] -from FILE.json -into docs/MEASURED.md
 //
-// The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
-// does not end in time is shown as that; its place in the ratio is taken by the other one. -quick measures the main
-// rows' times alone, and those that are alike in one launch. -sweeps measures operations over sizes, as public suites
-// do, and prints a line for each sweep: -only '^put.flush$' takes one, -quick fewer sizes, -all those that
-// suites have options for. The last form measures nothing: it writes the main tables of an earlier run, or the sweeps',
-// between two marks of a document.
+// The libraries alternate within one run, so that other load of the machine affects all of them. The tables show if a
+// peer crashes or exceeds the time limit; the ratio then refers to the other peer. -quick measures only the times of
+// the main rows, with similar ones in one launch. -sweeps measures operations over sizes, as public suites do, and
+// prints a line for each sweep: -only '^put.flush$' selects one, -quick uses fewer sizes, -all includes those that need
+// options in the suites. The last form measures nothing: it writes the main tables of an earlier run, or those of the
+// sweeps, between two marks of a document.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 	"time"
 )
 
-// options are what the command line says.
+// options holds the options of the command line.
 type options struct {
 	build, only, to, asJSON string
 	runs                    int
@@ -100,7 +100,7 @@ func main() {
 	}
 }
 
-// choose returns the measurements that are asked for.
+// choose returns the measurements that the options select.
 func choose(o options) ([]measurement, error) {
 	pattern, err := regexp.Compile(o.only)
 	if err != nil {
@@ -131,7 +131,7 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	// Launched programs are process groups of their own, which a terminal's interrupt does not reach.
+	// Launched programs have their own process groups, which an interrupt from the terminal does not reach.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var programs []string
@@ -216,7 +216,7 @@ func run(o options) error {
 	return nil
 }
 
-// batches puts measurements that follow each other and may share a launch together.
+// batches groups consecutive measurements that may share a launch.
 func batches(all []measurement) [][]measurement {
 	var found [][]measurement
 	for _, m := range all {
@@ -229,8 +229,8 @@ func batches(all []measurement) [][]measurement {
 	return found
 }
 
-// take launches the batch with every library in turn; what was found before stays. A library that failed in a
-// measurement once is not asked again.
+// take launches the batch once with every library and adds the results to the existing ones. It skips a library that
+// has failed in a measurement before.
 func (all *report) take(batch []measurement, libraries []library, with launcher) {
 	for _, m := range batch {
 		if all.results[m.name] == nil {

@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// A measurement is one line of a table. Its goal is a ratio: how many times better than the best peer gompirma is to
-// be; with `of` it is the speed compared with that measurement of gompirma itself (the hardware's speed); `atMost` is a
-// bound on the value.
+// A measurement is one line of a table. Its goal is a ratio: by what factor gompirma shall be better than the best
+// peer. With `of`, gompirma is also compared with that measurement of gompirma itself (the speed of the hardware).
+// `atMost` is a bound on the value.
 type measurement struct {
-	name    string // row, and what sets it apart: ".8" for 8 ranks where 2 are the rule, ".shared" in place
+	name    string // row, and a suffix for variants: ".8" for 8 ranks instead of 2, ".shared" in place
 	label   string
 	part    string // heading of the table
 	program string
 	row     string // argument of the program and the name in its output; "" for none
 	ranks   int
 	env     []string
-	batch   bool     // shares a launch with those beside it that are of the same sweep, if of any
+	batch   bool     // shares a launch with adjacent measurements of the same sweep, if any
 	mixed   bool     // with batch: of any sweep
-	wall    bool     // the whole launch is timed
+	wall    bool     // the duration of the whole launch is measured
 	count   bool     // instructions are counted
 	goal    float64  // ratio to the best peer; 0: none
-	of      string   // measurement that is the yardstick besides the peers
-	ofGoal  float64  // ratio to it that also counts as reached
+	of      string   // measurement that serves as reference besides the peers
+	ofGoal  float64  // ratio to it that also reaches the goal
 	atMost  float64  // in the measurement's unit
-	series  string   // of a sweep: what is measured for several x; not one of the main measurements
+	series  string   // name of a sweep, which has several x; empty for main measurements
 	x       int      // bytes, ranks or threads
-	most    int      // launches with each library; 0: as many as are asked for
+	most    int      // maximum number of launches with each library; 0: no limit
 	args    []string // of the program, before the rows
-	percent bool     // the value is what part is hidden
+	percent bool     // the value is the percentage of time that is hidden
 	rare    bool     // only with -all
-	own     bool     // of gompirma alone
-	needs   []string // functions of MPI that a library may lack
+	own     bool     // only gompirma
+	needs   []string // MPI functions that a library may lack
 }
 
 func (m measurement) unit() string {
@@ -49,7 +49,7 @@ func (m measurement) unit() string {
 	return "ns"
 }
 
-// together reports whether both may be measured in one launch.
+// together reports whether one launch may run both measurements.
 func (m measurement) together(other measurement) bool {
 	return m.batch && other.batch && !m.wall && !other.wall && m.part == other.part &&
 		(m.mixed || m.series == other.series) &&
@@ -58,7 +58,7 @@ func (m measurement) together(other measurement) bool {
 		slices.Equal(m.args, other.args)
 }
 
-// against adds the hardware's speed as a goal of its own.
+// against adds a goal relative to the speed of the hardware.
 func (m measurement) against(of string, goal float64) measurement {
 	m.of, m.ofGoal = of, goal
 	return m
@@ -71,7 +71,7 @@ func (m measurement) on(ranks int) measurement {
 	return m
 }
 
-// sharedInPlace asks for ordinary memory to be shared in place.
+// sharedInPlace makes the program use ordinary memory that is shared in place.
 func (m measurement) sharedInPlace() measurement {
 	m.name += ".shared"
 	m.env = []string{"GOMPIRMA_SHARE_IN_PLACE=1"}
@@ -86,7 +86,7 @@ func rma(row, label string, goal float64) measurement     { return of("rma", row
 func message(row, label string, goal float64) measurement { return of("messages", row, label, goal) }
 func coll(row, label string, goal float64) measurement    { return of("collectives", row, label, goal) }
 
-// inquiries are calls that read what the process has; none may cost more than elsewhere.
+// inquiries returns measurements of calls that read local state; none may cost more than with the peers.
 func inquiries(calls ...string) (all []measurement) {
 	for _, call := range calls {
 		m := of("inquiries", strings.ToLower(call), "MPI_"+call, 1)
@@ -104,7 +104,7 @@ func inquiries(calls ...string) (all []measurement) {
 	return all
 }
 
-// sweep is one operation for each of xs; label may say %s, which is replaced by the x.
+// sweep returns measurements of one operation for each of xs. A %s in label is replaced by the x.
 func sweep(kind, program, series, label string, xs []int, set func(m *measurement, x int)) (all []measurement) {
 	for _, x := range xs {
 		m := measurement{name: fmt.Sprintf("%s.%s.%d", kind, series, x), program: program, ranks: 2,
@@ -118,7 +118,7 @@ func sweep(kind, program, series, label string, xs []int, set func(m *measuremen
 	return all
 }
 
-// showX words what a sweep goes over.
+// showX formats an x of a sweep with its unit.
 func showX(kind string, x int) string {
 	if kind != "sizes" && kind != "windows" && kind != "sweep" {
 		if x == 1 {
@@ -141,7 +141,8 @@ var (
 	threads = []int{1, 2, 4}
 )
 
-// bySize has two launches at most: a sweep shows how a time grows, in which a neighbour is as good as another launch.
+// bySize returns a sweep over sizes with at most two launches: it shows how a time grows, and an adjacent size is as
+// informative as another launch.
 func bySize(program, row, label string) []measurement {
 	return sweep("sizes", program, row, label, sizes, func(m *measurement, x int) {
 		m.row, m.most = fmt.Sprintf("%s:%d", row, x), 2
@@ -154,7 +155,8 @@ func windowsBySize(row, label string) []measurement {
 	})
 }
 
-// byRanks has one launch with each library: with more ranks than cores a peer needs seconds for some calls.
+// byRanks returns a sweep over numbers of ranks with one launch for each library: with more ranks than cores a peer
+// needs seconds for some calls.
 func byRanks(program, row, label string) []measurement {
 	return sweep("ranks", program, row, label, ranks, func(m *measurement, x int) {
 		m.row, m.ranks, m.most = row, x, 1
@@ -175,7 +177,7 @@ func startByRanks() []measurement {
 //go:embed instructions.txt
 var bounds string
 
-// counted are the calls of instructions.txt.
+// counted returns measurements of the calls of instructions.txt.
 func counted() (all []measurement) {
 	for _, line := range strings.Split(bounds, "\n") {
 		f := strings.Fields(line)
@@ -197,7 +199,7 @@ func part(heading string, all ...measurement) []measurement {
 	return all
 }
 
-// The goals are those of the design, section 9, and of what was planned since.
+// The goals are those of the design, section 9, and of later plans.
 var measurements = slices.Concat(
 	part("Windows",
 		rma("put8", "put 8 B", 3),

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// spread puts half of the ranks on each of two hosts.
+// spread places half of the ranks on each of two hosts.
 func spread(heading string, all ...measurement) []measurement {
 	for i := range all {
 		all[i].batch = true
@@ -13,7 +13,7 @@ func spread(heading string, all ...measurement) []measurement {
 	return part(heading, all...)
 }
 
-// computing are operations on a rank that computes meanwhile: no peer's move.
+// computing returns measurements of operations on a rank that computes meanwhile. Peers may make no progress then.
 func computing(rows ...string) (all []measurement) {
 	for _, row := range rows {
 		m := of("computing", row, strings.ReplaceAll(row, "_", " + ")+" of 8 B, target computes", 100)
@@ -23,7 +23,7 @@ func computing(rows ...string) (all []measurement) {
 	return all
 }
 
-// networked are the measurements over two hosts; the goals are those of the plan for several nodes.
+// networked lists the measurements on two hosts; their goals are those of the plan for several nodes.
 var networked = slices.Concat(
 	spread("Windows, one rank on each of two hosts",
 		rma("put_flush:8", "put 8 B + flush", 1.2),

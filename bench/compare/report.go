@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// results are outcomes by measurement and library.
+// results holds outcomes by measurement and library.
 type results map[string]map[string][]outcome
 
-// A report is what a run has found out. As JSON, with a record for each measurement, it is what bench/chart reads.
+// A report holds the results of a run. bench/chart reads its JSON form, with a record for each measurement.
 type report struct {
 	Machine   string   `json:"machine"`
 	Cores     int      `json:"cores"`
@@ -23,10 +23,10 @@ type report struct {
 	Libraries []string `json:"libraries"`
 	Records   []record `json:"measurements"`
 	Sweeps    []sum    `json:"sweeps,omitempty"`
-	Empty     float64  `json:"empty,omitempty"` // nanoseconds of a call of an empty Go function, with the census
+	Empty     float64  `json:"empty,omitempty"` // duration of a call of an empty Go function in ns, with the census
 
 	results results
-	part    string // of the table that line is in
+	part    string // heading of the table that line is in
 }
 
 // A record is one measurement.
@@ -36,14 +36,14 @@ type record struct {
 	Part    string           `json:"part"`
 	Unit    string           `json:"unit"`
 	Ranks   int              `json:"ranks"`
-	Goal    float64          `json:"goal,omitempty"`   // ratio to the best peer
-	Ratio   float64          `json:"ratio,omitempty"`  // that was measured
+	Goal    float64          `json:"goal,omitempty"`   // wanted ratio to the best peer
+	Ratio   float64          `json:"ratio,omitempty"`  // measured ratio
 	Series  string           `json:"series,omitempty"` // of a sweep
 	X       int              `json:"x,omitempty"`      // bytes, ranks or threads
 	Results map[string]found `json:"results"`          // by library
 }
 
-// found is what the launches with one library gave.
+// found holds the results of the launches with one library.
 type found struct {
 	Values  []float64 `json:"values"`
 	Median  float64   `json:"median,omitempty"`
@@ -73,14 +73,14 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// head prints where and how was measured.
+// head prints the conditions of the measurement.
 func (all *report) head(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d cores, load before the run %s, median of %d launches.\n", all.Machine, all.Cores,
 		all.Load, all.Runs)
 	all.part = ""
 }
 
-// line prints the measurement's line of its table, and before it the table's head, if that is another than before.
+// line prints the measurement's line of its table, preceded by the table's head if the table changes.
 func (all *report) line(out io.Writer, m measurement) {
 	if m.part != all.part {
 		all.part = m.part
@@ -123,7 +123,7 @@ func (all *report) save(path string) error {
 	return os.WriteFile(path, append(data, '\n'), 0o644)
 }
 
-// load reads what save has written.
+// load reads a report that save has written.
 func load(path string) (*report, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -147,14 +147,14 @@ func load(path string) (*report, error) {
 	return all, nil
 }
 
-// What stands between two such lines of a document is generated: the main tables, or the sweeps'.
+// Text between two such lines of a document is generated: the main tables, or those of the sweeps.
 const (
 	begin, end             = "<!-- written by make measured -->\n", "<!-- end of what make measured writes -->\n"
 	beginSweeps, endSweeps = "<!-- sweeps, written by make measured -->\n", "<!-- end of the sweeps -->\n"
 )
 
-// document writes the main tables of the report in the file from, or those of sweeps, into the document, between their
-// marks, and behind them the charts of them that lie in the folder charts beside it.
+// document replaces the text between two marks of the document into by tables of the report in the file from: the main
+// tables, or those of sweeps. It adds links to their charts, which are in the directory charts next to the document.
 func document(from, into string, sweeps bool) error {
 	all, err := load(from)
 	if err != nil {
@@ -188,7 +188,7 @@ func document(from, into string, sweeps bool) error {
 	return os.WriteFile(into, []byte(changed), 0o644)
 }
 
-// main returns the tables of all but the sweeps, which are for charts.
+// main returns all tables except those of the sweeps, which are for charts.
 func (all *report) main() string {
 	var tables strings.Builder
 	all.head(&tables)
@@ -208,7 +208,7 @@ func (all *report) swept() string {
 	return tables.String()
 }
 
-// replaced returns the text with others words between the marks.
+// replaced returns the text with words in place of the part between the marks.
 func replaced(text, words, begin, end string) (string, error) {
 	before, rest, ok := strings.Cut(text, begin)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is saved and read again gives the same tables, between the marks of a document.
+// TestDocument checks that a saved and loaded report gives the same tables, between the marks of a document.
 func TestDocument(t *testing.T) {
 	all := &report{Machine: "a machine", Cores: 2, Load: "0.5", Runs: 2, Libraries: []string{"gompirma", "MPICH",
 		"Open MPI"}, results: results{
@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 	require.ErrorContains(t, document(from, into, false), "there is no line")
 }
 
-// -quick leaves the sweeps out and puts what is alike into one launch.
+// TestChoose checks that -quick omits the sweeps and runs similar measurements in one launch.
 func TestChoose(t *testing.T) {
 	whole, err := choose(options{only: "pingpong"})
 	require.NoError(t, err)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// sweepGoal is the ratio to the best peer that the median over a sweep's sizes is to reach, worstGoal that of its worst
-// size, spreadGoal the ratio of the slowest launch to the fastest.
+// sweepGoal is the wanted ratio to the best peer for the median over a sweep's sizes, worstGoal the one for its worst
+// size. spreadGoal is the maximum ratio of the slowest launch to the fastest.
 const sweepGoal, worstGoal, spreadGoal = 1.2, 1.0, 1.3
 
-// powers are the powers of two from one to another.
+// powers returns the powers of two from one to another.
 func powers(from, to int) (all []int) {
 	for x := from; x <= to; x *= 2 {
 		all = append(all, x)
@@ -19,12 +19,12 @@ func powers(from, to int) (all []int) {
 	return all
 }
 
-// coarse reports whether -quick keeps the size: a power of eight, and the last ones.
+// coarse reports whether -quick includes the size: a power of eight, or one of the last sizes.
 func coarse(x int) bool {
 	return slices.Contains([]int{1, 4, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}, x)
 }
 
-// swept is one operation over sizes, which share a launch.
+// swept returns measurements of one operation over sizes, which share a launch.
 func swept(program, series, label string, sizes []int) []measurement {
 	all := sweep("sweep", program, series, "", sizes, func(m *measurement, x int) {
 		m.row = fmt.Sprintf("%s:%d", series, x)
@@ -42,13 +42,14 @@ func change(all []measurement, how func(m *measurement)) []measurement {
 	return all
 }
 
-// named tells a sweep from another of the same row.
+// named appends a suffix that distinguishes a sweep from another one of the same row.
 func (m *measurement) named(suffix string) {
 	m.series += suffix
 	m.name = fmt.Sprintf("sweep.%s.%d", m.series, m.x)
 }
 
-// onRanks is the sweep with more ranks: fewer sizes and launches, since a peer needs milliseconds for a message.
+// onRanks returns the sweep with more ranks. It has fewer sizes and launches, since a peer needs milliseconds for a
+// message.
 func onRanks(ranks int, all []measurement) []measurement {
 	all = slices.DeleteFunc(all, func(m measurement) bool { return !coarse(m.x) || m.x > 1<<20 })
 	return change(all, func(m *measurement) {
@@ -57,7 +58,7 @@ func onRanks(ranks int, all []measurement) []measurement {
 	})
 }
 
-// multiple asks for MPI_THREAD_MULTIPLE.
+// multiple makes the programs request MPI_THREAD_MULTIPLE.
 func multiple(all []measurement) []measurement {
 	return change(all, func(m *measurement) {
 		m.named(".multiple")
@@ -65,9 +66,9 @@ func multiple(all []measurement) []measurement {
 	})
 }
 
-// oneSided are all operations with all synchronizations over all windows. Without -all those are run that public suites
-// print without an option, on allocated windows and, as older versions do, on created ones, and put and get with each
-// kind and synchronization.
+// oneSided returns all operations with all synchronizations on all window kinds. Without -all it has those that public
+// suites run without an option: on allocated windows and, as in older versions, on created ones, and put and get with
+// each window kind and synchronization.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
 		simple := op == "put" || op == "get"
@@ -111,7 +112,7 @@ func sweptMessages() []measurement {
 	)...)
 }
 
-// collectives are the calls of sweep_collectives; a form of them is one part.
+// sweptCollectives returns the calls of sweep_collectives. Each form of the calls is one part of the report.
 func sweptCollectives(part, before, after string) (all []measurement) {
 	for _, call := range strings.Fields(`barrier bcast reduce allreduce gather gatherv scatter scatterv allgather
 		allgatherv alltoall alltoallv alltoallw reduce_scatter reduce_scatter_block scan exscan
@@ -134,7 +135,7 @@ func sweptCollectives(part, before, after string) (all []measurement) {
 	return all
 }
 
-// sweeps are what public suites of latency and bandwidth programs measure.
+// sweeps lists the measurements of public suites of latency and bandwidth programs.
 var sweeps = slices.Concat(
 	oneSided(),
 	sweptMessages(),
@@ -143,22 +144,22 @@ var sweeps = slices.Concat(
 	sweptCollectives("Nonblocking collectives: time hidden behind a computation", "i", ".overlap"),
 )
 
-// A sum is what a sweep comes to. Its ratios are those of the best peer to gompirma; Spread is the median over sizes of
-// the slowest launch to the fastest, of gompirma.
+// A sum summarizes a sweep. Its ratios are those of the best peer to gompirma. Spread is the median over sizes of the
+// ratio of the slowest launch to the fastest, of gompirma.
 type sum struct {
 	Series string             `json:"series"`
 	Label  string             `json:"label"`
 	Part   string             `json:"part"`
 	Ratio  float64            `json:"ratio,omitempty"` // median over sizes
 	Worst  float64            `json:"worst,omitempty"`
-	At     int                `json:"at,omitempty"` // size of the worst
+	At     int                `json:"at,omitempty"` // size with the worst ratio
 	Spread float64            `json:"spread,omitempty"`
 	Hidden map[string]float64 `json:"hidden,omitempty"` // percent by library, median over sizes
 	Least  float64            `json:"least,omitempty"`  // percent, of gompirma, at the size At
-	Why    string             `json:"why,omitempty"`    // there is no ratio
+	Why    string             `json:"why,omitempty"`    // reason for a missing ratio
 }
 
-// summary reduces the sizes of a sweep.
+// summary computes the summary of a sweep's sizes.
 func (all *report) summary(sizes []measurement) sum {
 	s := sum{Series: sizes[0].series, Label: sizes[0].label, Part: sizes[0].part}
 	var ratios, spreads []outcome
@@ -205,7 +206,7 @@ func (all *report) summary(sizes []measurement) sum {
 	return s
 }
 
-// widest is the ratio of the slowest launch to the fastest, 0 with fewer than two.
+// widest returns the ratio of the slowest launch to the fastest, or 0 with fewer than two.
 func widest(launches []outcome) float64 {
 	var values []float64
 	for _, o := range launches {
@@ -219,7 +220,7 @@ func widest(launches []outcome) float64 {
 	return slices.Max(values) / slices.Min(values)
 }
 
-// sums are those of the measurements that there are results of, in their order.
+// sums returns the summaries of the measurements that have results, in their order.
 func (all *report) sums(of []measurement) (found []sum) {
 	for rest := of; len(rest) > 0; {
 		n := 0
@@ -250,7 +251,7 @@ func (all *report) tables(out io.Writer) {
 	}
 }
 
-// worstFirst prints the sweeps that have ratios in that order.
+// worstFirst prints the sweeps that have ratios, worst first.
 func (all *report) worstFirst(out io.Writer) {
 	found := slices.DeleteFunc(all.sums(sweeps), func(s sum) bool { return s.Hidden != nil })
 	if len(found) == 0 {

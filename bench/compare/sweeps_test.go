@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// of puts the values of libraries into results, one launch each; 0 is a crash.
+// of adds the values of the libraries to the results, one launch each; 0 stands for a crash.
 func (r results) of(name string, values ...float64) {
 	r[name] = map[string][]outcome{}
 	for i, l := range []string{"gompirma", "MPICH", "Open MPI"}[:len(values)] {
@@ -21,7 +21,8 @@ func (r results) of(name string, values ...float64) {
 	}
 }
 
-// A sweep comes to its median ratio, its worst size and the spread of launches; a peer that crashes is not counted.
+// TestSums checks a sweep's median ratio, its worst size and the spread of launches. A peer that crashes does not
+// count.
 func TestSums(t *testing.T) {
 	all := &report{Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
 	all.results.of("sweep.put.flush.1", 10, 300, 20)
@@ -62,7 +63,7 @@ func TestSums(t *testing.T) {
 | ibcast | 35 % | 20 % | - | 20 % | 2 B |
 `, out.String())
 
-	// between marks of their own in a document, with charts of their own
+	// between separate marks in a document, with separate charts
 	dir := t.TempDir()
 	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
 	defer func(before []measurement) { measurements = before }(measurements)
@@ -86,7 +87,7 @@ func TestSums(t *testing.T) {
 	require.NotContains(t, out.String(), "ibcast")
 }
 
-// A sweep has a launch of its own, but with -quick; names of measurements are unique.
+// TestSweeps checks that each sweep has its own launch, except with -quick, and that names of measurements are unique.
 func TestSweeps(t *testing.T) {
 	defer func(before []measurement) { measurements = before }(measurements)
 	measurements = sweeps

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// median of the values of one library, or why there is none.
+// median returns the median of the values of one library, or the reason why there is none.
 func median(outcomes []outcome) outcome {
 	var values []float64
 	for _, o := range outcomes {
@@ -24,7 +24,7 @@ func median(outcomes []outcome) outcome {
 	return outcome{value: (values[(n-1)/2] + values[n/2]) / 2}
 }
 
-// show writes a value with three digits and a unit that suits it.
+// show formats a value with three digits and a suitable unit.
 func show(o outcome, unit string) string {
 	if o.why != "" {
 		return o.why
@@ -45,12 +45,12 @@ func show(o outcome, unit string) string {
 	return fmt.Sprintf("%.*f %s", digits, v, units[0])
 }
 
-// best is the value of the better peer.
+// best returns the value of the better peer.
 func best(m measurement, libraries []string, all results) outcome {
 	return median(all[m.name][bestName(m, libraries, all)])
 }
 
-// bestName is the peer that best speaks of; "" if there is none.
+// bestName returns the name of the better peer, or "" if there is none.
 func bestName(m measurement, libraries []string, all results) string {
 	name, found := "", outcome{why: "-"}
 	for _, l := range libraries {
@@ -62,8 +62,9 @@ func bestName(m measurement, libraries []string, all results) string {
 	return name
 }
 
-// paired is the median of the ratios of launches that follow each other: a machine that is slow for a while, as one is
-// whose two processors are far from each other just then, is slow for both. Without pairs it is the medians' ratio.
+// paired returns the median of the ratios of consecutive launches. A machine that is slow for a while, for example
+// because its two processors are far apart at that time, is slow for both. Without pairs it returns the ratio of the
+// medians.
 func paired(peer, mine []outcome) float64 {
 	if len(peer) != len(mine) {
 		return median(peer).value / median(mine).value
@@ -75,7 +76,7 @@ func paired(peer, mine []outcome) float64 {
 	return median(ratios).value
 }
 
-// row is the measurement's line of the table.
+// row returns the measurement's line of the table.
 func row(m measurement, libraries []string, all results) string {
 	cells := []string{m.label}
 	for _, l := range libraries {
@@ -86,7 +87,7 @@ func row(m measurement, libraries []string, all results) string {
 	return "| " + strings.Join(append(cells, ratio, goal, reached), " | ") + " |"
 }
 
-// verdict words the ratio to the best peer (and to the yardstick), the goal, and whether it is reached.
+// verdict formats the ratio to the best peer (and to the yardstick), the goal, and whether it is reached.
 func verdict(m measurement, mine, best, yardstick outcome) (ratio, goal, reached string) {
 	var ratios, goals []string
 	met := false

@@ -13,13 +13,13 @@ import (
 type constant struct {
 	name   string
 	handle string // derived type in mpi_f08, "" for a number
-	kind   string // kind of an INTEGER other than default
+	kind   string // kind of an INTEGER that is not default
 	value  int64
 	group  string
 }
 
-// constants returns the constants that Fortran has: those of C without the tool interface and without addresses; the
-// longest strings are one shorter, since there is no terminating zero (MPI-5.0 19.3.9).
+// constants returns the constants of Fortran: those of C without the tool interface and without addresses. The maximum
+// string lengths are one shorter, since there is no terminating zero (MPI-5.0 19.3.9).
 func constants() []constant {
 	var list []constant
 	add := func(group string, kind string, name string, value int64) {
@@ -62,7 +62,8 @@ func constants() []constant {
 	return list
 }
 
-// removedConstants returns what MPI-3.0 removed and mpif.h and the module mpi still have, mpi_f08 never had.
+// removedConstants returns the constants that MPI-3.0 removed and that mpif.h and the module mpi still have. mpi_f08
+// never had them.
 func removedConstants() []constant {
 	var list []constant
 	for _, c := range abi.RemovedConstants() {
@@ -80,14 +81,15 @@ func number(name string) int64 {
 	panic("no constant " + name)
 }
 
-// eightByteTypes are the values of the datatypes of default INTEGERs and LOGICALs where those have 8 bytes: the types
-// of that size, so that C and other processes need not know what MPI_INTEGER is here. The ABI has no pair of INTEGER8s.
+// eightByteTypes holds the values of the datatypes of default INTEGERs and LOGICALs if those have 8 bytes: the types of
+// that size, so that C and other processes need not know the size of MPI_INTEGER here. The ABI has no pair of
+// INTEGER8s.
 var eightByteTypes = map[string]int64{
 	"MPI_LOGICAL": number("MPI_LOGICAL8"), "MPI_INTEGER": number("MPI_INTEGER8"),
 	"MPI_2INTEGER": datatype.TwoInteger8,
 }
 
-// kinds are the constants that declarations need, where INTEGERs have so many bytes.
+// kinds returns the constants that declarations need, for INTEGERs of the given size.
 func kinds(bytes int64) []constant {
 	return []constant{
 		{name: "MPI_ADDRESS_KIND", value: 8},
@@ -98,12 +100,12 @@ func kinds(bytes int64) []constant {
 	}
 }
 
-// sentinel is a variable whose address has a meaning.
+// sentinel is a variable whose address has a special meaning.
 type sentinel struct{ name, typ, dims, f08 string }
 
-// symbol returns the sentinel's linker symbol, that of its common block in mpif.h. What has a type of its own in
-// mpi_f08 has a symbol of its own there: gfortran takes one symbol of two types for a mistake, where one file uses both
-// modules. Those of INTEGERs of 8 bytes are others, so that a program that mixes sizes is found out.
+// symbol returns the sentinel's linker symbol, that of its common block in mpif.h. A sentinel with a different type in
+// mpi_f08 has a different symbol there: gfortran rejects one symbol with two types if a file uses both modules.
+// Sentinels for INTEGERs of 8 bytes have other symbols, so that a program that mixes sizes is detected.
 func (s sentinel) symbol(b binding, bytes int) string {
 	prefix := "gompi_f_"
 	if b == f08 && s.f08 != "" {
@@ -130,7 +132,8 @@ func sentinels() []sentinel {
 	}
 }
 
-// logicals says what the binding b, or mpif.h, promises about buffers.
+// subarrays returns the declarations of the logical constants that state what mpi_f08 (inF08), or the other bindings,
+// guarantee about buffers.
 func subarrays(inF08 bool) string {
 	if inF08 {
 		return ".true."
@@ -138,8 +141,8 @@ func subarrays(inF08 bool) string {
 	return ".false."
 }
 
-// copyFunctions are the predefined callbacks and the abstract interface of each, as mpi_f08 has them; "" for the mpi
-// module's own.
+// copyFunctions lists the predefined callbacks and the abstract interface of each in mpi_f08; "" if only the mpi module
+// has it.
 var copyFunctions = []struct{ name, callback string }{
 	{"MPI_COMM_NULL_COPY_FN", "MPI_Comm_copy_attr_function"},
 	{"MPI_COMM_DUP_FN", "MPI_Comm_copy_attr_function"},
@@ -157,7 +160,7 @@ var copyFunctions = []struct{ name, callback string }{
 	{"MPI_NULL_DELETE_FN", ""},
 }
 
-// mpifHeader writes mpif.h for INTEGERs of so many bytes. It must be right in fixed and in free form: statements
+// mpifHeader generates mpif.h for INTEGERs of the given size. It must be valid in fixed and in free form: statements
 // between columns 7 and 72, no continuation lines.
 func mpifHeader(size int) []byte {
 	var b bytes.Buffer
@@ -240,7 +243,7 @@ func mpifHeader(size int) []byte {
 	return b.Bytes()
 }
 
-// constantsModule writes what both modules have in common: kinds, types, numbers and sentinels.
+// constantsModule generates the module that both bindings use: kinds, types, numbers and sentinels.
 func constantsModule() []byte {
 	t := &fortran{}
 	t.line("! %s", notice)
@@ -347,7 +350,8 @@ func constantsModule() []byte {
 	return t.Bytes()
 }
 
-// handleConstants writes the predefined handles, which differ between the modules, and what only one of them has.
+// handleConstants generates the predefined handles, which differ between the modules, and the constants that only one
+// module has.
 func (t *fortran) handleConstants(b binding) {
 	group := ""
 	for _, k := range constants() {

@@ -14,7 +14,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// What the standard says of one dummy argument.
+// fact is a statement of the standard about one dummy argument.
 type fact struct {
 	Name, Kind, Dir string
 	Const, Optional any
@@ -32,8 +32,8 @@ type function struct {
 	F08, F90      bool
 }
 
-// facts returns what the standard says of each function: from the facts beside the repository where it is developed,
-// elsewhere from the table, which a test of core/abi compares with them.
+// facts returns the standard's data for each function: from the files next to the repository where it is developed,
+// otherwise from the table, which a test of core/abi compares with them.
 func facts(t *testing.T) map[string]function {
 	root, err := moduleRoot()
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func facts(t *testing.T) map[string]function {
 	for s.Scan() {
 		var f function
 		require.NoError(t, json.Unmarshal(s.Bytes(), &f))
-		if f.Params != nil { // else the binding tables do not have it
+		if f.Params != nil { // otherwise the binding tables do not have it
 			all[f.Name] = f
 		}
 	}
@@ -76,7 +76,7 @@ func facts(t *testing.T) map[string]function {
 	return all
 }
 
-// body is an interface body as it stands in a module.
+// body is an interface body as it appears in a module.
 type body struct {
 	name, result string
 	args         []string
@@ -91,7 +91,7 @@ var (
 	decl = regexp.MustCompile(`^(.*) :: (\w+)(\(.*\))?$`)
 )
 
-// sized returns a source as the compiler sees it where INTEGERs have so many bytes.
+// sized returns a source as the compiler sees it for INTEGERs of the given size.
 func sized(t *testing.T, source string, bytes int) string {
 	var lines []string
 	keep := true
@@ -112,8 +112,8 @@ func sized(t *testing.T, source string, bytes int) string {
 	return strings.Join(lines, "\n")
 }
 
-// bodies reads all interface bodies of a module's source for INTEGERs of so many bytes; it knows nothing of how they
-// were written.
+// bodies parses all interface bodies of a module's source for INTEGERs of the given size, independently of the
+// generator.
 func bodies(t *testing.T, path, module string, bytes int) map[string]body {
 	root, err := moduleRoot()
 	require.NoError(t, err)
@@ -154,8 +154,8 @@ const (
 	offsetType = "integer(kind=MPI_OFFSET_KIND)"
 )
 
-// typeOf returns the Fortran type of a kind, in the small and the large-count form; handles are those of mpi_f08. What
-// is not listed is INTEGER.
+// typeOf returns the Fortran type of a kind, in the small and the large-count form. Handles are those of mpi_f08. Kinds
+// that are not listed are INTEGER.
 func typeOf(kind string) (small, large string) {
 	switch kind {
 	case "ALLOC_MEM_NUM_BYTES", "ATTRIBUTE_VAL", "DISPLACEMENT", "DISPOFFSET_SMALL", "EXTRA_STATE",
@@ -222,13 +222,13 @@ func names(args []fact) []string {
 	return list
 }
 
-// result of the few functions.
+// resultOf returns the result type of the few procedures that are functions.
 func resultOf(f function) string {
 	return map[string]string{"int": "", "double": "double precision", "MPI_Aint": aintType}[f.Returns]
 }
 
-// compareDeclaration compares a declaration with what it must be: type, kind, rank, INTENT, OPTIONAL. ASYNCHRONOUS and
-// TARGET are not its matter.
+// compareDeclaration compares a declaration with the expected one: type, kind, rank, INTENT, OPTIONAL. It ignores
+// ASYNCHRONOUS and TARGET.
 func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declaration) {
 	t.Helper()
 	at := f.Name + " " + p.Name
@@ -260,7 +260,7 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 		}
 		require.Equal(t, "type(*)", words[0], at)
 		require.True(t, has(shape), at)
-		// written later, whatever the tables say
+		// MPI writes these later, although the tables call them input
 		memory := regexp.MustCompile(`^MPI_(Precv_init|Comm_attach_buffer|Session_attach_buffer)(_c)?$`)
 		if !inF08 || p.Dir != "in" || memory.MatchString(f.Name) {
 			wantIntent = ""
@@ -338,7 +338,7 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 	require.Equal(t, wantRank, rank, "%s%s", at, got.shape)
 }
 
-// named returns the name of a procedure: those that start MPI have others where INTEGERs have 8 bytes.
+// named returns the name of a procedure: those that start MPI have other names for INTEGERs of 8 bytes.
 func named(name string, bytes int) string {
 	switch strings.TrimPrefix(name, "P") {
 	case "MPI_Init", "MPI_Init_thread", "MPI_Session_init":
@@ -381,7 +381,7 @@ func factsF08(t *testing.T, bytes int) {
 			seen++
 		}
 	}
-	others := 0 // the predefined callbacks, and what only Fortran has
+	others := 0 // the predefined callbacks, and procedures that only Fortran has
 	for name := range got {
 		if !strings.Contains(name, "_f08") || strings.Contains(name, "Sizeof") ||
 			strings.Contains(name, "sync_reg") || strings.Contains(name, "MPI_Status_f") {
@@ -414,7 +414,7 @@ func factsMPI(t *testing.T, bytes int) {
 			}
 		}
 	}
-	// Both forms of what gives an address.
+	// Both forms of functions that return an address.
 	for _, name := range []string{"MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared",
 		"MPI_Win_shared_query"} {
 		require.Equal(t, aintType+", intent(out)", got[name].decl["baseptr"].attributes)

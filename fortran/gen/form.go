@@ -6,7 +6,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// binding is one of the two explicit interfaces that Fortran has.
+// binding is one of the two explicit interfaces of Fortran.
 type binding int
 
 const (
@@ -14,7 +14,7 @@ const (
 	f90                // module mpi, and the external procedures of mpif.h: handles are INTEGERs, buffers addresses
 )
 
-// exists reports whether a function stands in the binding. The mpi module has no large-count forms (MPI-5.0 19.1).
+// exists reports whether the binding has the function. The mpi module has no large-count forms (MPI-5.0 19.1).
 func (b binding) exists(f *abi.Function) bool {
 	if b == f08 {
 		return f.F08
@@ -37,11 +37,12 @@ func (b binding) params(f *abi.Function) []*abi.Param {
 	return list
 }
 
-// class is how a parameter looks in Fortran, as core/abi's kinds name it: integer, aint, handle, choice and so on.
+// class returns the class of a parameter in Fortran, in the terms of core/abi's kinds: integer, aint, handle, choice
+// and so on.
 func (b binding) class(f *abi.Function, p *abi.Param) string {
 	switch {
 	case p.Kind.Name == "C_BUFFER2" && b == f90:
-		return "choice" // nothing comes out of it: without TYPE(C_PTR) there was no way to give an address back
+		return "choice" // no output: without TYPE(C_PTR) there is no way to return an address
 	case p.Kind.Name == "LOGICAL_VOID":
 		return "logical_void"
 	case f.Large:
@@ -65,21 +66,22 @@ var handleTypes = []string{
 	"MPI_Session", "MPI_Win",
 }
 
-// written are buffers that the tables call input, since the call itself leaves them alone, but that MPI writes later.
+// written lists buffers that the tables call input, since the call itself does not change them, but that MPI writes
+// later.
 var written = map[string]bool{
 	"MPI_Precv_init buf": true, "MPI_Precv_init_c buf": true,
 	"MPI_Comm_attach_buffer buffer": true, "MPI_Comm_attach_buffer_c buffer": true,
 	"MPI_Session_attach_buffer buffer": true, "MPI_Session_attach_buffer_c buffer": true,
 }
 
-// keepsState has the functions whose callbacks get the caller's variable as extra state, as with MPICH and Open MPI,
-// where programs change it. That of attributes is not to be changed (MPI-5.0 20.3.8), and those two do not agree: there
-// the callbacks get a copy.
+// keepsState lists the functions whose callbacks get the caller's variable as extra state, as with MPICH and Open MPI,
+// where programs change it. The extra state of attributes must not be changed (MPI-5.0 20.3.8), and those two MPIs
+// differ: there the callbacks get a copy.
 var keepsState = map[string]bool{"MPI_Grequest_start": true, "MPI_Register_datarep": true,
 	"MPI_Register_datarep_c": true}
 
-// intent returns the INTENT of a dummy argument, "" if it has none: what may be a constant such as MPI_IN_PLACE or
-// MPI_STATUS_IGNORE, which no call may define, has none where it comes out (MPI-5.0 19.1.2).
+// intent returns the INTENT of a dummy argument, or "" if it has none. An output argument that may be a constant such
+// as MPI_IN_PLACE or MPI_STATUS_IGNORE, which no call may define, has none (MPI-5.0 19.1.2).
 func (b binding) intent(f *abi.Function, p *abi.Param) string {
 	class := b.class(f, p)
 	switch {
@@ -95,7 +97,7 @@ func (b binding) intent(f *abi.Function, p *abi.Param) string {
 	return string(p.Dir)
 }
 
-// dims returns the shape of a dummy argument, "" for a scalar.
+// dims returns the shape of a dummy argument, or "" for a scalar.
 func (b binding) dims(f *abi.Function, p *abi.Param) string {
 	class := b.class(f, p)
 	switch {
@@ -122,8 +124,8 @@ func (b binding) dims(f *abi.Function, p *abi.Param) string {
 	return ""
 }
 
-// length returns the length of a CHARACTER dummy argument. What comes out into a shorter variable is cut, so only
-// mpi_f08 insists on a length.
+// length returns the length of a CHARACTER dummy argument. Output into a shorter variable is truncated, so only mpi_f08
+// requires a length.
 func (b binding) length(p *abi.Param) string {
 	if b == f08 && p.Dir == abi.Out && len(p.Length) == 1 && p.Length[0] != "*" {
 		return p.Length[0]
@@ -172,7 +174,7 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 		attributes = append(attributes, "dimension(..)")
 		if b == f90 {
 			attributes[0] = "dimension(*)"
-			// How each compiler is told that any actual argument fits.
+			// Directives with which each compiler accepts any actual argument.
 			before = []string{
 				"!GCC$ attributes no_arg_check :: " + p.Name,
 				"!DIR$ ignore_tkr (tkr) " + p.Name,
@@ -187,11 +189,11 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 		attributes = append([]string{"optional"}, attributes...)
 	}
 	keeps := class == "aint" && keepsState[f.Name] && p.Kind.Name == "EXTRA_STATE"
-	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // the tables forget partitioned communication
+	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // the tables omit partitioned communication
 		attributes = append(attributes, "asynchronous")
 		if class == "choice" || keeps {
-			// The address outlives the call. gfortran heeds TARGET even where the program's variable has no
-			// ASYNCHRONOUS: it does not move what uses the variable across the calls that follow.
+			// The address outlives the call. gfortran respects TARGET even where the program's variable has
+			// no ASYNCHRONOUS: it does not move accesses to the variable across subsequent calls.
 			attributes = append(attributes, "target")
 		}
 	}
@@ -206,7 +208,7 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 	return append(before, decl)
 }
 
-// result returns the type of a function's result, "" for a subroutine.
+// result returns the type of a function's result, or "" for a subroutine.
 func result(f *abi.Function) string {
 	switch f.Returns {
 	case "double":
@@ -227,11 +229,11 @@ func hasChoice(f *abi.Function) bool {
 	return false
 }
 
-// base returns what C and Fortran names of a function have in common: "put_c" for MPI_Put_c.
+// base returns the common part of a function's names in C and Fortran: "put_c" for MPI_Put_c.
 func base(f *abi.Function) string { return strings.ToLower(strings.TrimPrefix(f.Name, "MPI_")) }
 
-// suffix returns what is behind a function's name in its specific procedure of mpi_f08 (MPI-5.0 19.1.5): ts says that
-// buffers are descriptors.
+// suffix returns the suffix of a function's specific procedure in mpi_f08 (MPI-5.0 19.1.5): ts means that buffers are
+// descriptors.
 func suffix(f *abi.Function) string {
 	if hasChoice(f) {
 		return "_f08ts"
@@ -239,8 +241,8 @@ func suffix(f *abi.Function) string {
 	return "_f08"
 }
 
-// ambiguous reports whether the large-count form cannot have the generic name where INTEGERs have so many bytes: either
-// Fortran does not distinguish the two, because they differ in a callback or in kinds that are the same number, or
+// ambiguous reports whether the large-count form cannot have the generic name for INTEGERs of the given size. Either
+// Fortran does not distinguish the two forms, because they differ in a callback or in kinds with the same value, or
 // there is no small form.
 func ambiguous(f *abi.Function, bytes int) bool {
 	small, large := f, f.Twin
@@ -251,7 +253,7 @@ func ambiguous(f *abi.Function, bytes int) bool {
 		small, large = large, small
 	}
 	a, b := f08.params(small), f08.params(large)
-	if len(b) > len(a)+1 { // one more may be ierror, which a call need not have
+	if len(b) > len(a)+1 { // the additional one may be ierror, which is optional
 		return false
 	}
 	for i := range a {
@@ -262,7 +264,7 @@ func ambiguous(f *abi.Function, bytes int) bool {
 	return true
 }
 
-// eight maps the classes of integers of 8 bytes to one.
+// eight maps the classes of 8-byte integers to one.
 func eight(class string, bytes int) string {
 	switch {
 	case class == "aint", class == "count", class == "offset", class == "integer" && bytes == 8:
@@ -271,6 +273,6 @@ func eight(class string, bytes int) string {
 	return class
 }
 
-// starts has the functions of which every program calls one. In the modules for INTEGERs of 8 bytes they have other
+// starts lists the functions of which every program calls one. In the modules for INTEGERs of 8 bytes they have other
 // linker symbols, so that a program cannot be linked with the library for those of 4 bytes.
 var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}

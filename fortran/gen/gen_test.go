@@ -12,7 +12,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// TestFresh fails if a generated file is not what the table asks for.
+// TestFresh fails if a generated file differs from the generator's output.
 func TestFresh(t *testing.T) {
 	root, err := moduleRoot()
 	require.NoError(t, err)
@@ -23,7 +23,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestByHand: what the generator leaves out is defined in fortran/*.c, and nothing is defined there that it writes.
+// TestByHand checks that fortran/*.c defines exactly the functions that the generator omits.
 func TestByHand(t *testing.T) {
 	root, err := moduleRoot()
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestByHand(t *testing.T) {
 			require.Contains(t, []string{"f_sync_reg", "sizeof", "status_f2f08", "status_f082f"}, name)
 		}
 		for _, part := range []string{"create_errhandler", "create_keyval", "get_attr",
-			"set_attr"} { // by macros
+			"set_attr"} { // defined by macros
 			if strings.HasSuffix(name, part) {
 				name = "type##_" + part
 			}
@@ -96,8 +96,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: these large-count forms have names of their own in mpi_f08, since Fortran could not tell them from the
-// small ones.
+// TestAmbiguous checks that these large-count forms have separate names in mpi_f08, since Fortran cannot distinguish
+// them from the small ones.
 func TestAmbiguous(t *testing.T) {
 	var names []string
 	for _, f := range abi.Functions() {
@@ -110,8 +110,8 @@ func TestAmbiguous(t *testing.T) {
 		"MPI_Type_get_true_extent_c", "MPI_File_get_type_extent_c"}, names)
 }
 
-// TestAmbiguousEight: where INTEGERs have 8 bytes only a large-count form with so many more arguments has the generic
-// name.
+// TestAmbiguousEight checks that, with INTEGERs of 8 bytes, a large-count form has the generic name only if it has
+// enough additional arguments.
 func TestAmbiguousEight(t *testing.T) {
 	var names []string
 	for _, f := range abi.Functions() {
@@ -122,13 +122,13 @@ func TestAmbiguousEight(t *testing.T) {
 	require.ElementsMatch(t, []string{"MPI_Type_get_contents_c"}, names)
 }
 
-// TestWide: no INTEGER reaches C without a look at its size: each is judged, goes to the large-count form, or comes out
-// of an int.
+// TestWide checks that no INTEGER reaches C without a check of its size: each is checked, or passed to the large-count
+// form, or comes from an int.
 func TestWide(t *testing.T) {
 	for _, f := range shims() {
 		text := string(f.content)
 		for _, function := range strings.Split(text, "\nENTRY ")[1:] {
-			if strings.Contains(function, "NAME(pcontrol)") { // has no ierror, gives its level no meaning
+			if strings.Contains(function, "NAME(pcontrol)") { // no ierror, and the level has no meaning
 				continue
 			}
 			for _, m := range regexp.MustCompile(`\(int\)\*(\w+)`).FindAllStringSubmatch(function, -1) {

@@ -6,8 +6,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// procedure writes an interface body. name is the specific procedure's, label the linker symbol if it is not the name
-// in small letters with an underscore, which compilers make of an external procedure.
+// procedure generates an interface body. name is the specific procedure's name. label is its linker symbol, if that is
+// not the lower-case name with an underscore appended, as compilers name an external procedure.
 func (t *fortran) procedure(b binding, f *abi.Function, name, label string) {
 	params := b.params(f)
 	var names []string
@@ -38,17 +38,17 @@ func (t *fortran) procedure(b binding, f *abi.Function, name, label string) {
 	}
 }
 
-// specific writes the interface body of a function's specific procedure in mpi_f08, where INTEGERs have so many bytes.
+// specific generates the interface body of a function's specific procedure in mpi_f08, for INTEGERs of the given size.
 func (t *fortran) specific(f *abi.Function, prefix string, bytes int) {
 	name := started(prefix+f.Name, f, bytes) + suffix(f)
 	label := ""
 	if hasChoice(f) {
-		label = strings.ToLower(name) + "_" // descriptors of the standard's form are passed to what has BIND(C)
+		label = strings.ToLower(name) + "_" // BIND(C) procedures receive descriptors of the standard's form
 	}
 	t.procedure(f08, f, name, label)
 }
 
-// started returns the name of a function's procedure where INTEGERs have so many bytes.
+// started returns the name of a function's procedure for INTEGERs of the given size.
 func started(name string, f *abi.Function, bytes int) string {
 	if starts[f.Name] && bytes == 8 {
 		return name + "_i8"
@@ -156,7 +156,7 @@ func mpiModule() []byte {
 			}
 			pointer := hasPointer(f)
 			t.line("")
-			if pointer || starts[f.Name] { // with a generic name
+			if pointer || starts[f.Name] { // procedures with a generic name
 				t.line("interface %s%s", prefix, f.Name)
 			} else {
 				t.line("interface")
@@ -205,9 +205,9 @@ func hasPointer(f *abi.Function) bool {
 	return false
 }
 
-// extras writes the procedures that only Fortran has: storage sizes, synchronization of registers, conversion of
-// statuses. Those that both modules have are the same in both, the optional ierror too: gfortran looks at that where
-// one file uses both.
+// extras generates the procedures that only Fortran has: storage sizes, synchronization of registers, conversion of
+// statuses. Procedures that both modules have are the same in both, including the optional ierror: gfortran compares
+// them if a file uses both modules.
 func (t *fortran) extras(b binding, prefix string) {
 	label := func(name string) string { return strings.ToLower(prefix+"MPI_"+name) + "_" }
 	t.line("")
@@ -254,7 +254,7 @@ func (t *fortran) extras(b binding, prefix string) {
 	}
 }
 
-// fortranCallbacks are the prototypes that mpi_f08 has as abstract interfaces.
+// fortranCallbacks returns the prototypes that mpi_f08 has as abstract interfaces.
 func fortranCallbacks() []*abi.Callback {
 	var list []*abi.Callback
 	for _, c := range abi.Callbacks() {
@@ -274,7 +274,7 @@ func callbackByName(name string) *abi.Callback {
 	panic("no callback " + name)
 }
 
-// callbacks writes the abstract interfaces of what a program hands to MPI.
+// callbacks generates the abstract interfaces of the procedures that a program passes to MPI.
 func (t *fortran) callbacks() {
 	t.line("! The interfaces of procedures that a program hands to MPI.")
 	t.line("module gompi_callbacks")
@@ -296,7 +296,7 @@ func (t *fortran) callbacks() {
 	t.line("end module")
 }
 
-// callback writes the interface body of a callback. As in the standard no argument has an INTENT, so those of the
+// callback generates the interface body of a callback. As in the standard, no argument has an INTENT, so those of the
 // program's procedure have none.
 func (t *fortran) callback(c *abi.Callback, name string) {
 	var names, decls []string

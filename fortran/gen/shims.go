@@ -9,8 +9,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// byHand are the functions that fortran/*.c implements, by what their names have behind MPI_, and why they are more
-// than conversions.
+// byHand lists the functions that fortran/*.c implements, by their names without MPI_, and the reason why a conversion
+// is not enough.
 var byHand = map[string]string{}
 
 func init() {
@@ -39,18 +39,18 @@ func init() {
 	}
 }
 
-// beforehand are statements in front of a call.
+// beforehand holds statements before a call.
 var beforehand = map[string]string{
 	"finalize":         "gompi_forget_sections();",
 	"session_finalize": "gompi_forget_sections();",
 }
 
-// afterwards are statements behind a successful call.
+// afterwards holds statements after a successful call.
 var afterwards = map[string]string{
 	"abi_get_fortran_info": "tell_sizes(c_info);",
 }
 
-// handleNames are the names of the conversions in fortran/gompi_f.h: comm_in, comm_out and so on.
+// handleNames holds the names of the conversions in fortran/gompi_f.h: comm_in, comm_out and so on.
 var handleNames = map[string]string{
 	"MPI_Comm": "comm", "MPI_Datatype": "datatype", "MPI_Errhandler": "errhandler", "MPI_File": "file",
 	"MPI_Group": "group", "MPI_Info": "info",
@@ -62,24 +62,24 @@ type shim struct {
 	f          *abi.Function
 	b          binding
 	params     []string // of the prototype
-	hidden     []string // lengths of strings, behind all others
+	hidden     []string // lengths of strings, after all others
 	locals     []string // declarations
-	checks     []string // expressions that judge a number and give an error code, in front of open
+	checks     []string // expressions that check a number and return an error code, before open
 	large      []string // arguments of the call's large-count form
-	wide       []string // conditions under which that is called; "EIGHT": wherever INTEGERs are no ints
-	open       []string // expressions that prepare an argument and give an error class
+	wide       []string // conditions for calling that form; "EIGHT": if INTEGERs are not ints
+	open       []string // expressions that prepare an argument and return an error class
 	args       []string // of the call
 	called     []string // statements after any call
 	success    []string // statements after a successful call
 	always     []string // statements after the call and after a failed preparation
-	request    string   // the Fortran variable that gets a request, if there is one
+	request    string   // the Fortran variable that receives a request, if there is one
 	kept       bool     // struct gompi_kept k is used
 	keptBuffer int
 	keptTypes  int
 }
 
-// shims returns the files of C functions: one with what Fortran calls by external names, one with descriptors, for each
-// chapter.
+// shims generates the files of C functions: for each chapter one with the functions that Fortran calls by external
+// names, and one with descriptors.
 func shims() []file {
 	chapters := map[string][2]*bytes.Buffer{}
 	for _, f := range abi.Functions() {
@@ -169,7 +169,8 @@ func chapterTitle(name string) string {
 	panic(name)
 }
 
-// sameABI reports whether a function without buffers is called alike from mpi_f08 and from the other two.
+// sameABI reports whether a function without buffers has the same calling sequence in mpi_f08 and in the other two
+// bindings.
 func sameABI(f *abi.Function) bool {
 	for _, p := range f.Params {
 		if f08.class(f, p) != f90.class(f, p) && f90.class(f, p) == "choice" {
@@ -205,7 +206,7 @@ func writeShim(out *bytes.Buffer, f *abi.Function, b binding, label string) {
 	s.write(out, label)
 }
 
-// in returns the C type of a parameter that is passed by reference, const if nothing comes out of it.
+// pointer returns the C type of a parameter that is passed by reference, const if it is not output.
 func (s *shim) pointer(p *abi.Param, typ string) string {
 	if p.Dir == abi.In {
 		return "const " + typ + " *" + p.Name
@@ -213,7 +214,7 @@ func (s *shim) pointer(p *abi.Param, typ string) string {
 	return typ + " *" + p.Name
 }
 
-// count returns the C expression of an array's number of elements, given by the table as a parameter's name.
+// count returns the C expression of an array's number of elements, which the table gives as a parameter's name.
 func (s *shim) count(p *abi.Param) string {
 	for _, q := range s.f.Params {
 		if len(p.Length) > 0 && q.Name == p.Length[0] {
@@ -226,13 +227,13 @@ func (s *shim) count(p *abi.Param) string {
 // arg adds an argument of the call that is the same in both forms.
 func (s *shim) arg(expression string) { s.args2(expression, expression) }
 
-// args2 adds one that is not.
+// args2 adds an argument that differs between the small and the large form.
 func (s *shim) args2(small, large string) {
 	s.args = append(s.args, small)
 	s.large = append(s.large, large)
 }
 
-// array declares an array of C's, which open makes ready and free gives back.
+// array declares a C array that open prepares and free releases.
 func (s *shim) array(local, open, free string) {
 	s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
 	s.open = append(s.open, open)
@@ -298,7 +299,7 @@ func (s *shim) param(p *abi.Param) {
 			return
 		}
 		s.params = append(s.params, "void *"+p.Name)
-		if p.Kind.Name == "C_BUFFER2" { // nothing is given back in it
+		if p.Kind.Name == "C_BUFFER2" { // it returns nothing
 			s.locals = append(s.locals, "void *"+local+";", "(void)"+p.Name+";")
 			s.arg("&" + local)
 			return
@@ -316,8 +317,8 @@ func largeForm(f *abi.Function) bool {
 	return !f.Large && f.Twin != nil && len(f.Twin.Params) == len(f.Params)
 }
 
-// integer converts an INTEGER of default size, or an array of them. If an int does not hold it, the large-count form
-// takes it; else it is an error.
+// integer converts an INTEGER of default size, or an array of them. If the value does not fit into an int, the
+// large-count form is called; without such a form, the call is an error.
 func (s *shim) integer(p *abi.Param, local string) {
 	large := ""
 	if largeForm(s.f) {
@@ -330,7 +331,7 @@ func (s *shim) integer(p *abi.Param, local string) {
 	}
 	switch {
 	case large != "" && (length == "*" || !array && p.Dir != abi.In):
-		// What C would keep, or writes: always in the form whose numbers have 8 bytes.
+		// Arrays that C would keep, or writes: always in the form with 8-byte numbers.
 		s.args2("("+p.CType()+")"+p.Name, "("+strings.Replace(p.CType(), "int", large, 1)+")"+p.Name)
 		s.whenWide("EIGHT")
 	case large != "" && array:
@@ -380,10 +381,10 @@ func (s *shim) integer(p *abi.Param, local string) {
 	}
 }
 
-// judged returns the first arguments of a function that judges a parameter.
+// judged returns the first arguments of a function that checks a parameter.
 func (s *shim) judged(p *abi.Param) string { return `"` + s.f.Name + `", "` + p.Name + `", ` }
 
-// whenWide adds a condition under which the large-count form is called.
+// whenWide adds a condition for calling the large-count form.
 func (s *shim) whenWide(condition string) {
 	for _, c := range s.wide {
 		if c == condition {
@@ -393,7 +394,7 @@ func (s *shim) whenWide(condition string) {
 	s.wide = append(s.wide, condition)
 }
 
-// lengths are the C expressions of lengths that the table has no parameter for.
+// lengths holds the C expressions of lengths for which the table has no parameter.
 var lengths = map[string]string{
 	"MPI_Cart_rank coords":                         "dims_of(*comm)",
 	"MPI_Graph_create edges":                       "last_of(*nnodes, index)",
@@ -406,8 +407,8 @@ var lengths = map[string]string{
 	"MPI_Dist_graph_neighbors destweights":         "*maxoutdegree",
 }
 
-// length returns the C expression of an array's number of INTEGERs; "*" if only the communicator's size or its
-// topology tells it.
+// length returns the C expression of an array's number of INTEGERs, or "*" if it depends on the communicator's size or
+// topology.
 func (s *shim) length(p *abi.Param) string {
 	switch {
 	case len(p.Length) == 2:
@@ -422,7 +423,7 @@ func (s *shim) length(p *abi.Param) string {
 	panic("gen: " + s.f.Name + ": no length of " + p.Name)
 }
 
-// errorClass returns the class of the error that a parameter's value is none.
+// errorClass returns the class of the error for an invalid value of a parameter.
 func errorClass(p *abi.Param) string {
 	if p.Name == "root" {
 		return "MPI_ERR_ROOT"
@@ -496,7 +497,8 @@ func (s *shim) handle(p *abi.Param, local string) {
 	}
 }
 
-// ignored returns the C expression that is true where the types of a buffer are not significant: its call is in place.
+// ignored returns the C expression that is true if the datatypes of a buffer are not significant because the call is in
+// place.
 func (s *shim) ignored(buffer string) string {
 	for _, p := range s.f.Params {
 		if p.Name == buffer {
@@ -511,7 +513,7 @@ func (s *shim) ignored(buffer string) string {
 
 func nullOf(typ string) string { return strings.ToUpper(typ) + "_NULL" }
 
-// stripped are the strings that lose leading blanks too (MPI-5.0 10): the others only those behind.
+// stripped selects the strings that lose leading blanks too (MPI-5.0 10); the other strings lose only trailing ones.
 func stripped(f *abi.Function) string {
 	if strings.HasPrefix(f.Name, "MPI_Info_") {
 		return "STRIP_BOTH"
@@ -521,7 +523,7 @@ func stripped(f *abi.Function) string {
 
 func (s *shim) character(p *abi.Param, local string) {
 	text, length := p.Name, p.Name+"_len"
-	if s.b == f08 && hasChoice(s.f) { // a descriptor too
+	if s.b == f08 && hasChoice(s.f) { // also a descriptor
 		s.params = append(s.params, "const CFI_cdesc_t *"+p.Name)
 		text, length = p.Name+"->base_addr", p.Name+"->elem_len"
 	} else {
@@ -546,7 +548,7 @@ func (s *shim) character(p *abi.Param, local string) {
 	s.success = append(s.success, fmt.Sprintf("gompi_string_out(%s, %s, %s);", text, length, local))
 }
 
-// outSize returns the C constant for the longest string that comes out.
+// outSize returns the C constant for the maximum length of an output string.
 func outSize(f *abi.Function, p *abi.Param) string {
 	if len(p.Length) == 1 && strings.HasPrefix(p.Length[0], "MPI_MAX_") {
 		return p.Length[0]
@@ -560,19 +562,19 @@ func outSize(f *abi.Function, p *abi.Param) string {
 	panic("gen: " + f.Name + ": no longest " + p.Name)
 }
 
-// role is what a descriptor that is not contiguous becomes.
+// role is the way in which a non-contiguous descriptor is passed.
 type role int
 
 const (
 	typed      role = iota // a datatype that describes the section; count is 1
 	scratch                // a copy: for blocks of several processes, or one datatype for two buffers
-	whole                  // refused: the memory itself is meant
+	whole                  // an error: the call uses the memory itself
 	address                // the address of its first element
-	single                 // the address, if one element of the datatype fits in one of the array
+	single                 // the address, if one element of the datatype fits into one of the array
 	partitions             // as typed, for each partition
 )
 
-// roleOf tells it for a buffer, and the parameters that are its count and datatype.
+// roleOf returns the role of a buffer, and the parameters that are its count and datatype.
 func roleOf(f *abi.Function, p *abi.Param) (r role, count, datatype *abi.Param) {
 	name := strings.ToLower(f.Name)
 	has := func(parts ...string) bool {
@@ -600,7 +602,7 @@ func roleOf(f *abi.Function, p *abi.Param) (r role, count, datatype *abi.Param) 
 	case has("pack") && (p.Name == "outbuf" && !has("unpack") || p.Name == "inbuf" && has("unpack")):
 		return scratch, nil, nil
 	}
-	// The count and the datatype behind the buffer, which may stand between others.
+	// The count and the datatype after the buffer, possibly with other parameters between them.
 	after := false
 	for _, q := range f.Params {
 		switch {
@@ -664,13 +666,13 @@ func (s *shim) descriptor(p *abi.Param) {
 	}
 }
 
-// described marks a parameter whose value the section of a buffer in front of it replaces; the argument is put in when
-// its turn comes.
+// described marks a parameter whose value is replaced by the section of the buffer before it; its own conversion adds
+// the argument.
 func (s *shim) described(p *abi.Param, value string) {
 	s.locals = append(s.locals, "\x00"+p.Name+"\x00"+value)
 }
 
-// raised names the kind of object that an error is raised on.
+// raised returns the kind of object on which an error is raised.
 func (s *shim) raised() string {
 	for _, p := range s.f.Params {
 		if len(p.Length) > 0 {
@@ -687,7 +689,7 @@ func (s *shim) raised() string {
 }
 
 func (s *shim) write(out *bytes.Buffer, label string) {
-	// Replace counts and datatypes that sections stand for.
+	// Replace counts and datatypes by those of the sections.
 	var locals []string
 	for _, l := range s.locals {
 		if !strings.HasPrefix(l, "\x00") {
@@ -795,7 +797,7 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	out.WriteString("    done(ierror, rc);\n}\n")
 }
 
-// replace puts a value in the place of each of some items of a list.
+// replace replaces each of some items of a list by a value.
 func replace(list []string, value string, items ...string) {
 	for i := range list {
 		for _, item := range items {
@@ -806,7 +808,7 @@ func replace(list []string, value string, items ...string) {
 	}
 }
 
-// symbolsTest writes a C program that names every symbol the modules and mpif.h refer to.
+// symbolsTest generates a C program that names every symbol to which the modules and mpif.h refer.
 func symbolsTest() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n/* Every external name of the Fortran bindings is in the library. */\n"+

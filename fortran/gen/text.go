@@ -27,7 +27,7 @@ func (t *fortran) line(format string, args ...any) {
 	t.WriteString(text + "\n")
 }
 
-// differs writes what may differ between INTEGERs of 4 bytes and those of 8: once if it does not.
+// differs writes code that may differ between INTEGERs of 4 bytes and of 8 bytes: once if it does not differ.
 func (t *fortran) differs(yes bool, write func(bytes int)) {
 	if !yes {
 		write(4)
@@ -40,7 +40,7 @@ func (t *fortran) differs(yes bool, write func(bytes int)) {
 	t.WriteString("#endif\n")
 }
 
-// only8 writes what there is for INTEGERs of 8 bytes alone.
+// only8 writes code for INTEGERs of 8 bytes only.
 func (t *fortran) only8(write func()) {
 	t.WriteString("#ifdef GOMPI_F_INTEGER_8\n")
 	write()

@@ -18,7 +18,7 @@ import (
 	"gompirma/tests/go/output"
 )
 
-// needBed skips what is not run beside hosts, of which there are h1, h2 and h3.
+// needBed skips the test unless it runs in the test bed with hosts h1, h2 and h3.
 func needBed(t *testing.T) {
 	t.Helper()
 	if os.Getenv("BED") == "" {
@@ -26,7 +26,7 @@ func needBed(t *testing.T) {
 	}
 }
 
-// needCommand skips what a program is missing for.
+// needCommand skips the test if a command is missing.
 func needCommand(t *testing.T, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -53,7 +53,7 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	return build, nil
 })
 
-// built brings build/ and the programs of this folder up to date and returns where build/ is.
+// built updates build/ and the programs of this directory, and returns the path of build/.
 func built(t *testing.T) string {
 	t.Helper()
 	build, err := buildOnce()
@@ -61,7 +61,8 @@ func built(t *testing.T) string {
 	return build
 }
 
-// program is where one of this folder's programs is, for all hosts: they do not share /tmp.
+// program returns the path of one of this directory's programs. The path is valid on all hosts, which do not share
+// /tmp.
 func program(name string) string { return os.Getenv("BED") + "/" + name }
 
 var slurmOnce = sync.OnceValue(func() error {
@@ -72,13 +73,13 @@ var slurmOnce = sync.OnceValue(func() error {
 	return nil
 })
 
-// launcher is one that reaches several hosts.
+// launcher is a launcher that can start processes on several hosts.
 type launcher struct {
 	name    string
-	needs   string // program
+	needs   string // required command
 	slurm   bool
 	aborted int // status of the launcher after MPI_Abort(7)
-	// command starts a program with so many ranks on each host, in blocks.
+	// command returns the command that starts a program with per[i] ranks on host i, in blocks.
 	command func(per []int, program ...string) []string
 }
 
@@ -92,7 +93,7 @@ func (l *launcher) prepare(t *testing.T) {
 	}
 }
 
-// total is the number of ranks.
+// total returns the number of ranks.
 func total(per []int) (n int) {
 	for _, some := range per {
 		n += some
@@ -100,7 +101,7 @@ func total(per []int) (n int) {
 	return n
 }
 
-// places writes hosts as "h1:2,h2:1"; each is a host once for each of its ranks, "h1,h1,h2".
+// places formats hosts as "h1:2,h2:1"; each lists a host once for each of its ranks, "h1,h1,h2".
 func places(per []int) (slots, each string) {
 	var a, b []string
 	for i, some := range per {
@@ -156,7 +157,7 @@ func each(t *testing.T, test func(t *testing.T, l *launcher)) {
 	}
 }
 
-// run is a command beside the hosts.
+// run is a command that runs outside of the hosts.
 type run struct {
 	cmd      *exec.Cmd
 	out, err output.Buffer
@@ -164,7 +165,7 @@ type run struct {
 	cancel   func()
 }
 
-// limit is when a command is ended that hangs.
+// limit is the time after which a hung command is killed.
 const limit = 30 * time.Second
 
 func start(t *testing.T, input string, args ...string) *run {
@@ -188,10 +189,10 @@ func start(t *testing.T, input string, args ...string) *run {
 	return r
 }
 
-// tail is the end of what a command has said.
+// tail returns the end of a command's output.
 func tail(all string) string { return all[max(0, len(all)-2000):] }
 
-// wait returns the status, 128 + the signal that ended it, and how long it took.
+// wait returns the exit status, or 128 + the signal that ended the command, and the time that the command took.
 func (r *run) wait() (int, time.Duration) {
 	r.cmd.Wait()
 	took := time.Since(r.began)
@@ -203,8 +204,8 @@ func (r *run) wait() (int, time.Duration) {
 	return status.ExitStatus(), took
 }
 
-// running returns the processes that run programs of this folder, on all hosts: the bed has a process namespace of its
-// own.
+// running returns the processes that run programs of this directory, on all hosts: the bed has its own process
+// namespace.
 func running() (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, exe := range all {
@@ -217,7 +218,7 @@ func running() (pids []int) {
 	return pids
 }
 
-// hostOf is the host that a process runs on.
+// hostOf returns the host on which a process runs.
 func hostOf(pid int) string {
 	name, _ := exec.Command("nsenter", "-t", strconv.Itoa(pid), "-u", "hostname").Output()
 	return strings.TrimSpace(string(name))
@@ -230,7 +231,7 @@ func nothingLeft(t *testing.T) {
 		"processes are left")
 }
 
-// do runs a command beside the hosts that must succeed.
+// do runs a command outside of the hosts, and fails the test if the command fails.
 func do(t *testing.T, args ...string) {
 	t.Helper()
 	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// busy starts a job that works for so many seconds, by the launcher that is there soonest.
+// busy starts a job that runs for the given number of seconds, with the launcher that starts fastest.
 func busy(t *testing.T, seconds string, variables ...string) *run {
 	t.Helper()
 	l := launchers[0]
@@ -20,7 +20,7 @@ func busy(t *testing.T, seconds string, variables ...string) *run {
 	return start(t, "", l.command([]int{2, 2}, append(command, program("busy"), seconds)...)...)
 }
 
-// A network that is slow, far or loses packets changes no result.
+// TestPoorNetwork checks that a slow network, a long distance and lost packets do not change results.
 func TestPoorNetwork(t *testing.T) {
 	needBed(t)
 	for name, c := range map[string][2][]string{
@@ -40,19 +40,19 @@ func TestPoorNetwork(t *testing.T) {
 			require.Equal(t, 0, status)
 			rounds := regexp.MustCompile(`fine after (\d+) rounds`).FindStringSubmatch(r.out.String())
 			require.NotNil(t, rounds, r.out.String())
-			if name == "far" { // a round is at least two answers of who is far away, one after the other
+			if name == "far" { // a round takes at least two sequential round trips to the distant host
 				n, err := strconv.Atoi(rounds[1])
 				require.NoError(t, err)
 				require.LessOrEqual(t, n, 3000/(2*20)+1, "the network is not far")
 			}
 			t.Logf("%s", r.out.String())
-			do(t, c[1]...) // who makes the network far is a process of the host
+			do(t, c[1]...) // the process that delays packets runs on the host
 			nothingLeft(t)
 		})
 	}
 }
 
-// A link or a host that comes back in time loses nothing.
+// TestInterrupted checks that nothing is lost if a link or a host recovers in time.
 func TestInterrupted(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ name, break_, mend string }{{"link", "cut", "mend"}, {"host", "freeze", "thaw"}} {
@@ -70,7 +70,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// What does not come back ends the job in the time that was set, with a line that names who is lost.
+// TestLost checks that a link or host that does not recover ends the job within the configured time, with a line that
+// names the lost processes.
 func TestLost(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct {
@@ -97,7 +98,7 @@ func TestLost(t *testing.T) {
 			t.Logf("status %d in %v", status, took.Round(time.Millisecond))
 			require.NotEqual(t, 0, status)
 			require.Less(t, took, 15*time.Second)
-			if r.err.String() != "" { // which Hydra sometimes loses when a job is aborted
+			if r.err.String() != "" { // Hydra sometimes loses the line when a job is aborted
 				require.Contains(t, r.err.String(), "h2")
 			}
 			nothingLeft(t)
@@ -105,7 +106,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A link that is cut in the middle of MPI_Init ends it in the time that was set, although no launcher sees it.
+// TestLostInInit checks that a link that fails in the middle of MPI_Init ends the job within the configured time,
+// although no launcher notices it.
 func TestLostInInit(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ place, host string }{{"addresses", "h1"}, {"addresses", "h2"}, {"connect", "h1"}} {
@@ -129,13 +131,14 @@ func TestLostInInit(t *testing.T) {
 			t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.err.String())
 			require.NotEqual(t, 0, status)
 			require.NotContains(t, r.out.String(), "MPI_Init is over")
-			require.Less(t, took, 25*time.Second) // the launcher has 10 s for an answer
+			require.Less(t, took, 25*time.Second) // the launcher waits 10 s for an answer
 			nothingLeft(t)
 		})
 	}
 }
 
-// Nobody waits for ever for a lock whose holder is lost, neither on its target's node nor on another one.
+// TestHolderLost checks that no process waits forever for a lock whose holder is lost, on its target's node or on
+// another one.
 func TestHolderLost(t *testing.T) {
 	hold := func(t *testing.T, l *launcher, how, mend string) {
 		r := start(t, "", l.command([]int{2, 1, 1}, "env", "GOMPIRMA_PEER_TIMEOUT=3", program("holder"),
@@ -156,7 +159,7 @@ func TestHolderLost(t *testing.T) {
 		nothingLeft(t)
 	}
 	each(t, func(t *testing.T, l *launcher) { hold(t, l, "kill", "") })
-	// All ranks end then; mpirun waits for a host that it does not reach.
+	// All ranks end then; mpirun waits for a host that it cannot reach.
 	for how, mend := range map[string]string{"cut": "mend", "freeze": "thaw"} {
 		t.Run(how, func(t *testing.T) {
 			launchers[0].prepare(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every rank knows its place: in the job, on its host, and who shares its memory.
+// TestStart checks that every rank knows its place in the job and on its host, and the ranks that share its memory.
 func TestStart(t *testing.T) {
 	each(t, func(t *testing.T, l *launcher) {
 		for _, per := range [][]int{{3}, {2, 2}, {1, 1, 1}, {3, 1, 2}} {
@@ -24,7 +24,7 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// expect waits for a job of where, whose ranks must have said where they are.
+// expect waits for a job of where, and checks the places that its ranks printed.
 func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 	t.Helper()
 	status, took := r.wait()
@@ -39,14 +39,15 @@ func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 	return status, took
 }
 
-// However a rank ends the job ends, with a status that tells, and leaves nothing on any host.
+// TestEnds checks that, however a rank ends, the job ends with a status that shows it, and that nothing remains on any
+// host.
 func TestEnds(t *testing.T) {
 	each(t, func(t *testing.T, l *launcher) {
 		for _, c := range []struct {
 			per    []int
 			how    string
 			rank   int
-			status int // 0: any but 0
+			status int // 0: any status except 0
 			says   string
 		}{
 			{[]int{2, 2}, "abort", 1, l.aborted, "MPI_Abort"},
@@ -54,14 +55,14 @@ func TestEnds(t *testing.T) {
 			{[]int{2, 2}, "exit", 3, 0, ""},
 			{[]int{2, 2}, "kill", 1, 0, ""},
 			{[]int{2, 2}, "kill", 3, 0, ""},
-			{[]int{1, 1}, "kill", 0, 0, ""}, // nobody else is there to see it
+			{[]int{1, 1}, "kill", 0, 0, ""}, // no other rank runs on that host to notice it
 			{[]int{1, 1}, "kill", 1, 0, ""},
 			{[]int{1, 1}, "exit", 1, 0, ""},
 			{[]int{2, 2}, "late", 2, 4, ""},
 		} {
 			t.Run(fmt.Sprint(c.how, c.rank, "of", total(c.per)), func(t *testing.T) {
 				r := start(t, "", l.command(c.per, program("where"), c.how, strconv.Itoa(c.rank))...)
-				status, took := r.wait() // Hydra loses output of others when a rank dies
+				status, took := r.wait() // Hydra loses output of other ranks when a rank dies
 				t.Logf("status %d in %v", status, took.Round(time.Millisecond))
 				if c.status == 0 {
 					require.NotEqual(t, 0, status)
@@ -76,15 +77,15 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// untilAll waits until all n ranks of a job have said that they are there.
+// untilAll waits until all n ranks of a job have printed that they run.
 func (r *run) untilAll(t *testing.T, n int) {
 	t.Helper()
 	all := func() bool { return strings.Count(r.out.String(), "\n") >= n && len(running()) == n }
 	require.Eventually(t, all, 20*time.Second, 10*time.Millisecond)
-	time.Sleep(300 * time.Millisecond) // they are in MPI_Barrier
+	time.Sleep(300 * time.Millisecond) // the ranks are in MPI_Barrier
 }
 
-// What is sent to the launcher ends the job on all hosts, and so does its death.
+// TestSignals checks that a signal to the launcher, or its death, ends the job on all hosts.
 func TestSignals(t *testing.T) {
 	per := []int{2, 1, 1}
 	each(t, func(t *testing.T, l *launcher) {
@@ -94,14 +95,15 @@ func TestSignals(t *testing.T) {
 				r.untilAll(t, 4)
 				sent := time.Now()
 				require.NoError(t, r.cmd.Process.Signal(s))
-				if s == syscall.SIGINT && l.slurm { // which asks for a second one
+				if s == syscall.SIGINT && l.slurm { // srun requires a second one
 					time.Sleep(200 * time.Millisecond)
 					require.NoError(t, r.cmd.Process.Signal(s))
 				}
 				nothingLeft(t)
 				t.Logf("ended in %v", time.Since(sent).Round(time.Millisecond))
 				status, _ := r.wait()
-				// Hydra itself says 0 now and then if it is ended in order, also of a job of sleep(1).
+				// Hydra itself sometimes returns 0 if it is terminated in an orderly way, even for a
+				// job of sleep(1).
 				if l.name != "hydra" || s == syscall.SIGKILL {
 					require.NotEqual(t, 0, status)
 				}
@@ -110,7 +112,7 @@ func TestSignals(t *testing.T) {
 	})
 }
 
-// characters counts each character of a text.
+// characters counts the occurrences of each character of a text.
 func characters(text string) map[rune]int {
 	counts := map[rune]int{}
 	for _, c := range text {
@@ -119,7 +121,7 @@ func characters(text string) map[rune]int {
 	return counts
 }
 
-// Input goes to rank 0, and nothing that any rank writes is lost.
+// TestInputAndOutput checks that rank 0 receives the input, and that no rank's output is lost.
 func TestInputAndOutput(t *testing.T) {
 	per := []int{2, 2}
 	each(t, func(t *testing.T, l *launcher) {
@@ -136,7 +138,7 @@ func TestInputAndOutput(t *testing.T) {
 		r = start(t, "", l.command(per, program("where"), "lines")...)
 		status, _ = r.expect(t, per)
 		require.Equal(t, 0, status)
-		// Hydra and mpirun mix parts of lines of several ranks, so only what all have written can be compared.
+		// Hydra and mpirun mix parts of lines of several ranks, so compare only the combined output.
 		var wanted strings.Builder
 		for i := range 2000 {
 			for rank := range 4 {
@@ -150,7 +152,7 @@ func TestInputAndOutput(t *testing.T) {
 	})
 }
 
-// Tasks that srun has told nothing are jobs of their own, and one of them says so.
+// TestLonely checks that tasks without information from srun are jobs of their own, and that one of them reports it.
 func TestLonely(t *testing.T) {
 	needBed(t)
 	built(t)
@@ -164,7 +166,8 @@ func TestLonely(t *testing.T) {
 	require.Contains(t, r.err.String(), "--mpi=pmi2")
 }
 
-// throughEach calls test with gompirun on the first host, for each launcher that takes it to the others.
+// throughEach calls test with gompirun on the first host, for each launcher with which gompirun can start processes on
+// other hosts.
 func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
@@ -184,7 +187,7 @@ func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 			switch c.name {
 			case "srun":
 				require.NoError(t, slurmOnce())
-			case "mpirun": // nothing else is found
+			case "mpirun": // hide all other launchers
 				var commands []string
 				for _, name := range strings.Fields("mpirun.openmpi orted on remote nsenter sh cat") {
 					path, err := exec.LookPath(name)
@@ -199,7 +202,7 @@ func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 	}
 }
 
-// gompirun with hosts that are other machines becomes a launcher that reaches them.
+// TestGompirun checks that gompirun uses a launcher if the hosts are other machines.
 func TestGompirun(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		per := []int{2, 1, 1}
@@ -216,8 +219,9 @@ func TestGompirun(t *testing.T) {
 	})
 }
 
-// In an allocation of Slurm a job without hosts of its own has those of the allocation, as many on each as were asked
-// for there, or as equally as can be. One that names a host has that.
+// TestAllocation checks that, in a Slurm allocation, a job without its own hosts runs on those of the allocation, with
+// the number of ranks on each host that the allocation requests, or evenly distributed. A job that names a host runs on
+// that host.
 func TestAllocation(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
@@ -245,7 +249,7 @@ func TestAllocation(t *testing.T) {
 	}
 }
 
-// gompirun --preflight tells what connects, and what is wrong.
+// TestPreflight checks that gompirun --preflight reports which connections work, and the problems.
 func TestPreflight(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"

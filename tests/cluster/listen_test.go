@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What ranks on all hosts call is counted, traced and written down by gompirun on one of them, and how a job ends is as
-// it was.
+// TestListen checks that gompirun on one host counts, traces and records the calls of ranks on all hosts, and that this
+// does not change how a job ends.
 func TestListen(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		file := program("listen.json")
@@ -88,12 +88,12 @@ func TestListen(t *testing.T) {
 	})
 }
 
-// A job that is listened to ends with gompirun, however that ends.
+// TestListenEnds checks that a recorded job ends with gompirun, however gompirun ends.
 func TestListenEnds(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			if s == syscall.SIGKILL && command[0] == "slurm" {
-				continue // it would end salloc, not gompirun
+				continue // the signal would end salloc, not gompirun
 			}
 			r := start(t, "", append(command, "-q", "--trace="+program("listen.json"), "-H", "h1:2,h2,h3",
 				program("where"), "sleep")...)

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network starts a job in which every rank puts to every other, two on each of two hosts; in half of them only the
-// ranks of h1 do.
+// network starts a job with two ranks on each of two hosts in which every rank puts to every other rank; if half, only
+// the ranks of h1 do.
 func network(t *testing.T, half bool, variables ...string) *run {
 	t.Helper()
 	l := launchers[0]
@@ -35,8 +35,8 @@ func requireFine(t *testing.T, r *run) {
 	nothingLeft(t)
 }
 
-// A second network that leads nowhere, that of containers first of all, which every host has with the same address,
-// keeps nobody from the one that does.
+// TestSecondNetwork checks that a second, isolated network does not prevent connections through the first one.
+// Container networks are the main case: every host has them with the same address.
 func TestSecondNetwork(t *testing.T) {
 	needBed(t)
 	for name, addresses := range map[string][2]string{
@@ -57,12 +57,12 @@ func TestSecondNetwork(t *testing.T) {
 	}
 }
 
-// Where connections can be made in one direction only, they are made in that one.
+// TestOneWay checks that a job works if connections can be established in one direction only.
 func TestOneWay(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
 	for _, how := range []string{"drop", "reject"} {
-		t.Run(how, func(t *testing.T) { // to h1 Hydra's progress threads connect
+		t.Run(how, func(t *testing.T) { // Hydra's progress threads connect to h1
 			do(t, "bed", "wall", "h2", how)
 			defer do(t, "bed", "wall", "h2", "off")
 			requireFine(t, network(t, true))
@@ -71,7 +71,7 @@ func TestOneWay(t *testing.T) {
 	}
 }
 
-// What cannot be reached is told with all addresses and what the system says of each.
+// TestUnreachable checks that the error for an unreachable process lists all addresses and the system's error for each.
 func TestUnreachable(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
@@ -89,7 +89,7 @@ func TestUnreachable(t *testing.T) {
 	nothingLeft(t)
 }
 
-// Ports are those that are permitted: all others are shut.
+// TestPorts checks that a job uses only the permitted ports; all others are blocked.
 func TestPorts(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
@@ -100,16 +100,16 @@ func TestPorts(t *testing.T) {
 			"tcp dport != { 20000-20009, 30000-30099 } drop")
 		defer do(t, "on", host, "nft", "delete table inet ports")
 	}
-	t.Setenv("MPIEXEC_PORT_RANGE", "30000:30099") // the launcher's own
+	t.Setenv("MPIEXEC_PORT_RANGE", "30000:30099") // the launcher's own ports
 	requireFine(t, network(t, false, "GOMPIRMA_PORTS=20000-20009"))
 	requireFine(t, network(t, true, "GOMPIRMA_PORTS=20000-20009", "GOMPIRMA_INTERFACE=eth0"))
 }
 
-// Nothing of a process listens elsewhere, what others watch it by neither.
+// TestPortsOfProcess checks that a process listens on no other port, not even for failure detection.
 func TestPortsOfProcess(t *testing.T) {
 	needBed(t)
 	needCommand(t, "ss")
-	// One port in MPI_Init, for the rank that watches this one, and another one for the network.
+	// One port in MPI_Init, for the rank that monitors this one, and one for the network.
 	for _, place := range []string{"addresses", "connect"} {
 		t.Run(place, func(t *testing.T) {
 			l := launchers[0]
@@ -130,7 +130,7 @@ func TestPortsOfProcess(t *testing.T) {
 			nothingLeft(t)
 			ports := map[string]bool{}
 			for _, line := range strings.Split(string(out), "\n") {
-				// The launcher's own is handed down to all.
+				// All processes inherit the launcher's own socket.
 				f := strings.Fields(line)
 				if strings.Contains(line, `"held"`) && !strings.Contains(line, "mpiexec") {
 					ports[f[3][strings.LastIndex(f[3], ":")+1:]] = true
@@ -142,12 +142,12 @@ func TestPortsOfProcess(t *testing.T) {
 	}
 }
 
-// Whoever is not of the job and connects to it is sent away, and holds up nobody.
+// TestStrangers checks that connections from processes outside of the job are closed, and that they delay no rank.
 func TestStrangers(t *testing.T) {
 	needBed(t)
 	const ports = "21000-21003"
 	r := network(t, false, "GOMPIRMA_PORTS="+ports, "GOMPIRMA_PEER_TIMEOUT=20")
-	// 3,000 silent connections to each host, and some that talk nonsense, while it starts.
+	// 3,000 silent connections to each host, and some that send invalid data, while the job starts.
 	for _, host := range []string{"h1", "h2"} {
 		script := `import socket, time
 all = []
@@ -171,7 +171,7 @@ time.sleep(1)
 	require.NotContains(t, strings.ToLower(r.err.String()), "cannot")
 }
 
-// congestion returns the names by which the system says how the connections of a job on h1 are sent to h2.
+// congestion returns the names of the congestion control algorithms of the job's connections from h1 to h2.
 func congestion(t *testing.T) (names []string) {
 	t.Helper()
 	ss := strings.Fields("on h1 ss -tinpHO state established dst 10.77.0.2")
@@ -186,7 +186,8 @@ func congestion(t *testing.T) (names []string) {
 	return names
 }
 
-// Where the system paces what connections send, those of a job are not paced if the line is short.
+// TestPacing checks that, where the system paces transmissions, the connections of a job are not paced if the
+// round-trip time is short.
 func TestPacing(t *testing.T) {
 	needBed(t)
 	needCommand(t, "ss")
@@ -209,7 +210,7 @@ func TestPacing(t *testing.T) {
 			var names []string
 			require.Eventually(t, func() bool {
 				if strings.Count(r.out.String(), "begins") < 4 {
-					return false // they watch each other while they start
+					return false // the connections for failure detection during the start
 				}
 				names = congestion(t)
 				return len(names) > 0
@@ -220,7 +221,7 @@ func TestPacing(t *testing.T) {
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
 			if far {
-				do(t, "bed", "delay", "h2", "0") // who makes the network far is a process of the host
+				do(t, "bed", "delay", "h2", "0") // the process that delays packets runs on the host
 			}
 			nothingLeft(t)
 		})

@@ -22,7 +22,7 @@ func headerLine(source, key string) []string {
 	return words
 }
 
-// The C tests that are about nodes, with the ranks on two hosts.
+// TestPrograms runs the C tests for several nodes, with the ranks on two hosts.
 func TestPrograms(t *testing.T) {
 	l := launchers[0]
 	l.prepare(t)

@@ -16,8 +16,8 @@ import (
 
 // Tests of the launcher with MPI programs, and of these programs under other launchers and without one.
 
-// endings is a program whose ranks end in the way that the first argument names. If there is a rank 1, only it ends
-// that way.
+// endings is a program that ends in the way that the first argument names. In most ways one rank, usually rank 1, ends
+// abnormally.
 const endings = `
 #include <mpi.h>
 #include <pthread.h>

@@ -676,7 +676,7 @@ func TestLauncherBinding(t *testing.T) {
 	if runtime.NumCPU() > 2 { // with two processors, both may be threads of one core
 		require.NotEqual(t, fmt.Sprintf("0-%d", runtime.NumCPU()-1), fields[len(fields)-1])
 	}
-	// Without --bind several ranks get disjoint shares of the cores, and a single rank gets all.
+	// Without --bind-to several ranks get disjoint shares of the cores, and a single rank gets all.
 	alone := prepare(t, "-n", "1", "grep", "Cpus_allowed_list", "/proc/self/status")
 	require.Zero(t, alone.run(t))
 	for _, bind := range []string{"", "none"} {

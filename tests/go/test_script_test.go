@@ -26,8 +26,8 @@ The following tests did not run:
 	  3 - litmus/iriw.n4 (Skipped)
 	 12 - abi/x (Disabled)
 EOF`
-		// Only `go run ./tests/go/report LEFT_OUT TOOK WRONG NAME ARGUMENTS...` leaves something out: the same
-		// test in both of its steps.
+		// Only `go run ./tests/go/report LEFT_OUT TOOK WRONG NAME ARGUMENTS...` skips something: the same test
+		// in both of its steps.
 		golang = `case "$2" in ./tests/go/report)
 	echo "core/boot TestUnderHydra: mpiexec.mpich is not installed" >>"$3"
 	for i in 1 2 3 4 5 6 7 8 9; do echo "4.$i $6 core/boot Test$i" >>"$4"; done ;; esac`
