@@ -101,8 +101,8 @@ bench-quick: ## the main rows of `make bench`, each launched once: two minutes
 	@scripts/build.sh "$(BUILD)"
 	@go run ./bench/compare -build "$(BUILD)" -quick -runs 1
 
-# Operations over sizes with the usual public suites' loops, each launched 5 times with each library: 25 minutes. One
-# alone, with its table: go run ./bench/compare -sweeps -only '^put.flush$$' -runs 5
+# Operations over sizes with the loops of the usual public suites, with 5 launches for each library: 25 minutes. For a
+# single operation, with its table: go run ./bench/compare -sweeps -only '^put.flush$$' -runs 5
 bench-sweeps: ## operations from 1 B to 4 MiB as public suites measure them: half an hour at most
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"
@@ -118,8 +118,8 @@ bench-fabric: ## the same over two hosts made of namespaces (root): a table in b
 	@scripts/build.sh "$(BUILD)"
 	@tests/cluster/bed.sh 2 go run ./bench/compare -build "$(BUILD)" -fabric -o "$(BUILD)/bench/fabric.md" -json "$(BUILD)/bench/fabric.json"
 
-# Nine launches of every row with each library: 10 minutes. Some rows alone, printed:
-# go run ./bench/compare -census -only Type_vector. A row that gets a reason needs the last command alone.
+# Nine launches of every row for each library: 10 minutes. To print single rows: go run ./bench/compare -census -only
+# Type_vector. After a reason is added to a row, only the last command is needed.
 census: ## every function of MPI beside Debian's MPICH and Open MPI, the worst first: docs/CENSUS.md
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"

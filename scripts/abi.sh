@@ -1,8 +1,9 @@
 #!/bin/sh
-# Makes the library of the standard ABI's name, libmpi_abi.so.1, in the prefix that scripts/build.sh makes and calls this for: scripts/abi.sh OUT SONAME
+# Builds the standard ABI's library, libmpi_abi.so.1, in the prefix that scripts/build.sh makes: scripts/abi.sh OUT
+# SONAME
 #
-# It is what programs are linked to that may run with any MPI, and has no code: only the names, for linkers, and libgompirma behind it.
-# docs/RATIONALE.md says why it is made like this.
+# scripts/build.sh calls this script. Programs that shall run with any MPI are linked to the library. It has no code:
+# only the names, for linkers, and a dependency on libgompirma. docs/RATIONALE.md gives the reasons for this design.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: scripts/abi.sh OUT SONAME" >&2; exit 2; }
@@ -12,16 +13,17 @@ abi=$out/lib/gompirma/abi
 work=$out/obj/abi
 mkdir -p "$abi" "$work"
 
-# The standard's functions are what libgompirma shows of them, but for those that convert for Fortran, which the ABI does not have. A weak
-# name (MPI_X) stays one.
+# The functions of the standard are those that libgompirma exports, without the Fortran conversions, which the ABI does
+# not have. A weak name (MPI_X) stays weak.
 nm -D --defined-only "$out/lib/$soname" | awk '
 	BEGIN { print "__attribute__((used)) static void nobody(void) { __builtin_trap(); }" }
 	$3 ~ /^P?MPI_/ && $3 !~ /_(c2f|f2c|c2f08|f082c|f2f08|f082f)$/ { printf "__attribute__((%salias(\"nobody\"))) void %s(void);\n", $2 == "W" ? "weak, " : "", $3 }' >"$work/names.c"
 stamp=$(cksum <"$work/names.c"; cksum <scripts/abi.sh; $cc --version | head -n 1)
 if [ -f "$abi/libmpi_abi.so.1" ] && [ ! -L "$abi/libmpi_abi.so.1" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 
-# Where this library stands among those of a process, libgompirma shall stand: before the C library, some functions of which it interposes. The loader of glibc moves
-# it there for an auxiliary library; before 2.34 it must not, since it may fail when a program opens such a library itself.
+# libgompirma must take this library's position among those of a process: before the C library, because it interposes
+# some of its functions. For an auxiliary library (DT_AUXILIARY) glibc's loader does that; before 2.34 it must not be
+# used, since it may fail when a program itself opens such a library.
 place=
 case $(getconf GNU_LIBC_VERSION 2>/dev/null) in
 'glibc 2.'[0-9] | 'glibc 2.'[12][0-9] | 'glibc 2.3'[0-3]) ;;
@@ -30,10 +32,11 @@ esac
 $cc -shared -fPIC -nostdlib -Wall -Werror -o "$work/lib" "$work/names.c" -Wl,-soname,libmpi_abi.so.1 -Wl,--hash-style=gnu \
 	-Wl,-rpath,'$ORIGIN/../..' -Wl,--enable-new-dtags $place -L"$out/lib" -Wl,--no-as-needed -lgompirma
 
-# At run time its names must not be found: those of libgompirma are. So its hash table, with which the loader looks, is made empty: all but the header of 16 bytes.
+# At run time the loader must not find the library's own names, but those of libgompirma. Therefore the hash table that
+# the loader uses is emptied: all but the header of 16 bytes.
 set -- $(objdump -h "$work/lib" | awk '$2 == ".gnu.hash" { print $3, $6 }')
 dd if=/dev/zero of="$work/lib" bs=1 seek=$((0x$2 + 16)) count=$((0x$1 - 16)) conv=notrunc status=none
 
 mv -f "$work/lib" "$abi/libmpi_abi.so.1"
-for name in libmpi_abi.so libmpi_abi.so.0; do ln -sfn libmpi_abi.so.1 "$abi/$name"; done # MPICH's has had the number 0
+for name in libmpi_abi.so libmpi_abi.so.0; do ln -sfn libmpi_abi.so.1 "$abi/$name"; done # MPICH's has number 0
 echo "$stamp" >"$work/stamp"

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds gompirma into a folder laid out as an installed prefix: scripts/build.sh OUT
-# Make and CMake both call it, so that there is one `go build` line. A file whose content did not change keeps its time stamp,
-# so programs that link with the library are linked again only when it has changed.
+# Builds gompirma into a directory with the layout of an installed prefix: scripts/build.sh OUT
 #
-# Progress is shown as the names of the packages that Go compiles (-v).
-# GOMPIRMA_GOFLAGS: more flags for `go build` of the library, such as -race.
+# Make and CMake both call it, so that there is only one `go build` line. A file whose contents do not change keeps its
+# time stamp, so that programs linked with the library are relinked only when it changes.
+#
+# It shows progress as the names of the packages that Go compiles (-v).
+# GOMPIRMA_GOFLAGS: additional flags for `go build` of the library, such as -race.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: scripts/build.sh OUT" >&2; exit 2; }
@@ -13,19 +14,20 @@ mkdir -p "$1/obj"
 out=$(cd "$1" && pwd)
 cd "$top"
 exec 9>"$out/obj/lock"
-flock 9 # two packages of tests may build at the same time
+flock 9 # two test packages may build at the same time
 
 version=$(cat core/version/VERSION)
 major=${version%%.*}
 real=libgompirma.so.$version
 soname=libgompirma.so.$major
 
-# put FILE DEST: copies unless the content is the same; in one step, so that a running program keeps the old file.
+# put FILE DEST: copies FILE unless the contents are equal. It replaces DEST atomically, so that a running program keeps
+# the old file.
 put() {
 	cmp -s "$1" "$2" 2>/dev/null && return 0
 	cp -p "$1" "$2.new" && mv -f "$2.new" "$2"
 }
-# link TARGET NAME: a symbolic link, relative, so that the prefix can be moved.
+# link TARGET NAME: makes a relative symbolic link, so that the prefix can be moved.
 link() { [ "$(readlink "$2" 2>/dev/null)" = "$1" ] || ln -sfn "$1" "$2"; }
 # fill TEMPLATE DEST: replaces @VERSION@, @LIBRARY@ and @SONAME@.
 fill() {
@@ -35,10 +37,11 @@ fill() {
 
 mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib/cmake/gompirma" "$out/lib/gompirma/abi" "$out/libexec/gompirma/bin"
 
-# The library. Only MPI_*, PMPI_* and MPIX_* leave it (capi/z_exports.so, a linker script that capi/main.go names).
-# The runtime's settings: no SIGURG to preempt goroutines, and no stack is shrunk that has been made large (capi/cross.h, capi/go_start.c).
-# With -buildmode=c-shared, `go build` compiles the C files of every package at each call: it finds no cached header of a
-# package that exports nothing. It is therefore called only when one of its inputs has changed.
+# The library. It exports only MPI_*, PMPI_* and MPIX_* (capi/z_exports.so, a linker script that capi/main.go names).
+# Settings of the Go runtime: no SIGURG to preempt goroutines, and it does not shrink a stack that was enlarged
+# (capi/cross.h, capi/go_start.c). With -buildmode=c-shared, `go build` compiles the C files of every package at each
+# call, because it finds no cached header of a package that exports nothing. Therefore this script calls it only when
+# one of its inputs has changed.
 inputs() {
 	find capi core include go.mod go.sum scripts/build.sh -type f ! -name '*_test.go' -exec cksum {} + | LC_ALL=C sort
 	go env GOVERSION GOROOT GOFLAGS GOAMD64 GOARM64 GOEXPERIMENT CC CGO_CFLAGS CGO_CPPFLAGS CGO_LDFLAGS
@@ -58,8 +61,8 @@ done
 put "$out/obj/libgompirma.so" "$out/lib/$real"
 link "$real" "$out/lib/$soname"
 link "$soname" "$out/lib/libgompirma.so"
-# The standard ABI's library lies apart, where no linker looks unasked. gompirun names that folder to the loader, so it has what programs of gompirma's own need, too, and
-# nothing else.
+# The standard ABI's library is in a separate directory, which linkers search only on request. gompirun names that
+# directory to the loader. Therefore it also contains what programs linked to gompirma itself need, and nothing else.
 scripts/abi.sh "$out" "$soname"
 link "../../$soname" "$out/lib/gompirma/abi/$soname"
 
@@ -67,25 +70,27 @@ scripts/insight.sh "$out"
 
 for header in mpi.h mpi_rma.h mpix_gompirma.h; do put "include/$header" "$out/include/$header"; done
 
-# The tools are static and pure Go: they run wherever they are copied.
+# The tools are static and pure Go: they run after being copied anywhere.
 CGO_ENABLED=0 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...
 for tool in gompirun gompi-info; do
 	if [ -e "$out/obj/bin/$tool" ]; then put "$out/obj/bin/$tool" "$out/bin/$tool"; fi
 done
-CGO_ENABLED=1 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/gompi-fabric" ./cmd/gompi-fabric # loads libfabric, as the library does
+# loads libfabric, as the library does
+CGO_ENABLED=1 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/gompi-fabric" ./cmd/gompi-fabric
 put "$out/obj/bin/gompi-fabric" "$out/libexec/gompirma/gompi-fabric"
-# One program under several names; no symbolic links, so that a build system which resolves links still sees which language is meant.
+# One program under several names. They are copies, not symbolic links, so that a build system that resolves links still
+# recognizes the language.
 put "$out/obj/bin/gompiwrap" "$out/bin/gompicc"
 for tool in gompicxx gompifort gompicc_abi gompicxx_abi gompifort_abi; do
 	[ "$out/bin/gompicc" -ef "$out/bin/$tool" ] || ln -f "$out/bin/gompicc" "$out/bin/$tool"
 done
-# The usual names, for unmodified build systems: this folder first in PATH.
+# The usual names, for unmodified build systems: put this directory first in PATH.
 for alias in mpicc:gompicc mpicxx:gompicxx mpic++:gompicxx mpiCC:gompicxx mpifort:gompifort mpif90:gompifort mpif77:gompifort \
 	mpicc_abi:gompicc_abi mpicxx_abi:gompicxx_abi mpifort_abi:gompifort_abi mpiexec:gompirun mpirun:gompirun; do
 	link "../../../bin/${alias#*:}" "$out/libexec/gompirma/bin/${alias%%:*}"
 done
 
-# For valgrind, which takes Go's switches between stacks for errors: those of which the place itself is Go code.
+# Suppressions for valgrind, which reports Go's stack switches as errors: only those whose innermost frame is Go code.
 mkdir -p "$out/share/gompirma"
 for kind in Addr1 Addr2 Addr4 Addr8 Addr16 Addr32 Cond Value1 Value2 Value4 Value8 Value16; do
 	for code in 'runtime.*' 'gompirma/*' 'main.*' 'internal/*' 'os.*' 'io.*' 'sync.*' 'syscall.*' 'strconv.*' 'strings.*' 'slices.*' 'fmt.*' 'bytes.*' \

@@ -1,6 +1,9 @@
 #!/bin/bash
-# The demo: builds the library and the examples, runs each on four ranks, and reports what was verified: scripts/demo.sh BUILD [TEXT]
-# TEXT is the file whose words are counted, the GNU GPL by default. Pictures and full outputs are written into BUILD/demo.
+# Runs the demo: builds the library and the examples, runs each on four ranks, and reports what was verified:
+# scripts/demo.sh BUILD [TEXT]
+#
+# TEXT is the file whose words are counted, by default the GNU GPL. The script writes pictures and full outputs to
+# BUILD/demo.
 set -u
 
 build=$(mkdir -p "$1" && cd "$1" && pwd) || exit 1
@@ -20,7 +23,7 @@ if [ "${PIPESTATUS[0]}" -ne 0 ]; then
 fi
 
 failed=0
-# example NAME TITLE PROGRAM ARGUMENT...: runs it on all ranks; the output goes into NAME.txt, and is shown.
+# example NAME TITLE PROGRAM ARGUMENT...: runs PROGRAM on all ranks. It writes the output to NAME.txt and shows it.
 example() {
 	local name=$1 title=$2 program=$3 begin=$SECONDS result=FAILED
 	shift 3
@@ -42,7 +45,7 @@ for sync in fence pscw flush; do
 done
 example mandelbrot 'Mandelbrot set, rows handed out by MPI_Fetch_and_op' mandelbrot "$out/mandelbrot.png"
 
-# A mistake is found, and its line: gompirun's status is 3 then.
+# --check finds an error and its line: gompirun's status is 3 then.
 title='a fence is missing in a halo exchange: --check finds it'
 begin=$SECONDS
 result=FAILED
@@ -54,7 +57,7 @@ if [ "$status" -eq 3 ] && [ -n "$line" ]; then result=found; else failed=1; fi
 sed 's/^/   /' "$out/racy_halo.txt" | head -n 12
 report+=("$(printf '%-10s%s, at %s (%d s)' "$result" "$title" "${line:-no line}" $((SECONDS - begin)))")
 
-# A page of where the time of a run went.
+# Makes a page that shows how a run spent its time.
 title='heat equation as a timeline: --trace, gompirun report'
 begin=$SECONDS
 result=FAILED

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Formats the sources: scripts/format.sh [-check]
-# Go as gofmt does it, C as .clang-format says, but not what is generated, nor the ABI's header. With -check nothing is
-# written, and what differs is listed. That lines end at 120 columns is tested in tests/go (TestLintColumns).
+#
+# It formats Go with gofmt and C according to .clang-format, except generated files and the ABI's header. With -check it
+# writes nothing and lists the files that differ. tests/go (TestLintColumns) checks that lines end at 120 columns.
 set -eu
 cd "$(dirname "$0")/.."
 files() { find . \( -name build -o -name .git \) -prune -o -type f \( "$@" \) -print; }

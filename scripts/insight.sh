@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds libgompirma-insight.so into the prefix that scripts/build.sh makes and calls this for: scripts/insight.sh OUT
-# gompirun preloads it into the ranks when something is to be recorded. It is no part of the library, and links with
-# none of MPI: what it calls it finds when it is loaded.
+# Builds libgompirma-insight.so in the prefix that scripts/build.sh makes: scripts/insight.sh OUT
+#
+# scripts/build.sh calls this script. gompirun preloads the library into the ranks to record calls. It is not part of
+# the MPI library, and links with no MPI library: it looks up the functions that it calls when it is loaded.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: scripts/insight.sh OUT" >&2; exit 2; }
@@ -16,18 +17,20 @@ if [ -e "$library" ] && [ -e "$access" ] && [ "$(cat "$work/stamp" 2>/dev/null)"
 rm -rf "$work"
 mkdir -p "$work"
 echo 'compiling capi/insight and capi/access'
-# As many at a time as there are processors.
+# As many parallel jobs as processors.
 for source in capi/insight/*.c; do printf '%s\0' "$(basename "$source" .c)"; done | xargs -0 -n 1 -P "$(nproc)" sh -c '
 	$cc -std=gnu11 -O2 -fPIC -fno-omit-frame-pointer -fvisibility=hidden -Wall -Wextra -Werror -Iinclude -Icapi \
 		-c "capi/insight/$0.c" -o "$work/$0.o"'
 $cc -shared -o "$work/linked" "$work"/*.o -lpthread -ldl -Wl,-soname,libgompirma-insight.so -Wl,-z,defs -Wl,-z,now
 mv "$work/linked" "$library"
-# What programs link with that `gompicc --check` has compiled. It must not be called by itself: no built-in functions.
+# The library to which programs compiled by `gompicc --check` are linked. The compiler must not generate calls back into
+# it: no built-in functions.
 wide=; if [ "$(uname -m)" = x86_64 ]; then wide=-mcx16; fi
 for source in calls gather; do
 	$cc -std=gnu11 -O2 -fPIC -fno-builtin $wide -fvisibility=hidden -Wall -Wextra -Werror -Icapi -c "capi/access/$source.c" -o "$work/access_$source.obj"
 done
-# It stays when a plugin that has brought it goes: threads that have used it call it at their end, and the other library.
+# It stays loaded when a plugin that loaded it is unloaded: threads that have used it call it at their end, and so does
+# the other library.
 $cc -shared -o "$work/linked" "$work"/*.obj -ldl -Wl,-soname,libgompirma-access.so -Wl,-z,now,-z,nodelete
 mv "$work/linked" "$access"
 mkdir -p "$out/lib/gompirma/abi" "$out/lib/gompirma/check"

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Installs the prefix that scripts/build.sh made, or takes it back:
+# Installs the prefix that scripts/build.sh made, or uninstalls it:
+#
 #   [DESTDIR=/some/where] scripts/install.sh install|uninstall BUILD PREFIX
-# What was made is listed in lib/gompirma/manifest of the prefix, relative to it, folders with a slash at the end and after their content;
-# so uninstalling removes just that, also after the prefix was moved.
+#
+# It lists the created files in lib/gompirma/manifest of the prefix, with paths relative to it. Directories end in a
+# slash and follow their contents. Therefore uninstalling removes exactly these files, also after the prefix was moved.
 set -eu
 
 fail() { echo "install.sh: $*" >&2; exit 1; }
@@ -12,12 +14,12 @@ case $prefix in /*) ;; *) fail "PREFIX must be an absolute path, not '$prefix'" 
 to=${DESTDIR:-}$prefix
 manifest=lib/gompirma/manifest
 
-# The manifest itself is removed while it is read; the open descriptor keeps it.
+# The manifest itself is removed while it is read; the open descriptor keeps its contents.
 uninstall() {
 	while IFS= read -r name; do
 		case $name in
 		./) rmdir "$to" 2>/dev/null || true ;;
-		*/) if [ -d "$to/$name" ]; then rmdir "$to/$name" 2>/dev/null || true; fi ;; # stays if somebody else put something in
+		*/) if [ -d "$to/$name" ]; then rmdir "$to/$name" 2>/dev/null || true; fi ;; # stays if not empty
 		*) rm -f "$to/$name" ;;
 		esac
 	done <"$to/$manifest"
@@ -26,7 +28,7 @@ uninstall() {
 case $1 in
 install)
 	[ -e "$build/lib/libgompirma.so" ] || fail "$build holds no library: run 'make build' first"
-	# What another release left in this place goes first.
+	# First remove another release from this prefix.
 	if [ -e "$to/$manifest" ]; then uninstall; fi
 	made=
 	if [ ! -d "$to" ]; then
@@ -35,7 +37,8 @@ install)
 	fi
 	to=$(cd "$to" && pwd)
 	cd "$build"
-	# Only folders that do not exist yet are ours to remove later. Those which exist are left as they are, symbolic links included.
+	# Only directories that do not exist yet may be removed later. Existing ones are left as they are, symbolic
+	# links included.
 	folders=$(find bin include lib libexec share -type d | LC_ALL=C sort | while IFS= read -r d; do [ -d "$to/$d" ] || printf '%s/\n' "$d"; done)
 	for d in $folders; do mkdir -m 755 "$to/$d"; done
 	files=$(find bin include lib libexec share ! -type d | LC_ALL=C sort)

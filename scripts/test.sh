@@ -1,7 +1,9 @@
 #!/bin/bash
 # Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale|flaky
-# Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say which
-# tests took longest, what was left out and why, a line each beginning with "left out: ", and which steps failed.
+#
+# Every step runs even if an earlier one failed; each test runner prints its own counts at the end. The last lines list
+# the longest tests, everything that was skipped with the reason, one line each that begins with "left out: ", and the
+# failed steps.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -10,26 +12,26 @@ jobs=$(nproc)
 failed=()
 running= ticker= # processes of the current step
 mkdir -p "$build" || exit 1
-left=$build/left_out.txt # what was left out, a line each
-took=$build/took.txt     # how long each test took: a line "SECONDS NAME..." for each
-wrong=$build/wrong.txt   # which tests failed, with the first lines of what they said
+left=$build/left_out.txt # skipped tests, one line each
+took=$build/took.txt     # duration of each test: a line "SECONDS NAME..." for each
+wrong=$build/wrong.txt   # failed tests, with the first lines of their output
 : >"$left"
 : >"$took"
 : >"$wrong"
 
-# `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
+# `timeout` runs a step in its own process group, which neither the terminal nor a caller's time limit reaches.
 trap 'kill $running $ticker 2>/dev/null; exit 130' INT TERM
 
-# Prints every minute that a step is still running, until it is killed or this script has ended: progress NAME START
+# progress NAME START: prints every minute that a step is still running, until it is killed or this script has ended
 progress() {
-	local silent # a pipe that nothing is written to: reading from it with a time limit is a sleep without a process
+	local silent # a pipe without a writer: reading from it with a timeout sleeps without a process
 	exec {silent}<> <(:)
 	while read -r -t 60 -u "$silent" || kill -0 $$; do
 		echo "== $1: still running after $((SECONDS - $2)) s"
 	done 2>/dev/null
 }
-# Runs a command as a step and prints whether it passed: step NAME SECONDS COMMAND...
-# The time limit is for a command that hangs: a loaded machine that has to compile everything needs a long time.
+# step NAME SECONDS COMMAND...: runs a command as a step and prints whether it passed. The time limit is for a command
+# that hangs: a loaded machine that has to compile everything needs a long time.
 step() {
 	local name=$1 limit=$2 start=$SECONDS status
 	shift 2
@@ -52,15 +54,17 @@ step() {
 		return 1
 	fi
 }
-# What the race detector can see into: everything but capi and its rooms, where C does the work, and whole programs.
+# Packages that the race detector can check: all except capi and its packages, where C does the work, and whole
+# programs.
 pure() {
 	go list ./... | grep -v -e '/capi\(/\|$\)' -e '/tests/' -e '/report/browser$'
 	go list ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
 }
 
-# A package that hangs is ended long before its step, so that it is said where, and what comes behind is run.
-# Go keeps results of tests whose Go files are as they were, but those of tests/go depend on all files of the project: -count=1.
-go_test() { # go_test STEP SECONDS ARGUMENT...: of a package; of the step twice that
+# The time limit of a package is half that of its step, so that the output names the hung package, and later
+# packages run. Go caches results of tests whose Go files are unchanged, but those of tests/go depend on all files of
+# the project: -count=1.
+go_test() { # go_test STEP SECONDS ARGUMENT...: time limit of a package; the step has twice that
 	step "$1" "$((2 * $2))" go run ./tests/go/report "$left" "$took" "$wrong" "$1" -timeout "$2s" "${@:3}"
 }
 
@@ -76,7 +80,7 @@ c_build() {
 c() {
 	c_build || return
 	step 'ctest' 1800 ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest.log" --timeout 120 -j "$jobs"
-	# What ctest did not run is listed behind its counts: "  3 - name (Skipped)".
+	# ctest lists skipped tests after its counts: "  3 - name (Skipped)".
 	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
 	ctest_took "$build/ctest.log"
 }
@@ -85,8 +89,8 @@ ctest_took() {
 	sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec *$/\2 ctest \1/p' "$1" >>"$took"
 	ctest_wrong <"$1" >>"$wrong"
 }
-# Behind the line of one that failed, " 7/12 Test  #3: name ......***Failed  0.35 sec", is what it printed, up to the
-# line of the next.
+# The output of a failed test follows its line, " 7/12 Test  #3: name ......***Failed  0.35 sec", up to the line of the
+# next test.
 ctest_wrong() {
 	awk '/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / || /^ *Start +[0-9]+: / || /tests passed, / { shows = 0 }
 		shows > 0 && NF > 0 { print "  " $0; shows-- }
@@ -94,7 +98,8 @@ ctest_wrong() {
 			sub(/^.*#[0-9]+: +/, ""); sub(/ *\.+\*\*\*/, ": ");
 			print "ctest " $0; shows = 20 }'
 }
-# The charts of `make bench` are a module of their own: what they need is not the library's, and may not be had.
+# The charts of `make bench` are a separate module: the library does not depend on its requirements, which may be
+# unavailable.
 charts() {
 	if ! timeout 600 go -C bench/chart list -deps >/dev/null 2>&1 </dev/null; then
 		echo 'charts: the modules that bench/chart needs cannot be had' >>"$left"
@@ -102,9 +107,9 @@ charts() {
 	fi
 	step 'charts' 600 sh -c 'go -C bench/chart vet ./... && go -C bench/chart test ./...'
 }
-# All packages with Go tests but those that need hosts, or a browser, which are targets of their own.
+# All packages with Go tests except those that need hosts or a browser, which have their own targets.
 here() { go list ./... | grep -v -e '/tests/cluster$' -e '/report/browser$'; }
-# core is Go alone: it does without a C compiler.
+# core is pure Go: it needs no C compiler.
 core() { CGO_ENABLED=0 go_test 'core without C' 300 -p 2 ./core/...; }
 lint() {
 	step 'format' 600 scripts/format.sh -check
@@ -133,8 +138,8 @@ lint)
 	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 fabric)
-	# GOMPIRMA_TEST_SHORT: of C each program and variant once, with its largest number of ranks, but those that `make test`
-	# runs on several nodes anyway; of the model one job for each profile.
+	# GOMPIRMA_TEST_SHORT: each C program and variant once, with its largest number of ranks, except those that
+	# `make test` runs on several nodes anyway; one job of the model for each profile.
 	labels='^(conformance|litmus|regress|matrix|examples|fortran)$' short=
 	[ -z "${GOMPIRMA_TEST_SHORT:-}" ] || labels='^(widest|examples|fortran)$' short=-short
 	c_build && for n in ${GOMPIRMA_TEST_NODES:-2 3}; do
@@ -145,7 +150,7 @@ fabric)
 	done
 	;;
 cluster)
-	# What the bed says when it cannot be made is why nothing of it is run.
+	# If the bed cannot be made, its message is the reason for which all of its tests are skipped.
 	tests/cluster/bed.sh 3 true 2>"$build/bed.log"
 	if [ $? -eq 77 ]; then
 		sed 's/^bed.sh: skipped: /jobs over several hosts: /' "$build/bed.log" >>"$left"
@@ -164,7 +169,8 @@ scale)
 	step 'boot and windows' 600 go test -count=1 -v -run '^Test(Scale|HierarchyScale|WindowScale)$' ./core/boot ./core/comm ./capi
 	;;
 flaky)
-	# GOMPIRMA_CHANGED_SINCE=COMMIT: the tests that differ from it, at most GOMPIRMA_TEST_LIMIT (a duration such as 300s).
+	# GOMPIRMA_CHANGED_SINCE=COMMIT: only the tests that differ from COMMIT, for at most GOMPIRMA_TEST_LIMIT (a
+	# duration such as 300s).
 	c_build && step 'flaky tests' 86400 go run ./tests/go/flaky -times "${GOMPIRMA_TEST_TIMES:-10}" \
 		-limit "${GOMPIRMA_TEST_LIMIT:-0s}" -changed "${GOMPIRMA_CHANGED_SINCE:-}" "$build" ${GOMPIRMA_TESTS:-}
 	;;

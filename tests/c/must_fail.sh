@@ -1,7 +1,7 @@
 #!/bin/sh
-# must_fail.sh END TEXT COMMAND...: succeeds if the command has ended as it must: with a status from 1 to 128 and no rank
-# killed by a signal (END nonzero), or by a signal (END signal); with TEXT on standard error, as it stands; and without
-# the word FAIL on either output. An empty TEXT is any.
+# must_fail.sh END TEXT COMMAND...: succeeds if the command ends as expected. END nonzero: with a status from 1 to 128
+# and no rank killed by a signal. END signal: by a signal. Standard error must contain TEXT literally, and neither
+# output may contain the word FAIL. An empty TEXT matches anything.
 end=$1
 text=$2
 shift 2

@@ -1,8 +1,9 @@
 #!/bin/bash
-# ref.sh [NAME...]: builds and runs the C programs of tests/c/conformance, regress and check with a reference MPI, Debian's MPICH by default,
-# to prove that they test MPI and not gompirma. A name may have its folder, regress/ompi_385; without it it is one of conformance. Two
-# ranks each, unless a program's line "np:" has no 2. Programs whose header says "ref: none (...)" are left out; without names all others
-# are run. Closing line: "N passed, N failed, N left out".
+# ref.sh [NAME...]: builds and runs the C programs of tests/c/conformance, regress and check with a reference MPI, by
+# default Debian's MPICH, to prove that they test MPI and not gompirma. A name may include its directory,
+# regress/ompi_385; without one it is in conformance. Each program runs with two ranks, unless its line "np:" has no 2.
+# Without names all programs run, except those whose header says "ref: none (...)". The last line is "N passed, N
+# failed, N left out".
 #
 #     REF_CC=mpicc.openmpi REF_RUN="mpirun.openmpi --oversubscribe" tests/c/ref.sh put get
 #     REF_NP=4 tests/c/ref.sh fence_assert              (another number of ranks)
@@ -56,7 +57,7 @@ for source in "${sources[@]}"; do
     if [ -n "$REF_NP" ]; then n=$REF_NP; else case " $np " in *" 2 "*) n=2 ;; *) n=${np%% *} ;; esac; fi
     check=
     status=$(line "$source" status)
-    [ -n "$status" ] && check="must_fail $status" # the text is gompirma's
+    [ -n "$status" ] && check="must_fail $status" # the text is specific to gompirma
     variants=$(line "$source" args)
     wrong=$(line "$source" ref-wrong)
     wrong=" ${wrong%%(*} "

@@ -1,21 +1,21 @@
 #!/bin/bash
-# A test bed of hosts on one machine: tests/cluster/bed.sh N COMMAND [ARGUMENT...] runs a command beside N hosts, h1 to hN,
-# and ends with its status. As root. Exits 77 with a reason where the system does not allow namespaces.
+# A test bed of hosts on one machine: tests/cluster/bed.sh N COMMAND [ARGUMENT...] runs a command next to N hosts, h1 to
+# hN, and exits with its status. It needs root. It exits with 77 and a reason if the system does not allow namespaces.
 #
-# A host is a network namespace with a name, IPC and a /tmp of its own, at 10.77.0.1 to 10.77.0.N. Everything runs in one
-# process namespace that ends with this script: nothing is left behind, whatever dies. The command finds these in its
+# A host is a network namespace with its own host name, IPC and /tmp, at 10.77.0.1 to 10.77.0.N. Everything runs in one
+# process namespace that ends with this script: nothing remains, whatever process dies. The command finds these in its
 # PATH:
 #
-#   on HOST COMMAND...      runs a command on a host, in the current folder
-#   slurm start             makes the hosts the nodes of a Slurm; slurm COMMAND... runs srun and its like on the first
-#   remote HOST COMMAND...  the same as a substitute for ssh: for launchers
-#   bed rate HOST RATE      limits what a host sends, as 100mbit; "off"
-#   bed loss HOST N         drops N of 100 packets that come to a host; 0: none
-#   bed delay HOST N        sends what a host sends N milliseconds later; 0: at once
-#   bed second HOST ADDRESS/N  gives a host another network, which leads nowhere
-#   bed wall HOST HOW       lets nobody connect to a host, who is told nothing (drop) or refused (reject); "off"
-#   bed cut HOST, bed mend HOST            takes a host's link away, and puts it back
-#   bed freeze HOST, bed thaw HOST         stops all processes of a host, and lets them go on
+#   on HOST COMMAND...      runs a command on a host, in the current directory
+#   slurm start             makes the hosts the nodes of a Slurm; slurm COMMAND... runs srun etc. on the first host
+#   remote HOST COMMAND...  runs a command on a host, as a substitute for ssh: for launchers
+#   bed rate HOST RATE      limits the rate at which a host sends, as 100mbit; "off"
+#   bed loss HOST N         drops N percent of the packets that arrive at a host; 0: none
+#   bed delay HOST N        delays packets that a host sends by N milliseconds; 0: none
+#   bed second HOST ADDRESS/N  gives a host a second, isolated network
+#   bed wall HOST HOW       blocks connections to a host, silently (drop) or with an error (reject); "off"
+#   bed cut HOST, bed mend HOST            disconnects a host's link, and reconnects it
+#   bed freeze HOST, bed thaw HOST         stops all processes of a host, and continues them
 #   bed kill HOST           kills all processes of a host
 set -eu
 
@@ -32,7 +32,7 @@ unshare -n -m -u -i -p -f --mount-proc true 2>/dev/null || skip "this system all
 if [ -z "${BED:-}" ]; then
 	BED=$(mktemp -d /var/tmp/gompirma-bed.XXXXXX) # not in /tmp, which hosts do not share
 	export BED BED_HOSTS=$number
-	# Behind it, so that a signal is taken at once.
+	# In the background, so that this shell handles a signal at once.
 	setpriv --pdeathsig KILL unshare -p -f --kill-child --mount-proc "$top/bed.sh" "$number" "$@" <&0 &
 	inner=$!
 	trap 'kill -KILL $inner 2>/dev/null || :; wait $inner 2>/dev/null || :; rm -rf "$BED"' EXIT
@@ -51,7 +51,7 @@ hosts="127.0.0.1 localhost"
 for ((i = 1; i <= number; i++)); do hosts+=$'\n'"10.77.0.$i h$i"; done
 echo "$hosts" >"$BED/hosts"
 
-# start NAME: a process in the namespaces of a host, which keeps them.
+# start NAME: starts a process in the namespaces of a host, which keeps them alive.
 start() {
 	unshare -n -m -u -i sh -c 'echo ready >"$1"; exec sleep infinity' first "$BED/ready.$1" </dev/null >/dev/null 2>&1 &
 	echo $! >"$BED/pid.$1"
@@ -63,7 +63,7 @@ start() {
 	exit 1
 }
 
-# Two hosts are joined by one wire; more by a switch, which is a namespace too.
+# Two hosts are joined by one wire; more hosts by a switch, which is a namespace too.
 if [ "$number" -gt 2 ]; then
 	start switch
 	switch=$(cat "$BED/pid.switch")

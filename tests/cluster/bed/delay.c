@@ -1,6 +1,6 @@
-/* Delays what a host sends: delay DEVICE MILLISECONDS, in the network namespace of the host. Systems without netem
- * have nothing else. It makes DEVICE, to which the host's packets are to be routed, and gives each to the wire (eth0)
- * so much later, through a raw socket that is bound to it. It ends when the device is deleted. */
+/* Delays the packets that a host sends: delay DEVICE MILLISECONDS, run in the network namespace of the host. It serves
+ * systems without netem. It creates DEVICE, to which the host's packets must be routed. It sends each packet to the
+ * wire (eth0) after the delay, through a raw socket bound to eth0. It ends when the device is deleted. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct packet {
 	int64_t due;
 	ssize_t length;
 	char bytes[LONGEST];
-} packets[PACKETS]; /* from first to last; what comes when all are used is lost, as on a wire */
+} packets[PACKETS]; /* ring from first to last; packets that arrive while it is full are lost, as on a wire */
 static unsigned first, last;
 
 static int64_t now(void) {
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
 			const int full = last - first == PACKETS;
 			ssize_t n = read(tun, full ? spilt : p->bytes, LONGEST);
 			if (n < 0 && errno != EAGAIN && errno != EINTR)
-				return 0; /* the device is no more, or down */
+				return 0; /* the device is deleted, or down */
 			if (n <= 0)
 				break;
 			if (full)

@@ -1,4 +1,4 @@
-// All ranks work on each other's windows and compare what they find, for so many seconds: busy SECONDS.
+// All ranks access each other's windows and compare the results, for the given number of seconds: busy SECONDS.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

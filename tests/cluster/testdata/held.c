@@ -1,6 +1,6 @@
-// Ranks that stay in the middle of MPI_Init until a test has done what it wants: held FOLDER PLACE HOST, all that are
-// on HOST where they ask for the host's addresses (PLACE addresses) or connect to another host for the first time
-// (connect). Each tells by a file in the folder, and goes on when there is one called "go".
+// Ranks that stop in the middle of MPI_Init until a test lets them continue: held FOLDER PLACE HOST. All ranks on HOST
+// stop where they query the host's addresses (PLACE addresses) or connect to another host for the first time (connect).
+// Each creates a file in the directory when it stops, and continues when a file named "go" exists.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <ifaddrs.h>
@@ -27,7 +27,7 @@ static void hold(const char *place) {
 		usleep(10000);
 }
 
-// A program's functions come before those of libraries.
+// Overrides the function of the C library: a program's definitions take precedence over those of libraries.
 int getifaddrs(struct ifaddrs **all) {
 	int (*real)(struct ifaddrs **) = (int (*)(struct ifaddrs **))dlsym(RTLD_NEXT, "getifaddrs");
 	static int asked;

@@ -1,5 +1,5 @@
-// The last rank holds the lock of rank 0's window, for which all others wait, and ends as it is told: holder kill; or
-// it stays.
+// The last rank holds the lock of rank 0's window, for which all other ranks wait. It then kills itself (holder kill),
+// or keeps running.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
 	printf("rank %d begins\n", rank);
 	fflush(stdout);
 	if (rank == size - 1) {
-		sleep(1); // the others wait for the lock, or soon will: either may be
+		sleep(1); // the other ranks wait for the lock, or soon will: both cases are valid
 		if (argc > 1 && strcmp(argv[1], "kill") == 0)
 			raise(SIGKILL);
 		sleep(300);
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 	MPI_Error_class(rc, &class);
 	printf("rank %d got %s\n", rank, class == MPI_SUCCESS ? "the lock" : "an error");
 	fflush(stdout);
-	sleep(1); // the others shall get something, too
+	sleep(1); // let the other ranks get the lock or an error too
 	MPI_Abort(MPI_COMM_WORLD, 5);
 	return 0;
 }

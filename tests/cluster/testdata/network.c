@@ -1,5 +1,5 @@
-/* Every rank puts its number to every other one, whose order differs, and to rank 0 last; with an argument only the
- * ranks of the first half do, so that nobody else asks for a connection. Prints "fine" on rank 0. */
+/* Every rank puts its number to every other rank, each in a different order, and to rank 0 last. With an argument only
+ * the ranks of the first half do, so that no rank of the other half requests a connection. Prints "fine" on rank 0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-// Says who a process is and where, then ends as it is told: where [HOW [RANK]], of which RANK (1) does it.
+// Prints the rank and location of a process, then ends as requested: where [HOW [RANK]]. Only RANK (1) does so.
 //
 //	fine             MPI_Finalize, status 0
 //	abort            MPI_Abort(7)
 //	exit             exit(3) without MPI_Finalize
-//	kill             a signal that nobody catches
+//	kill             a signal without a handler
 //	late             status 4 after MPI_Finalize
-//	sleep            sleeps while the others wait for it
+//	sleep            sleeps while the other ranks wait for it
 //	lines            every rank writes 2000 lines
 //	input            every rank counts the bytes that it can read
 #include <mpi.h>

@@ -1,5 +1,5 @@
-/* deny ERRNO CALL... -- COMMAND: starts a command for which the system calls with these numbers fail with that number,
- * as a container's seccomp profile has it. */
+/* deny ERRNO CALL... -- COMMAND: starts a command for which the system calls with these numbers fail with ERRNO, as
+ * under a container's seccomp profile. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

@@ -1,4 +1,4 @@
-/* A job that hangs in the way that the first argument names, or does not. */
+/* A job that hangs, or does not, in the way that the first argument names. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ static void three(void) {
 	}
 }
 
-/* Rank 2 is in the group of the post, and does not know. */
+/* Hangs because rank 2, which is in the group of the post, never starts an epoch. */
 static void groups(void) {
 	if (rank == 0) {
 		MPI_Win_post(with(2, 1, 2), 0, win);
@@ -57,14 +57,14 @@ static void groups(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The same, and rank 0 sleeps already when rank 1 completes. */
+/* Hangs as groups does, after rank 0 already sleeps when rank 1 completes. */
 static void groups_late(void) {
 	if (rank == 1)
 		usleep(300000);
 	groups();
 }
 
-/* Rank 2 starts towards rank 0, which posts to rank 1 only. */
+/* Hangs because rank 2 starts an epoch to rank 0, which posts to rank 1 only. */
 static void no_post(void) {
 	if (rank == 0) {
 		MPI_Win_post(with(1, 1, 0), 0, win);
@@ -76,7 +76,8 @@ static void no_post(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The target's wait needs the origin's complete, which comes after a message that the target sends after the wait. */
+/* Hangs because the target's wait needs the origin's complete, which follows a message that the target sends after the
+ * wait. */
 static void progress(void) {
 	if (rank == 0) {
 		MPI_Win_start(with(1, 1, 0), 0, win);
@@ -106,7 +107,7 @@ static void collectives(void) {
 		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* The same communicator has another handle at each member. */
+/* Hangs on a communicator that has a different handle at each member. */
 static void handles(void) {
 	MPI_Comm other, own;
 	int sum;
@@ -163,7 +164,7 @@ static void finalize(void) {
 	exit(0);
 }
 
-/* Rank 0 waits for any of two messages. */
+/* Makes rank 0 wait for any of two messages. */
 static void waitany(void) {
 	MPI_Request two[2];
 	int index, data[2];
@@ -188,7 +189,7 @@ static void waitsome(void) {
 	}
 }
 
-/* Rank 1 waits for any of a message that comes late, and one that does not come. */
+/* Makes rank 1 wait for any of two messages: one arrives late, the other never. */
 static void waitany_late(void) {
 	MPI_Request two[2];
 	int index, data[2];
@@ -226,7 +227,7 @@ static void pready(void) {
 	}
 }
 
-/* Rank 0 has locked the last rank's memory, which rank 1 asks for, and the last rank too if it is rank 1. */
+/* Makes rank 0 lock the last rank's memory, which rank 1 requests, as does the last rank if it is rank 1. */
 static void lock_put(void) {
 	int target = size - 1;
 	if (rank == 0) {
@@ -275,7 +276,7 @@ static void ibarrier_barrier(void) {
 	}
 }
 
-/* The broadcast's root has not called it, nor has the last rank, which it may not need. */
+/* Makes all ranks wait for a broadcast that its root has not called, nor has the last rank, which need not matter. */
 static void ibcast(void) {
 	MPI_Request request;
 	if (rank == 0 || rank == size - 1) {
@@ -391,7 +392,7 @@ static void *receive_another(void *arg) {
 	return arg;
 }
 
-/* Either thread of rank 0 might go on, and none does. */
+/* Makes both threads of rank 0 wait. Either might be able to continue, but neither is. */
 static void two_threads(void) {
 	pthread_t thread;
 	if (rank == 0) {
@@ -403,10 +404,10 @@ static void two_threads(void) {
 	}
 }
 
-/* --- What does not hang */
+/* --- Jobs that do not hang */
 
-/* A thread of rank 0 waits for something outside of the job, which comes after two seconds, then sends what the ranks
- * wait for. */
+/* Makes a thread of rank 0 wait two seconds for an event from outside of the job, and then send what the ranks wait
+ * for. */
 static void (*awaits)(void);
 static sem_t *semaphore;
 static int descriptors[2];
@@ -468,7 +469,7 @@ static void outside_file(void) {
 		descriptors[0] = open(name, O_RDWR);
 		unlink(name);
 		flock(own, LOCK_EX);
-		if (fork() == 0) { /* it has the lock when this process has let go of it */
+		if (fork() == 0) { /* this process acquires the lock when the parent releases it */
 			sleep(OUTSIDE_SECONDS);
 			_exit(0);
 		}
@@ -506,7 +507,7 @@ static void *sleep_and_send(void *arg) {
 	return arg;
 }
 
-/* Another thread of rank 0 sends what all wait for, and sleeps outside of MPI before that. */
+/* Makes another thread of rank 0 send what all ranks wait for, after it slept outside of MPI. */
 static void threads(void) {
 	pthread_t thread;
 	if (rank == 0)
@@ -521,7 +522,7 @@ static void *just_receive(void *arg) {
 	return arg;
 }
 
-/* The threads of rank 0 that do not wait in MPI wait for one that does. */
+/* Makes those threads of rank 0 that do not wait in MPI wait for one that does. */
 static void joins(void) {
 	pthread_t thread;
 	if (rank == 0) {
@@ -554,7 +555,7 @@ static void ping_pong(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* In turns, with what is slow in between. */
+/* Makes the ranks delay a series of collective calls alternately. */
 static void many(void) {
 	double end = MPI_Wtime() + 4;
 	for (int i = 0, more = 1; more; i++) {

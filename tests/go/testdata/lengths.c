@@ -1,5 +1,5 @@
-/* One call that is told of an array or of data more than there is: lengths CALL LENGTH. The arrays lie at the end of a
- * mapping. Prints RETURNED if the call came back. */
+/* One call with a length larger than its array or data: lengths CALL LENGTH. The arrays lie at the end of a mapping.
+ * Prints RETURNED if the call returned. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* The last rank is killed; the others ignore the death where it is none of their business: all that they do among
- * themselves goes on, what needs the dead one ends with MPI_ERR_PROC_ABORTED, and its text names it. Its launcher does
- * not see the death: a shell stands between. Each rank says "right RANK" at the end, then argv[1] is made. */
+/* The last rank is killed. The other ranks ignore the death where it does not concern them: all communication among
+ * them continues. Operations that need the failed process end with MPI_ERR_PROC_ABORTED, and the error text names it.
+ * Its launcher does not notice the death, because a shell is between them. Each rank prints "right RANK" at the end,
+ * then creates the file argv[1]. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void expect(int rc, int class, const char *what) {
 static void good(int rc, const char *what) { expect(rc, MPI_SUCCESS, what); }
 static void lost(int rc, const char *what) { expect(rc, MPI_ERR_PROC_ABORTED, what); }
 
-/* One rank is late, so that the others sleep. */
+/* Makes one rank late, so that the other ranks sleep. */
 static void late(int who) {
 	if (rank == who)
 		usleep(60000);
@@ -88,8 +89,8 @@ static void windows(int turn, MPI_Win win, int *at) {
 	good(at[0] == 1 ? MPI_SUCCESS : MPI_ERR_OTHER, "what was put");
 }
 
-/* A lock that the dead one has had of this target: processes of other nodes give it back, those of the target's may be
- * anywhere in it. */
+/* Locks a target whose lock the failed process held. The lock of a process of another node is returned (has). A process
+ * of the target's node may have died at any point of the lock protocol, so the call ends with an error. */
 static void lock(int target, int has, MPI_Win win) {
 	int y;
 	int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
@@ -132,9 +133,9 @@ int main(int argc, char **argv) {
 		usleep(100000);
 		kill(getpid(), SIGKILL);
 	}
-	/* Asleep when it dies. */
+	/* The receiver sleeps when the process dies. */
 	lost(MPI_Recv(&y, 1, MPI_INT, size - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
-	/* First: no process of another node waits for a lock of rank 0 meanwhile. */
+	/* First, so that no process of another node waits for a lock of rank 0 meanwhile. */
 	if (rank == 1)
 		lock(0, atoi(argv[2]) > 1, held);
 	for (int turn = 0; turn < size - 1; turn++) {
@@ -161,7 +162,7 @@ int main(int argc, char **argv) {
 	if (errors == 0)
 		printf("right %d\n", rank);
 	fflush(stdout);
-	MPI_Barrier(others); /* the job ends with the first that ends */
+	MPI_Barrier(others); /* the job ends with the first rank that ends */
 	if (rank == 0)
 		fclose(fopen(argv[1], "w"));
 	_exit(argc < 3);

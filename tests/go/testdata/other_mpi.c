@@ -1,7 +1,7 @@
 /*
- * Another MPI's libmpi_abi.so.1, as far as the programs need it that are tried with it: the standard ABI in front of
- * Debian's MPICH, which has another one. It knows no Fortran types and prints what it is told of them; and it prints if
- * gompirma is in the process when that ends.
+ * Stands for another MPI's libmpi_abi.so.1, with the functions that the test programs need: the standard ABI on top of
+ * Debian's MPICH, whose own ABI differs. It knows no Fortran types, and prints those that it is given. At the end it
+ * prints whether gompirma is in the process.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -99,7 +99,7 @@ int PMPI_Win_free(MPI_Win *win) {
 }
 ALSO_AS_MPI(MPI_Win_free)
 
-/* All infos are one. */
+/* Uses a single info object for all infos. */
 int PMPI_Abi_get_fortran_info(MPI_Info *info) {
 	*info = MPI_INFO_NULL;
 	return MPI_SUCCESS;

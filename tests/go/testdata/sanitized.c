@@ -1,4 +1,5 @@
-/* sanitized [little|wrong]: calls of every kind, by several threads; or hardly any; or a leak and a race as well. */
+/* sanitized [little|wrong]: makes calls of every kind, by several threads; with little, hardly any; with wrong, also a
+ * leak and a race. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>

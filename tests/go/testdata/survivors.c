@@ -1,5 +1,5 @@
-/* Rank 0 ends in the way that argv[1] names, or waits for rank 1. The others outlive SIGTERM and wait for rank 0, so
- * that all of them see it end before they end themselves. */
+/* Rank 0 ends in the way that argv[1] names, or waits for rank 1. The other ranks ignore SIGTERM and wait for rank 0,
+ * so that all of them see it end before they end themselves. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * Rank 0 calls one function after another that waits for rank 1. Before each both say which it is and stop themselves:
- * whoever reads that lets rank 0 go on, looks what it is said to wait in, and lets rank 1 go on.
+ * Rank 0 calls one function after another that waits for rank 1. Before each call both ranks print its name and stop
+ * themselves. The reader lets rank 0 continue, checks the function in which it is reported to wait, and lets rank 1
+ * continue.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -16,7 +17,7 @@ static char large[LARGE], other[LARGE];
 static int many[INTS], small[4], more[4]; // both ranks' elements are in the last two
 static MPI_Request request[2];
 
-/* This process stops, with all of its threads, until it is told to go on. */
+/* Stops this process, with all of its threads, until SIGCONT. */
 static void stop(const char *name) {
 	printf("%d %d %s\n", rank, (int)getpid(), name);
 	fflush(stdout);
@@ -28,7 +29,7 @@ static void step(const char *name) {
 	stop(name);
 }
 
-/* Both ranks call the function; or each makes calls of its own, those of rank 0 with the function among them. */
+/* BOTH: both ranks call the function. PAIR: each rank makes its own calls; those of rank 0 include the function. */
 #define BOTH(name, ...) (step(#name), name(__VA_ARGS__))
 #define PAIR(name, zero, one) (step(#name), rank == 0 ? ((void)zero, 0) : ((void)one, 0))
 
@@ -157,7 +158,7 @@ static void communicators(void) {
 	MPI_Group_free(&group);
 }
 
-/* Two windows: origins address the memory of direct, that of away is for its process alone. */
+/* Two windows: origins access the memory of direct themselves; only the target's process accesses that of away. */
 static MPI_Win direct, away;
 
 static void synchronization(void) {
@@ -194,13 +195,13 @@ static void synchronization(void) {
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, direct);
 	PAIR(MPI_Win_lock_all, (MPI_Win_lock_all(0, direct), MPI_Win_unlock_all(direct)), MPI_Win_unlock(1, direct));
 
-	/* A small accumulate is sent, and the end of the epoch waits for it. */
+	/* A small accumulate is sent as a message, and the end of the epoch waits for it. */
 #define SMALL MPI_Accumulate(small, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, away)
 	PAIR(MPI_Win_unlock, (MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, away), SMALL, MPI_Win_unlock(1, away)), 0);
 	PAIR(MPI_Win_unlock_all, (MPI_Win_lock_all(0, away), SMALL, MPI_Win_unlock_all(away)), 0);
 	if (rank == 1)
 		MPI_Win_post(peer, 0, away);
-	/* That of MPI_Win_complete only for what comes back. */
+	/* MPI_Win_complete waits only for operations with a result. */
 	PAIR(MPI_Win_complete,
 	     (MPI_Win_start(peer, 0, away), MPI_Get(more, 1, MPI_INT, 1, 0, 1, MPI_INT, away), MPI_Win_complete(away)),
 	     MPI_Win_wait(away));
@@ -224,7 +225,7 @@ static void operations(void) {
 #define REQUEST(name, ...) (PAIR(name, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
 	REQUEST(MPI_Rput, large, LARGE, MPI_CHAR, 1, 0, LARGE, MPI_CHAR, away);
 	REQUEST(MPI_Raccumulate, many, INTS, MPI_INT, 1, 0, INTS, MPI_INT, MPI_SUM, away);
-	/* What comes back is waited for when the request is. */
+	/* Operations with a result are waited for when the request is. */
 #define LATER(name, ...) (PAIR(MPI_Wait, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
 	LATER(MPI_Rget, more, 1, MPI_INT, 1, 0, 1, MPI_INT, away);
 	LATER(MPI_Rget_accumulate, small, 1, MPI_INT, more, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, away);
@@ -236,7 +237,7 @@ static void operations(void) {
 	MPI_Win_unlock_all(away);
 }
 
-/* A call within another: the function that MPI_Win_free calls for an attribute waits, then MPI_Win_free itself does. */
+/* Waits inside another call: the attribute callback of MPI_Win_free waits, then MPI_Win_free itself does. */
 static int forget(MPI_Win win, int keyval, void *value, void *extra) {
 	(void)win, (void)keyval, (void)value, (void)extra;
 	stop("MPI_Recv");

@@ -1,8 +1,7 @@
 /* interp DIR: executes the programs in DIR/program.txt, whose bytes are in DIR/program.bin, and writes DIR/out.RANK
- * (program.go says in which order: after each phase the memory of the phase's window and the result buffers). It checks
- * nothing but what cannot be seen later: that results are there when an operation is locally complete and do not change
- * afterwards, that nothing reads an origin buffer after that, and the bytes around the windows.
- */
+ * (program.go defines the order: after each phase the memory of the phase's window and the result buffers). It checks
+ * only what cannot be checked later: that results are present when an operation is locally complete and do not change
+ * afterwards, that nothing reads an origin buffer after that, and the bytes around the windows. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -89,7 +88,7 @@ static const void *map(const char *dir, const char *name) {
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
 		give_up("cannot read %s", path);
-	/* Anonymous memory behind it ends the text, also where that ends with a page. */
+	/* Anonymous memory after the file terminates the text, also if its length is a multiple of the page size. */
 	char *p = mmap(NULL, st.st_size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p != MAP_FAILED && st.st_size > 0)
 		p = mmap(p, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0);
@@ -239,7 +238,7 @@ static MPI_Datatype type_make(const struct type *t) {
 	return new;
 }
 
-/* One side of a call: its type, and whether to free it behind the call. */
+/* One side of a call: its type, and whether to free the type after the call. */
 struct side {
 	MPI_Datatype type;
 	int count, free;
@@ -429,7 +428,7 @@ static void window_free(struct window *w) {
 	free(w->info);
 }
 
-/* The address of rank's memory as this process may use it by loads and stores. */
+/* Returns the address of rank's memory for loads and stores by this process. */
 static char *window_address(struct window *w, int rank, int region) {
 	MPI_Aint bytes;
 	int unit;
@@ -449,8 +448,8 @@ struct buffer {
 
 struct call {
 	int id, target, complete, times;
-	struct buffer origin, compare, result; /* result: times buffers of that size, one behind the other */
-	unsigned char *snapshot;               /* of the result, when the call was locally complete */
+	struct buffer origin, compare, result; /* result: times buffers of that size, contiguous */
+	unsigned char *snapshot;               /* copy of the result, from when the call was locally complete */
 	MPI_Request request;
 };
 
@@ -476,7 +475,7 @@ static struct buffer buffer_read(int results) {
 	return b;
 }
 
-/* The call may not look at its origin buffer any more, and its result is there. */
+/* Records that the call is locally complete: it must not read its origin buffer any more, and its result is present. */
 static void call_complete(struct call *c) {
 	if (c->complete)
 		return;
@@ -515,7 +514,7 @@ static void call_end(struct call *c) {
 	free(c->snapshot);
 }
 
-/* Completes all requests, in one of the ways there are. */
+/* Completes all requests, by one of the completion functions. */
 static void requests(int way) {
 	MPI_Request list[CALLS];
 	int from[CALLS], done[CALLS], n = 0, index, count, flag = 0;
@@ -575,7 +574,7 @@ static MPI_Op operation(const char *name) {
 
 enum { FORM_REQUEST = 1, FORM_COUNT = 2, FORM_BOTTOM = 4 };
 
-/* CALL(MPI_Put, arguments): in one of the four forms of the function. */
+/* CALL(MPI_Put, arguments): uses one of the four forms of the function. */
 #define CALL(name, rname, ...)                                                                                   \
 	(form & FORM_COUNT ? (form & FORM_REQUEST ? rname##_c(__VA_ARGS__, &c->request) : name##_c(__VA_ARGS__)) \
 			   : (form & FORM_REQUEST ? rname(__VA_ARGS__, &c->request) : name(__VA_ARGS__)))
@@ -591,7 +590,7 @@ static enum verb verb_number(const char *verb) {
 	give_up("no action is called %s", verb);
 }
 
-/* Adds to a number at the target, which this rank has locked. */
+/* Adds to a number at the target, on which this rank holds a lock. */
 static void increment(struct window *w, int target, MPI_Aint disp, const unsigned char *by) {
 	uint64_t value = 0, add;
 	memcpy(&add, by, sizeof add);
@@ -695,7 +694,7 @@ static MPI_Group members(struct window *w) {
 	return some;
 }
 
-/* Returns true if verb was one of synchronization, which is then done. */
+/* Performs verb if it is a synchronization. Returns whether it is. */
 static int synchronize(struct window *w, const char *verb) {
 	MPI_Win win = w->win;
 	int rank, assert, flag = 0;
