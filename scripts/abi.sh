@@ -22,7 +22,7 @@ stamp=$(cksum <"$work/names.c"; cksum <scripts/abi.sh; $cc --version | head -n 1
 if [ -f "$abi/libmpi_abi.so.1" ] && [ ! -L "$abi/libmpi_abi.so.1" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 
 # libgompirma must take this library's position among those of a process: before the C library, because it interposes
-# some of its functions. For an auxiliary library (DT_AUXILIARY) glibc's loader does that; before 2.34 it must not be
+# some of its functions. For an auxiliary library glibc's loader does that; before 2.34 it must not be
 # used, since it may fail when a program itself opens such a library.
 place=
 case $(getconf GNU_LIBC_VERSION 2>/dev/null) in

@@ -132,8 +132,8 @@ func sentinels() []sentinel {
 	}
 }
 
-// subarrays returns the declarations of the logical constants that state what mpi_f08 (inF08), or the other bindings,
-// guarantee about buffers.
+// subarrays returns the value, in mpi_f08 (inF08) or in the other bindings, of the logical constants that state what
+// the binding guarantees about buffers.
 func subarrays(inF08 bool) string {
 	if inF08 {
 		return ".true."

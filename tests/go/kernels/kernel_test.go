@@ -57,7 +57,7 @@ func fillElement(r *rand.Rand, b *datatype.Basic, p []byte) {
 	}
 }
 
-// isNaN reports whether p holds a NaN of its size. The hardware determines the payload of the sum of two NaNs.
+// isNaN reports whether p holds a NaN of its size. The hardware determines the payload of the sum of two NaN values.
 func isNaN(p []byte) bool {
 	switch len(p) {
 	case 2:
