@@ -154,7 +154,7 @@ const (
 )
 
 // document replaces the text between two marks of the document into by tables of the report in the file from: the main
-// tables, or those of sweeps. It adds links to their charts, which are in the directory charts next to the document.
+// tables, or those of sweeps. It then adds their charts, from the directory charts next to the document.
 func document(from, into string, sweeps bool) error {
 	all, err := load(from)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestOneWay(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
 	for _, how := range []string{"drop", "reject"} {
-		t.Run(how, func(t *testing.T) { // Hydra's progress threads connect to h1
+		t.Run(how, func(t *testing.T) { // only to h2: Hydra's proxies connect to h1
 			do(t, "bed", "wall", "h2", how)
 			defer do(t, "bed", "wall", "h2", "off")
 			requireFine(t, network(t, true))

@@ -154,7 +154,7 @@ func (g *generator) zones(m *Member, region int) {
 		}
 		if g.IntN(2) == 0 {
 			z.basic = pick(g, basics...)
-			// each zone for one way of update: by compare-and-swap, or under a lock
+			// types that are updated by compare-and-swap, or under a lock
 			if g.profile.Burst > 0 && g.IntN(2) == 0 {
 				z.basic = pick(g, float32Type, float64Type, longDouble, doubleInt)
 			}
