@@ -106,8 +106,8 @@ type line struct {
 	first       float64 // ratio before rows were measured again
 }
 
-// census prints the document: an introduction, and a line for each measured row, ordered by the ratio to the better
-// peer, worst first, and rows without a peer last.
+// census prints the document: an introduction, and a line for each measured row. Rows are ordered by the ratio to the
+// better peer, worst first; rows without a peer come last.
 func (all *report) census(out io.Writer) {
 	var lines []line
 	for _, r := range census.Rows() {

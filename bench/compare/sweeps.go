@@ -67,8 +67,8 @@ func multiple(all []measurement) []measurement {
 }
 
 // oneSided returns all operations with all synchronizations on all window kinds. Without -all it has those that public
-// suites run without an option: on allocated windows and, as in older versions, on created ones, and put and get with
-// each window kind and synchronization.
+// suites run without an option, on allocated windows and, as in older versions, on created ones. It also has put and
+// get with each window kind and synchronization.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
 		simple := op == "put" || op == "get"

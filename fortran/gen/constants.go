@@ -81,8 +81,8 @@ func number(name string) int64 {
 	panic("no constant " + name)
 }
 
-// eightByteTypes holds the values of the datatypes of default INTEGERs and LOGICALs if those have 8 bytes: the types of
-// that size, so that C and other processes need not know the size of MPI_INTEGER here. The ABI has no pair of
+// eightByteTypes holds the values of the datatypes of default INTEGERs and LOGICALs if those have 8 bytes. They are the
+// types of that size, so that C and other processes need not know the size of MPI_INTEGER here. The ABI has no pair of
 // INTEGER8s.
 var eightByteTypes = map[string]int64{
 	"MPI_LOGICAL": number("MPI_LOGICAL8"), "MPI_INTEGER": number("MPI_INTEGER8"),

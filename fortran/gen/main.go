@@ -1,5 +1,5 @@
 // Command gen generates the Fortran bindings from the table in core/abi: the modules mpi_f08 and mpi, mpif.h, and their
-// C functions, which call the C functions of the standard ABI by their public names. The generated files are committed.
+// C functions. These call the C functions of the standard ABI by their public names. The generated files are committed.
 //
 //	go run ./fortran/gen           write what has changed
 //	go run ./fortran/gen -check    write nothing; list stale files and exit 1 if there are any

@@ -219,9 +219,9 @@ func TestGompirun(t *testing.T) {
 	})
 }
 
-// TestAllocation checks that, in a Slurm allocation, a job without its own hosts runs on those of the allocation, with
-// the number of ranks on each host that the allocation requests, or evenly distributed. A job that names a host runs on
-// that host.
+// TestAllocation checks that, in a Slurm allocation, a job without its own hosts runs on those of the allocation. Each
+// host gets the number of ranks that the allocation requests; otherwise the ranks are evenly distributed. A job that
+// names a host runs on that host.
 func TestAllocation(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"

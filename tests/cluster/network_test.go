@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network starts a job with two ranks on each of two hosts in which every rank puts to every other rank; if half, only
-// the ranks of h1 do.
+// network starts a job with two ranks on each of two hosts. Every rank puts to every other rank; if half, only the
+// ranks of h1 do.
 func network(t *testing.T, half bool, variables ...string) *run {
 	t.Helper()
 	l := launchers[0]

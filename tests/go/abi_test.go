@@ -16,10 +16,10 @@ import (
 	"gompirma/core/version"
 )
 
-// TestExports checks the library's dynamic symbols: every function of the standard under both names, including the
-// Fortran handle conversions, with MPI_X weak so that a profiling library may replace it; those of mpix_gompirma.h; and
-// no other name, in particular none of the C library's. Names have no version, because a program linked with another
-// library of the standard ABI requests none.
+// TestExports checks the library's dynamic symbols. Every function of the standard has both names, including the
+// Fortran handle conversions, and MPI_X is weak so that a profiling library may replace it. The library also exports
+// the functions of mpix_gompirma.h, and no other name, in particular none of the C library's. Names have no version,
+// because a program linked with another library of the standard ABI requests none.
 func TestExports(t *testing.T) {
 	library, err := elf.Open(filepath.Join(built(t), "lib/libgompirma.so"))
 	require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestHeaderCXX(t *testing.T) {
 }
 
 // TestHeaderRemoved checks that names that MPI-3.0 removed compile without a warning in every C and C++ standard, used
-// or not, also where a program was ported by options or has its own definitions.
+// or not. That includes programs that were ported by options or have their own definitions.
 func TestHeaderRemoved(t *testing.T) {
 	dir := t.TempDir()
 	unused := filepath.Join(dir, "unused.c")

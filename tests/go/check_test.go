@@ -129,7 +129,7 @@ func hasThreads(p *suite.Program) bool {
 }
 
 // TestCheckThreads checks that only synchronization orders the accesses of threads in one rank, not the order in which
-// they happen to run: so each run has the same findings, also where one thread runs at a time.
+// they happen to run. So each run has the same findings, also where one thread runs at a time.
 func TestCheckThreads(t *testing.T) {
 	programs, err := suite.Load("../c/check")
 	require.NoError(t, err)

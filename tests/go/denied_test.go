@@ -113,7 +113,7 @@ func TestDeniedMembarrier(t *testing.T) {
 }
 
 // givesBack is a program that checks that MPI_Win_free returns a window's memory, and memory shared in place, to the
-// system: the number of blocks of the node's memory is as before.
+// system. The number of blocks of the node's memory must be as before.
 const givesBack = `
 #include <mpi.h>
 #include <stdio.h>

@@ -175,8 +175,8 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// TestDeadlocksHavePlaces checks that each reported wait has the place of its call in the program: for calls in C and
-// in Go, with and without frame pointers, with and without debug information, and through other libraries.
+// TestDeadlocksHavePlaces checks that each reported wait has the place of its call in the program. It tests calls in C
+// and in Go, with and without frame pointers, with and without debug information, and through other libraries.
 func TestDeadlocksHavePlaces(t *testing.T) {
 	source, err := os.ReadFile("testdata/hangs.c")
 	require.NoError(t, err)

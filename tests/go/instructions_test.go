@@ -36,9 +36,10 @@ func bounds(t *testing.T) map[string]map[string]float64 {
 }
 
 // TestInstructions checks that the fast paths take no more instructions than bench/compare/instructions.txt allows.
-// Counts do not depend on the machine's load, except where another rank may or may not have to be woken; so a count
-// above its bound is measured again. A count below half of its bound is an error too: either the call waited in the
-// short loop and not in the long one (the test uses the difference of both), or the bound is too high.
+// Counts do not depend on the machine's load, except where another rank may or may not have to be woken. So the test
+// measures again if a count is out of range. A count of at most half of its bound is out of range too: either the bound
+// is too high, or the call waited in the short loop and not in the long one. The test uses the difference of both
+// loops.
 func TestInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
@@ -49,8 +50,8 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// TestInsightInstructions checks that --check, --stats and --trace add only the wrapper and the record to a call, and
-// nothing that grows with the table of functions or with the libraries that the process has loaded.
+// TestInsightInstructions checks that --check, --stats and --trace add only the wrapper and the record to a call. The
+// cost must not grow with the table of functions or with the libraries that the process has loaded.
 func TestInsightInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")

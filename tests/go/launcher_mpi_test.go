@@ -143,8 +143,8 @@ func TestLauncherMPI(t *testing.T) {
 	require.Contains(t, err, "gompirun: rank 1 (program) called MPI_Abort")
 }
 
-// TestFatalStatusAlone checks that a fatal error ends a process without a launcher with a status other than 0, also if
-// the low bits of the application's error code, which become the status, are 0.
+// TestFatalStatusAlone checks that a fatal error ends a process without a launcher with a status other than 0. That
+// includes error codes of the application whose low bits, which become the status, are 0.
 func TestFatalStatusAlone(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	for code, want := range map[string]int{"0": 1, "1": 1, "44": 44, "256": 1, "300": 44, "65536": 1} {
@@ -207,9 +207,9 @@ func TestLauncherMPITimeout(t *testing.T) {
 	require.Contains(t, err, "gompirun: ranks 0-1 are not blocked in MPI (computing, or polling with MPI_Test)\n")
 }
 
-// TestLauncherLibraries checks that a program finds the library without its own path and without LD_LIBRARY_PATH: a
-// program linked to another library of the standard ABI, or to this one without an rpath, started directly or by
-// another command. Libraries that LD_LIBRARY_PATH names come first.
+// TestLauncherLibraries checks that a program finds the library without its own path and without LD_LIBRARY_PATH. The
+// program is linked to another library of the standard ABI, or to this one without an rpath. It is started directly or
+// by another command. Libraries that LD_LIBRARY_PATH names come first.
 func TestLauncherLibraries(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -112,8 +112,8 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// TestLateInInit checks that a job waits for a late rank that is alive: longer than for a silent peer, and longer than
-// MPI_Init waits for a rank of which it knows nothing.
+// TestLateInInit checks that a job waits for a late rank that is alive. It waits longer than for a silent peer, and
+// longer than MPI_Init waits for a rank of which it knows nothing.
 func TestLateInInit(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")

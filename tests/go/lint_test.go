@@ -355,9 +355,9 @@ func rawStrings(content string) map[int]bool {
 	}
 }
 
-// codeAndTables returns the numbers, from 1, of the lines of a Markdown file that cannot be wrapped: rows of tables,
-// and code, which is indented by four columns after an empty line or other code. In a list such a line belongs to an
-// item.
+// codeAndTables returns the numbers, from 1, of the lines of a Markdown file that cannot be wrapped. These are rows of
+// tables, and code, which is indented by four columns after an empty line or other code. In a list such a line belongs
+// to an item.
 func codeAndTables(content string) map[int]bool {
 	lines := map[int]bool{}
 	item := regexp.MustCompile(`^ {0,3}([-*+]|[0-9]+[.)]) `)

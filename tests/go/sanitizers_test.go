@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSanitizers checks that a program with AddressSanitizer, which looks for leaks at the end, or with ThreadSanitizer
-// has no reports because of the library, whatever it calls, and that reports of its own errors appear.
+// TestSanitizers checks programs with AddressSanitizer, which looks for leaks at the end, and with ThreadSanitizer.
+// They must have no reports because of the library, whatever they call, and must have the reports of their own errors.
 func TestSanitizers(t *testing.T) {
 	for _, sanitizer := range []string{"address", "thread"} {
 		t.Run(sanitizer, func(t *testing.T) {

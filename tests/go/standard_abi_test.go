@@ -115,7 +115,7 @@ func TestStandardABILibrary(t *testing.T) {
 }
 
 // TestStandardABIFunctions checks that a program is bound directly to libgompirma's functions, so that a call costs as
-// much as in a program linked to libgompirma: for every function, by address and by name.
+// much as in a program linked to libgompirma. It checks every function, by address and by name.
 func TestStandardABIFunctions(t *testing.T) {
 	s := newScratch(t)
 	var source strings.Builder

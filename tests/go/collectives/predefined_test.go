@@ -16,7 +16,7 @@ import (
 )
 
 // TestPredefinedOperations checks every predefined operation on every predefined type that it is defined for, with few
-// and many elements: each process must get the same bits, those of a reduction in rank order, and no gap of the receive
+// and many elements. Each process must get the same bits, those of a reduction in rank order, and no gap of the receive
 // buffer may change. The tests in C cover the types that only C knows.
 func TestPredefinedOperations(t *testing.T) {
 	type pair struct {

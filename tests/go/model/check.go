@@ -377,8 +377,8 @@ func (h *history) orderless(initial []byte) bool {
 	return first.commutes(h.basic) || first == opSum && h.exact(initial)
 }
 
-// exact reports whether no sum of any subset of the operands is rounded: all numbers are multiples of one power of two,
-// and the sum of their absolute values fits into the mantissa.
+// exact reports whether no sum of any subset of the operands is rounded. That holds if all numbers are multiples of one
+// power of two, and the sum of their absolute values fits into the mantissa.
 func (h *history) exact(initial []byte) bool {
 	parts, at := []*Basic{h.basic}, 0
 	if h.basic.Kind == cmplx {
