@@ -10,11 +10,11 @@
 //	go run ./bench/compare [-sweeps] -from FILE.json -into docs/MEASURED.md
 //
 // The libraries alternate within one run, so that other load of the machine affects all of them. The tables show if a
-// peer crashes or exceeds the time limit; the ratio then refers to the other peer. -quick measures only the times of
-// the main rows, with similar ones in one launch. -sweeps measures operations over sizes, as public suites do, and
-// prints a line for each sweep. With -sweeps, -only '^put.flush$' selects one sweep, -quick uses fewer sizes, and -all
-// includes sweeps that need options in the suites. The last form measures nothing: it writes the main tables of an
-// earlier run, or those of the sweeps, between two marks of a document.
+// peer crashes or exceeds the time limit; the ratio then refers to the other peer. Option -quick measures only the
+// times of the main rows, with similar ones in one launch. Option -sweeps measures operations over sizes, as public
+// suites do, and prints a line for each sweep. With -sweeps, -only '^put.flush$' selects one sweep, -quick uses fewer
+// sizes, and -all includes sweeps that need options in the suites. The last form measures nothing: it writes the main
+// tables of an earlier run, or those of the sweeps, between two marks of a document.
 package main
 
 import (

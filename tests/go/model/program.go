@@ -3,10 +3,11 @@
 //
 // A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator
 // (generate.go) makes only programs that the standard allows. At any time, a memory location is used by one origin
-// alone, or only read, or only accumulated into. interp.c executes a program with only mpi.h, and writes memory and
-// result buffers to a file after each phase. check.go processes the same actions in order. Where several origins
-// accumulate into one element, it searches for an order of their operations that explains every result. Each element's
-// history must be linearizable, with the operations of one origin in its order (MPI-5.0 12.7.2).
+// alone, or only read, or only accumulated into. The interpreter (interp.c) executes a program with only mpi.h, and
+// writes memory and result buffers to a file after each phase. The checker (check.go) processes the same actions in
+// order. Where several origins accumulate into one element, it searches for an order of their operations that explains
+// every result. Each element's history must be linearizable, with the operations of one origin in its order (MPI-5.0
+// 12.7.2).
 package model
 
 import (
