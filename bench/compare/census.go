@@ -172,7 +172,7 @@ func (all *report) facts(lines []line) string {
 What every function of MPI that is implemented costs, beside Debian's MPICH 4.0.2 and Open MPI 4.1.4. "make census"
 (bench/compare -census) measures it and writes this; bench/census/rows.txt says what each row calls, and with what.
 
-A row is the time of all its calls, once: median of %d launches with each library by turns, of up to nine loops each.
+A row is the time of all its calls, once: median of %d launches with each library alternately, of up to nine loops each.
 One rank calls, or one of two while the other waits in a barrier (1 of 2), or both do. The ratio is that of the better
 peer to gompirma in the same turn, the median of all turns; rows below 1.0 are measured as often again, and all turns
 count. Times are those of one machine. A peer without one of the functions has "-". Instructions are those of gompirma's
