@@ -1,6 +1,8 @@
 #!/bin/sh
-# What a put costs from Fortran, in each binding: bench/fortran.sh BUILD. Tables in Markdown, with the peers that are installed.
-# Instructions are counted as by bench/instructions.sh; of the times each is the best of three runs, the libraries by turns.
+# Measures the cost of a put from Fortran, in each binding: bench/fortran.sh BUILD. Prints tables in Markdown, with
+# the peers that are installed.
+# Instructions are counted as in bench/instructions.sh. Each time is the best of three runs; the libraries run
+# alternately.
 set -eu
 build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")"

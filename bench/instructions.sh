@@ -1,7 +1,8 @@
 #!/bin/sh
-# Instructions of calls, with the peers that are installed and the bounds: bench/instructions.sh BUILD [CALL...]
-# Counted by stepping through two loops of different length (bench/icount.c); the calls are those of bench/compare/instructions.txt. The three
-# instructions of the loop itself are included.
+# Counts the instructions of calls, with the peers that are installed and the bounds: bench/instructions.sh BUILD
+# [CALL...]
+# bench/icount.c counts them by stepping through two loops of different length. The calls are those of
+# bench/compare/instructions.txt. The counts include the three instructions of the loop itself.
 set -eu
 build=$(cd "${1:-build}" && pwd)
 [ $# -eq 0 ] || shift

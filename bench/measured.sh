@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts what bench/run.sh has measured, with and without -sweeps, into docs/MEASURED.md: the main tables, those of the
-# sweeps, and charts that it shows: bench/measured.sh BUILD
+# Writes the results of bench/run.sh, with and without -sweeps, into docs/MEASURED.md: the main tables, those of the
+# sweeps, and the charts that it shows: bench/measured.sh BUILD
 set -eu
 build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."

@@ -1,9 +1,9 @@
-/* Arrays that C wants with other elements than Fortran has. */
+/* Conversion of arrays whose elements differ between Fortran and C. */
 #include "gompi_f.h"
 
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size) {
 	if (n <= 0)
-		n = 1; /* never a null pointer: the call may only read it to find that it is empty */
+		n = 1; /* never a null pointer: C may read the pointer even of an empty array */
 	if ((uint64_t)n > SIZE_MAX / size || !(a->heap = malloc((size_t)n * size)))
 		return MPI_ERR_NO_MEM;
 	a->data = a->heap;
@@ -29,7 +29,7 @@ void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a) {
 		to[i] = ((const int *)a->data)[i];
 }
 
-/* neighbors gives how many processes this one receives from and sends to in the communicator's topology. */
+/* Stores the numbers of neighbors that this process receives from and sends to in the communicator's topology. */
 static int neighbors(MPI_Comm comm, int *from, int *to) {
 	int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
 	if (rc)
@@ -48,7 +48,7 @@ static int neighbors(MPI_Comm comm, int *from, int *to) {
 	case MPI_DIST_GRAPH:
 		return PMPI_Dist_graph_neighbors_count(comm, from, to, &weighted);
 	}
-	return MPI_SUCCESS; /* no topology: the call will say so */
+	return MPI_SUCCESS; /* no topology: the call reports the error */
 }
 
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored,

@@ -1,10 +1,10 @@
 /* Attributes (MPI-5.0 7.7, 19.3.7). In C an attribute is a pointer, in Fortran an integer of the size of an address.
- * One that Fortran sets is for C the address of that integer, which lies in a cell here; one that C sets is for Fortran
- * the value of the pointer; of the predefined ones, whose pointers C follows, Fortran gets what they point to.
- */
+ * If Fortran sets the attribute, C sees the address of the integer, which lies in a cell (keyval.c). If C sets it,
+ * Fortran sees the value of the pointer. For predefined attributes, which C reads through the pointer, Fortran gets
+ * the value that the pointer refers to. */
 #include "attribute.h"
 
-/* value_of returns what Fortran has for the pointer that C has as an attribute of the key. */
+/* Returns Fortran's value of an attribute whose pointer in C is given. */
 static MPI_Aint value_of(int keyval, void *pointer) {
 	switch (keyval) {
 	case MPI_TAG_UB:
@@ -26,7 +26,8 @@ static MPI_Aint value_of(int keyval, void *pointer) {
 	return gompi_attribute_value(pointer);
 }
 
-/* keyval_fits gives MPI_SUCCESS, or the code of an error that it has raised: no key has the number. */
+/* Returns MPI_SUCCESS if the key fits into an int. Otherwise raises MPI_ERR_KEYVAL on the object and returns its
+ * code. */
 static inline int keyval_fits(const char *function, integer keyval, enum gompi_object kind, integer object) {
 	return wide(keyval) ? gompi_raise(kind, object, gompi_wide_code(function, "keyval", keyval, MPI_ERR_KEYVAL))
 			    : MPI_SUCCESS;
@@ -90,7 +91,7 @@ ATTRIBUTES(Comm, comm, comm)
 ATTRIBUTES(Type, type, datatype)
 ATTRIBUTES(Win, win, win)
 
-/* ---- The deprecated forms, with attributes of default size (MPI-5.0 16.1). ---- */
+/* ---- The deprecated functions, with attributes of default size (MPI-5.0 16.1). ---- */
 
 ENTRY void NAME(attr_get)(const integer *comm, const integer *keyval, integer *attribute_val, logical *flag,
 			  integer *ierror) {
@@ -106,7 +107,8 @@ ENTRY void NAME(attr_get)(const integer *comm, const integer *keyval, integer *a
 	done(ierror, rc);
 }
 
-/* On machines that have the low bytes first, as all have here, the cell is also the INTEGER that C may expect. */
+/* Sets an attribute of default size. All supported machines are little-endian, so C may also read the cell as an
+ * INTEGER. */
 ENTRY void NAME(attr_put)(const integer *comm, const integer *keyval, const integer *attribute_val, integer *ierror) {
 	void *cell;
 	int rc = keyval_fits("MPI_Attr_put", *keyval, RAISE_COMM, *comm);

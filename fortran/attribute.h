@@ -4,27 +4,26 @@
 
 #include "callback.h"
 
-/* gompi_attribute_cell returns a place with a value, whose address is the attribute in C; NULL if there is no memory.
- */
+/* Returns a new cell that holds value, or NULL if out of memory. The address of the cell is the attribute in C. */
 void *gompi_attribute_cell(MPI_Aint value);
 
-/* gompi_attribute_free gives the place back; of other addresses, and NULL, it knows nothing. */
+/* Frees a cell. Ignores NULL and every other address that is not a cell. */
 void gompi_attribute_free(void *pointer);
 
-/* gompi_attribute_value returns the value in the place, or the pointer itself if it is none. */
+/* Returns the value in the cell, or the pointer itself if it is not the address of a cell. */
 MPI_Aint gompi_attribute_value(void *pointer);
 
-/* The procedures of an attribute key and their state. It outlives the key, whose attributes may outlive it too: it is
- * never freed. */
+/* The procedures of an attribute key and their extra state. It is never freed, because attributes may outlive the
+ * key. */
 struct gompi_keyval {
 	gompi_procedure *copy, *delete;
 	MPI_Aint extra;
-	bool old; /* its integers are INTEGERs of default size: MPI_Keyval_create */
+	bool old; /* MPI_Keyval_create: the procedures take INTEGERs of default size */
 };
 
 struct gompi_keyval *gompi_keyval_new(gompi_procedure *copy, gompi_procedure *delete, MPI_Aint extra, bool old);
 
-/* What C calls, with a struct gompi_keyval as extra state. */
+/* Calls the Fortran procedure of a key. C calls these functions with a struct gompi_keyval as extra state. */
 int gompi_comm_copy(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag);
 int gompi_comm_delete(MPI_Comm comm, int keyval, void *value, void *state);
 int gompi_type_copy(MPI_Datatype type, int keyval, void *state, void *in, void *out, int *flag);

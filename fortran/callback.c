@@ -1,5 +1,5 @@
-/* Functions that take reduction operations, error handlers, generalized requests and data representations written in
- * Fortran. */
+/* Entry points whose arguments are Fortran procedures: reduction operations, error handlers, generalized requests,
+ * data representations. */
 #include "callback.h"
 
 ENTRY void NAME(op_create_c_f08)(gompi_procedure *user_fn, const logical *commute, integer *op, integer *ierror) {
@@ -16,7 +16,7 @@ ENTRY void NAME(op_create)(gompi_procedure *user_fn, const logical *commute, int
 	MPI_User_function *function;
 	MPI_Op c_op = MPI_OP_NULL;
 	int rc;
-	if (EIGHT) { /* its length is that of the large-count form */
+	if (EIGHT) { /* an INTEGER of 8 bytes has the size of the length in the large-count form */
 		NAME(op_create_c_f08)(user_fn, commute, op, ierror);
 		return;
 	}
@@ -47,8 +47,8 @@ CREATE_ERRHANDLER(File, file)
 CREATE_ERRHANDLER(Session, session)
 CREATE_ERRHANDLER(Win, win)
 
-/* ---- Generalized requests (MPI-5.0 13.2). A request has its own record, freed with it. Its procedures get the
- * caller's variable. ---- */
+/* ---- Generalized requests (MPI-5.0 13.2). Each request has its own record, which release frees. The procedures get
+ * the caller's variable as extra state. ---- */
 
 struct grequest {
 	void (*query)(MPI_Aint *extra, f_status *status, integer *ierror);
@@ -104,8 +104,8 @@ ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free
 }
 SAME(grequest_start, grequest_start_f08)
 
-/* ---- Data representations (MPI-5.0 14.5.3). They are never taken back. Their procedures get the caller's variable.
- * ---- */
+/* ---- Data representations (MPI-5.0 14.5.3). They are never unregistered. The procedures get the caller's variable
+ * as extra state. ---- */
 
 typedef void convert(void *userbuf, integer *datatype, integer *count, void *filebuf, MPI_Offset *position,
 		     MPI_Aint *extra, integer *ierror);
@@ -157,7 +157,7 @@ static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state) 
 	return code_in(ierror);
 }
 
-/* The predefined procedures, never called but known by their addresses. */
+/* Defines the predefined procedures. MPI never calls them; the bindings recognize them by their addresses. */
 #ifndef GOMPI_F_PROFILING
 ENTRY void mpi_conversion_fn_null_(void) {}
 ENTRY void mpi_conversion_fn_null_c_(void) {}
@@ -180,7 +180,7 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 	return d;
 }
 
-/* REGISTER_DATAREP is the common part of both forms, whose C functions differ in type. */
+/* Defines the part that is common to both forms. Their C functions have different types. */
 #define REGISTER_DATAREP(label, function, reader, writer, null)                                                       \
 	ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn,                              \
 			       gompi_procedure *write_conversion_fn, gompi_procedure *dtype_file_extent_fn,           \

@@ -1,4 +1,4 @@
-/* Procedures of Fortran that C calls. */
+/* Fortran procedures that C calls. */
 #ifndef GOMPI_CALLBACK_H
 #define GOMPI_CALLBACK_H
 
@@ -6,12 +6,12 @@
 
 typedef void gompi_procedure(void);
 
-/* code_in returns the error code that a procedure of the program gave. */
+/* Returns the C error code for the ierror that a procedure of the program has set. */
 static inline int code_in(integer ierror) { return wide(ierror) ? MPI_ERR_OTHER : (int)ierror; }
 
-/* A C function for a procedure of the program, which gets what C passes as Fortran wants it; NULL if there are too
- * many. These callbacks have no extra state that could name the procedure, so there is a fixed number of C functions,
- * one for each different procedure. */
+/* Returns a C function that calls a procedure of the program with the arguments converted for Fortran. NULL if all
+ * functions of the kind are in use. These callbacks have no extra state that could name the procedure. So the number
+ * of C functions is fixed, and each serves one procedure. */
 MPI_User_function *gompi_op_function(gompi_procedure *procedure);
 MPI_User_function_c *gompi_op_function_c(gompi_procedure *procedure);
 MPI_Comm_errhandler_function *gompi_comm_errhandler_function(gompi_procedure *procedure);

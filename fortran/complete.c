@@ -1,5 +1,5 @@
-/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1, and what is kept for a request is done with when
- * it is complete. */
+/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1. When a request is complete, the data in kept.c
+ * that belongs to it is copied out and freed. */
 #include "gompi_f.h"
 
 static inline void completed(integer request) {
@@ -53,8 +53,9 @@ static int statuses_in(struct gompi_array *a, MPI_Count n, const f_status *statu
 	return rc;
 }
 
-/* open_many makes the arrays of a call with n requests, each the program's own if it has C's form. An error is raised
- * and its code returned. statuses and indices are NULL where the call has none. */
+/* Makes the C arrays of a call with n requests. Each is the program's own array if that has C's form. statuses and
+ * indices are NULL if the call has none. Raises an error and returns its code if the count does not fit or memory
+ * runs out. */
 static inline int open_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
 			    struct gompi_array *c_indices, const char *function, integer n, const integer *requests,
 			    f_status *statuses, integer *indices) {
@@ -72,7 +73,7 @@ static inline int open_many(struct gompi_array *c_requests, struct gompi_array *
 	return rc;
 }
 
-/* close_many brings the statuses to the program and gives everything back. */
+/* Copies the statuses to the program and frees the arrays. */
 static inline void close_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
 			      struct gompi_array *c_indices, integer n, f_status *statuses) {
 	for (integer i = 0; EIGHT && statuses && !status_ignored(statuses) && i < n; i++)
@@ -82,7 +83,9 @@ static inline void close_many(struct gompi_array *c_requests, struct gompi_array
 	ints_free(c_indices);
 }
 
-/* some is the end of all calls that complete some of n requests, those at indices: all if indices is NULL. */
+/* Releases the data in kept.c of the completed requests, and updates the n handles. Calls that complete several
+ * requests end with it. The completed requests are those at indices, or the first ones if indices is NULL. now is
+ * NULL if the call releases no requests. */
 static void some(int n, integer *requests, const MPI_Request *now, int completions, const int *indices) {
 	for (int i = 0; i < completions; i++)
 		completed(requests[indices ? indices[i] : i]);
@@ -90,7 +93,7 @@ static void some(int n, integer *requests, const MPI_Request *now, int completio
 		requests[i] = request_out(now[i]);
 }
 
-/* indices_out gives the program the indices of completions, counted from 1. */
+/* Stores the indices of completed requests for the program, counted from 1. */
 static inline void indices_out(integer *to, int completions, const int *indices) {
 	for (int i = 0; i < completions; i++)
 		to[i] = indices[i] + 1;
@@ -210,7 +213,7 @@ ENTRY void NAME(testsome)(const integer *incount, integer *array_of_requests, in
 }
 SAME(testsome, testsome_f08)
 
-/* The same without releasing requests. */
+/* Functions that test requests without releasing them. */
 
 ENTRY void NAME(request_get_status_all)(const integer *count, const integer *array_of_requests, logical *flag,
 					f_status *array_of_statuses, integer *ierror) {
@@ -312,7 +315,8 @@ ENTRY void NAME(request_free)(integer *request, integer *ierror) {
 }
 SAME(request_free, request_free_f08)
 
-/* Nonblocking duplication: C writes a handle of its own size, at the latest when the request is complete. */
+/* Nonblocking duplication: C writes a handle of its own size, at the latest when the request is complete. kept.c
+ * converts it at completion. */
 
 ENTRY void NAME(comm_idup)(const integer *comm, integer *newcomm, integer *request, integer *ierror) {
 	struct gompi_kept k = {.newcomm = malloc(sizeof(MPI_Comm)), .newcomm_to = newcomm};

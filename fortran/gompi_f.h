@@ -1,14 +1,14 @@
-/* What the Fortran bindings share. They are written on the C functions of the standard ABI alone: whatever library
- * offers that ABI, they fit.
+/* Definitions that all files of the Fortran bindings share. The bindings call only C functions of the standard ABI,
+ * so they work with any library that offers that ABI.
  *
- * What Fortran passes: everything by reference; handles as INTEGERs with the values of MPI_X_toint; a status as eight
- * INTEGERs, the words that C has; LOGICALs with the compiler's values; the lengths of strings as size_t behind all
- * other arguments; ierror as a null pointer where mpi_f08 leaves it out. INTEGERs have 4 bytes or 8: integer.h.
+ * How Fortran passes arguments: everything by reference. Handles are INTEGERs with the values of MPI_X_toint. A
+ * status is eight INTEGERs, the same words as in C. LOGICALs have the compiler's values. The lengths of strings
+ * follow all other arguments as size_t. ierror is a null pointer where an mpi_f08 call omits it. INTEGERs have 4 or 8
+ * bytes (integer.h).
  *
  * Every file with entry points is compiled twice: as mpi_put_, which calls MPI_Put, and as pmpi_put_, which calls
- * PMPI_Put. So a profiling library in C sees the calls of Fortran programs too, and one in Fortran that calls pmpi_put_
- * counts nothing twice. Calls that serve the conversion go to PMPI_ names: no tool shall see them.
- */
+ * PMPI_Put. So a profiling library in C also sees the calls of Fortran programs, and one in Fortran that calls
+ * pmpi_put_ counts no call twice. Calls that only serve the conversion use PMPI_ names, so that no tool sees them. */
 #ifndef GOMPI_F_H
 #define GOMPI_F_H
 
@@ -30,16 +30,16 @@
 #define CALL(name) MPI_##name
 #endif
 
-/* Weak: in a static link a tool's procedure takes its place. */
+/* Weak, so that in a static link a tool's procedure replaces the entry point. */
 #define ENTRY __attribute__((visibility("default"), weak))
 
-/* SAME makes a second name of an entry point in the same file. */
+/* SAME defines a second name for an entry point of the same file. */
 #define SAME(name, other) SAME2(NAME(name), NAME(other))
 #define SAME2(name, other) ENTRY extern __typeof__(name) other __attribute__((alias(SAME3(name))));
 #define SAME3(name) SAME4(name)
 #define SAME4(name) #name
 
-/* done ends every entry point. */
+/* Stores the error code in ierror unless the caller omitted it. Every entry point ends with this call. */
 static inline void done(integer *ierror, int rc) {
 	if (ierror)
 		*ierror = rc;
@@ -47,7 +47,7 @@ static inline void done(integer *ierror, int rc) {
 
 /* ---- Variables whose address has a meaning: common blocks of mpif.h ---- */
 
-/* Symbols of their own for each size of INTEGER, so that a program which mixes sizes can be told (mixed.c). */
+/* Each size of INTEGER has its own symbols, so that mixed.c can detect a program that mixes sizes. */
 #ifdef GOMPI_F_INTEGER_8
 #define SYMBOL(name) __asm__(name)
 #else
@@ -59,7 +59,8 @@ extern integer gompi_f_in_place_ SYMBOL("gompi_f_i8_in_place_");
 extern integer gompi_f_buffer_automatic_ SYMBOL("gompi_f_i8_buffer_automatic_");
 extern f_status gompi_f_status_ignore_ SYMBOL("gompi_f_i8_status_ignore_");
 extern f_status gompi_f_statuses_ignore_[1] SYMBOL("gompi_f_i8_statuses_ignore_");
-extern f_status gompi_f08_status_ignore_ SYMBOL("gompi_f08_i8_status_ignore_"); /* these two are no common blocks */
+extern f_status gompi_f08_status_ignore_
+	SYMBOL("gompi_f08_i8_status_ignore_"); /* the two gompi_f08_ variables are not common blocks */
 extern f_status gompi_f08_statuses_ignore_[1] SYMBOL("gompi_f08_i8_statuses_ignore_");
 extern integer gompi_f_errcodes_ignore_[1] SYMBOL("gompi_f_i8_errcodes_ignore_");
 extern integer gompi_f_unweighted_[1] SYMBOL("gompi_f_i8_unweighted_");
@@ -67,7 +68,7 @@ extern integer gompi_f_weights_empty_[1] SYMBOL("gompi_f_i8_weights_empty_");
 extern char gompi_f_argv_null_[1] SYMBOL("gompi_f_i8_argv_null_");
 extern char gompi_f_argvs_null_[1] SYMBOL("gompi_f_i8_argvs_null_");
 
-/* buffer_in returns what C has for a buffer's address. */
+/* Returns the address that C uses for a buffer: C's constant if Fortran passed one of its address constants. */
 static inline void *buffer_in(const void *buffer) {
 	if (buffer == &gompi_f_bottom_)
 		return MPI_BOTTOM;
@@ -78,7 +79,7 @@ static inline void *buffer_in(const void *buffer) {
 	return (void *)buffer;
 }
 
-/* pointer_out puts Fortran's address in the place of C's constant, where a call has given a buffer back. */
+/* Replaces C's constant by Fortran's address, in a pointer to a detached buffer that a call has returned. */
 static inline void pointer_out(void *pointer) {
 	if (*(void **)pointer == MPI_BUFFER_AUTOMATIC)
 		*(void **)pointer = &gompi_f_buffer_automatic_;
@@ -91,8 +92,8 @@ static inline bool status_ignored(const void *status) {
 	       status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_;
 }
 
-/* status_to returns the status that C reads and writes: own, with the program's words, or the program's variable if it
- * has C's form. */
+/* Returns the status that C reads and writes: the program's variable if it has C's form, else own with the program's
+ * words, or MPI_STATUS_IGNORE. */
 static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	if (status_ignored(status))
 		return MPI_STATUS_IGNORE;
@@ -103,15 +104,15 @@ static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	return own;
 }
 
-/* status_out brings what C has written to the program's variable. */
+/* Copies the status that C has written from own to the program's variable, unless C wrote there directly. */
 static inline void status_out(f_status *status, const MPI_Status *own) {
 	if (EIGHT && !status_ignored(status))
 		for (int i = 0; i < MPI_F_STATUS_SIZE; i++)
 			status->word[i] = ((const int *)own)[i];
 }
 
-/* The other way round, for procedures of the program: status_for returns the status that they read and write, and
- * status_from brings back what they have written. */
+/* Converts in the opposite direction, for procedures of the program. status_for returns the status that such a
+ * procedure reads and writes. status_from copies the words that the procedure has written back to C's status. */
 static inline f_status *status_for(const MPI_Status *status, f_status *own) {
 	if (!EIGHT)
 		return (f_status *)status;
@@ -131,18 +132,18 @@ static inline bool weights_special(const integer *weights) {
 
 /* ---- Handles ---- */
 
-/* Predefined handles are the same numbers in C and Fortran and lie below 4096, says the ABI; of others the library
- * knows. */
-#define GOMPI_HANDLE(type, name, function)                                               \
-	static inline MPI_##type name##_in(integer handle) {                             \
-		if ((uinteger)handle < 4096 || wide(handle)) /* wide: none, C says so */ \
-			return (MPI_##type)(intptr_t)handle;                             \
-		return PMPI_##function##_fromint((int)handle);                           \
-	}                                                                                \
-	static inline integer name##_out(MPI_##type handle) {                            \
-		if ((uintptr_t)handle < 4096)                                            \
-			return (integer)(intptr_t)handle;                                \
-		return PMPI_##function##_toint(handle);                                  \
+/* Converts handles. The ABI requires that predefined handles are the same numbers in C and Fortran and lie below
+ * 4096. For all other handles the library does the conversion. */
+#define GOMPI_HANDLE(type, name, function)                                                              \
+	static inline MPI_##type name##_in(integer handle) {                                            \
+		if ((uinteger)handle < 4096 || wide(handle)) /* wide: no handle, C reports the error */ \
+			return (MPI_##type)(intptr_t)handle;                                            \
+		return PMPI_##function##_fromint((int)handle);                                          \
+	}                                                                                               \
+	static inline integer name##_out(MPI_##type handle) {                                           \
+		if ((uintptr_t)handle < 4096)                                                           \
+			return (integer)(intptr_t)handle;                                               \
+		return PMPI_##function##_toint(handle);                                                 \
 	}
 GOMPI_HANDLE(Comm, comm, Comm)
 GOMPI_HANDLE(Datatype, datatype, Type)
@@ -158,7 +159,7 @@ GOMPI_HANDLE(Win, win, Win)
 
 /* ---- LOGICAL ---- */
 
-/* The compiler's values, from logical.f90. */
+/* The compiler's values, defined in logical.f90. */
 extern const logical gompi_f_true, gompi_f_false;
 
 static inline int logical_in(logical value) { return value != gompi_f_false; }
@@ -169,18 +170,19 @@ static inline void logicals_out(logical *to, MPI_Count n, const int *from) {
 		to[i] = logical_out(from[i]);
 }
 
-/* ---- Arrays that C wants with other elements (array.c). Functions that give an int give MPI_SUCCESS or an error
- * class. ---- */
+/* ---- Arrays whose elements differ between Fortran and C (array.c). Functions that return an int return MPI_SUCCESS
+ * or an error class. ---- */
 
 struct gompi_array {
 	void *data;
-	void *heap; /* data, if it must be freed */
+	void *heap; /* equals data if data must be freed, else NULL */
 	void *small[16];
 };
 
-/* gompi_array_make makes room for n elements; none for n <= 0, which the function that is called will judge. */
+/* Allocates n elements, in a->small if they fit. For n <= 0 the array is valid but empty; the called function judges
+ * n. */
 int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size);
-/* gompi_array_make_kept makes room that outlives the call. */
+/* Allocates n elements on the heap, so that the array can outlive the call. */
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size);
 static inline void gompi_array_free(struct gompi_array *a) { free(a->heap); }
 
@@ -202,12 +204,13 @@ GOMPI_HANDLES_IN(MPI_Datatype, datatype)
 GOMPI_HANDLES_IN(MPI_Info, info)
 GOMPI_HANDLES_IN(MPI_Request, request)
 
-/* gompi_peer_types converts the datatypes of MPI_Alltoallw or, with neighbor, of MPI_Neighbor_alltoallw: as many as
- * there are processes to send to (which 0) or to receive from (which 1). ignored: they are not significant. */
+/* Converts the datatypes of MPI_Alltoallw or, with neighbor, of MPI_Neighbor_alltoallw. Their number is that of the
+ * processes to send to (which 0) or to receive from (which 1). With ignored the datatypes are not significant and
+ * none is converted. The array outlives the call. */
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const integer *from);
 
-/* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else one of its own: ints_in for what
- * goes in; ints_room, then ints_out after the call, for what comes out or goes both ways. ---- */
+/* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else a converted copy. For input:
+ * ints_in. For output, or input and output: ints_room before the call and ints_out after it. ---- */
 
 int gompi_ints_in(struct gompi_array *a, MPI_Count n, const integer *from);
 void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a);
@@ -231,7 +234,7 @@ static inline void ints_free(struct gompi_array *a) {
 		gompi_array_free(a);
 }
 
-/* The same for weights, which may be a constant. */
+/* Converts weights as ints_in does. weights may be one of Fortran's constants, which becomes C's constant. */
 static inline int weights_in(struct gompi_array *a, MPI_Count n, const integer *weights) {
 	if (!weights_special(weights))
 		return ints_in(a, n, weights);
@@ -250,8 +253,8 @@ static inline void weights_out(integer *to, MPI_Count n, const struct gompi_arra
 		ints_out(to, n, a);
 }
 
-/* Lengths that no argument has: the sum of degrees, the last of the indices of a graph, the dimensions of a
- * communicator; 0 where the array is passed as it is. */
+/* Lengths of arrays that no argument gives: the sum of the degrees, the last of the indices of a graph, the number of
+ * dimensions of a communicator. 0 if C gets the program's array itself. */
 static inline MPI_Count sum_of(MPI_Count n, const integer *degrees) {
 	MPI_Count sum = 0;
 	for (MPI_Count i = 0; EIGHT && i < n; i++)
@@ -270,7 +273,7 @@ static inline MPI_Count dims_of(integer comm) {
 
 struct gompi_string {
 	char *text;
-	char *heap; /* text, if it must be freed */
+	char *heap; /* equals text if text must be freed, else NULL */
 	char small[256];
 };
 
@@ -278,58 +281,57 @@ enum gompi_strip { STRIP_TRAILING, STRIP_BOTH };
 
 int gompi_string_in(struct gompi_string *s, const char *from, size_t length, enum gompi_strip strip);
 static inline void gompi_string_free(struct gompi_string *s) { free(s->heap); }
-/* gompi_string_out copies into a CHARACTER variable, cut or filled with blanks. */
+/* Copies into a CHARACTER variable; truncates the text or pads it with blanks. */
 void gompi_string_out(char *to, size_t length, const char *from);
 
-/* ---- What is kept until a request is complete (kept.c) ---- */
+/* ---- Data that lives until a request is complete (kept.c) ---- */
 
-/* A copy of a section whose elements do not lie side by side. */
+/* A copy of a section whose elements are not contiguous. */
 struct gompi_scratch {
-	void *addr;              /* what the call gets */
-	struct gompi_layout *of; /* where the elements belong; NULL: addr is the program's memory */
-	char *before;            /* what was in addr before the call; NULL: nothing comes out */
+	void *addr;              /* the buffer that the call gets */
+	struct gompi_layout *of; /* the layout of the program's elements; NULL if addr is the program's memory */
+	char *before;            /* contents of addr before the call; NULL if the call does not write the buffer */
 };
 
 struct gompi_kept {
 	struct gompi_scratch buffer[2];
 	struct gompi_array types[2];
-	MPI_Comm *newcomm; /* on the heap: the result of MPI_Comm_idup */
+	MPI_Comm *newcomm; /* on the heap: C writes the result of MPI_Comm_idup here */
 	integer *newcomm_to;
 };
 
-/* gompi_release gives back what a blocking call needed; with copy, elements that have changed go to their places first.
- */
+/* Frees the data of a blocking call. With copy, first copies elements that have changed to the program's section. */
 void gompi_release(struct gompi_kept *k, bool copy);
-/* gompi_keep does that when the request is complete, and takes it over; a persistent one's buffers are filled at each
- * start and freed with it. request NULL: there is none, the call failed. */
+/* Takes ownership of the data and releases it when the request is complete. The buffers of a persistent request are
+ * filled at each start and freed with the request. request is NULL if the call failed; then the data is released at
+ * once, without copying. */
 void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent);
 
-extern _Atomic int gompi_kept_count; /* requests that something is kept for: next to always 0 */
+extern _Atomic int gompi_kept_count; /* number of requests with an entry in kept.c; almost always 0 */
 void gompi_kept_completed(integer request);
 void gompi_kept_started(integer request);
 void gompi_kept_freed(integer request);
 
-/* gompi_forget_sections: the library is about to end, and with it the datatypes that are kept for sections to come
- * (section.c). */
+/* Invalidates the datatypes that section.c caches for later sections. Called before the library ends, because the
+ * datatypes end with it. */
 void gompi_forget_sections(void);
 
 /* ---- Errors (raise.c) ---- */
 
 enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION };
 
-/* gompi_raise calls the error handler of an object with an error class or code, as the C functions do, and returns
- * it. */
+/* Calls the error handler of an object with an error class or code, as the C functions do. Returns the code. */
 int gompi_raise(enum gompi_object kind, integer object, int code);
-/* gompi_raise_wide raises MPI_ERR_ARG on MPI_COMM_SELF: a function's result is no INTEGER of default size. The text has
- * the value, and the function to use instead. It returns the code. */
+/* Raises MPI_ERR_ARG on MPI_COMM_SELF because a function's result does not fit into an INTEGER of default size. The
+ * error text names the value and the function to use instead. Returns the code. */
 int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 /* ---- Sizes of Fortran's types (sizes.c) ---- */
 
-extern const int gompi_f_sizes[4]; /* of LOGICAL, INTEGER, REAL, DOUBLE PRECISION, from logical.f90 */
+extern const int gompi_f_sizes[4]; /* in bytes: LOGICAL, INTEGER, REAL, DOUBLE PRECISION; from logical.f90 */
 
-/* gompi_tell_sizes puts them into an info object. tell_sizes does where they are not those that the library has built
- * in. */
+/* Stores these sizes in an info object. tell_sizes does so only if the sizes differ from those built into the
+ * library. */
 void gompi_tell_sizes(MPI_Info info);
 static inline void tell_sizes(MPI_Info info) {
 	if (EIGHT)

@@ -1,17 +1,16 @@
-/* INTEGERs and LOGICALs of default size, and how they become C's ints.
+/* INTEGERs and LOGICALs of default size, and their conversion to C's ints.
  *
- * The bindings are compiled for INTEGERs of 4 bytes, and with GOMPI_F_INTEGER_8 for those of 8 that options like
- * -fdefault-integer-8 make. Where an INTEGER is an int nothing here costs anything: each function below is one that the
- * compiler sees through. Where it is not, counts and displacements that an int does not hold go to the large-count form
- * of the function, and any other argument that an int does not hold is an error of that argument.
- */
+ * The bindings are compiled for INTEGERs of 4 bytes and, with GOMPI_F_INTEGER_8, for INTEGERs of 8 bytes, which
+ * options like -fdefault-integer-8 select. Where an INTEGER is an int, the functions below cost nothing: the compiler
+ * removes them. Where it is not, counts and displacements that do not fit into an int use the large-count
+ * form of the function. Any other argument that does not fit into an int is an error of that argument. */
 #ifndef GOMPI_INTEGER_H
 #define GOMPI_INTEGER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GOMPIRMA_NO_INLINE /* tools see what Fortran programs call */
+#define GOMPIRMA_NO_INLINE /* profiling tools must see the calls of Fortran programs */
 #include "mpi_rma.h"
 
 #ifdef GOMPI_F_INTEGER_8
@@ -24,12 +23,12 @@ typedef unsigned uinteger;
 
 enum { EIGHT = sizeof(integer) == 8 };
 
-/* A status of Fortran. */
+/* A status as Fortran has it. */
 typedef struct {
 	integer word[MPI_F_STATUS_SIZE];
 } f_status;
 
-/* wide tells that no int has the value. */
+/* Returns true if the value does not fit into an int. */
 static inline bool wide(MPI_Count value) { return EIGHT && value != (int)value; }
 
 static inline bool any_wide(MPI_Count n, const integer *values) {
@@ -39,10 +38,10 @@ static inline bool any_wide(MPI_Count n, const integer *values) {
 	return false;
 }
 
-/* gompi_wide_code returns an error code of the class, whose text names the function, the argument and its value. */
+/* Returns an error code of the class. Its text names the function, the argument and the value. */
 int gompi_wide_code(const char *function, const char *argument, MPI_Count value, int class);
 
-/* fits gives MPI_SUCCESS if an int has the value of an argument, else such a code. */
+/* Returns MPI_SUCCESS if the value of an argument fits into an int, else an error code of gompi_wide_code. */
 static inline int fits(const char *function, const char *argument, MPI_Count value, int class) {
 	return wide(value) ? gompi_wide_code(function, argument, value, class) : MPI_SUCCESS;
 }
@@ -54,7 +53,8 @@ static inline int all_fit(const char *function, const char *argument, MPI_Count 
 	return rc;
 }
 
-/* int_to returns where C writes a result: own, or the program's variable if it is an int. int_out brings it there. */
+/* Returns the address where C writes a result: the program's variable if it is an int, else own. int_out then copies
+ * own to the program's variable. */
 static inline int *int_to(integer *to, int *own) { return EIGHT ? own : (int *)to; }
 static inline void int_out(integer *to, int own) {
 	if (EIGHT)

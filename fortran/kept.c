@@ -1,6 +1,6 @@
-/* What is kept until a request is complete: copies of sections that collective operations work on, arrays that C reads
- * meanwhile, a handle that C writes. Whoever completes the request through Fortran, in whatever binding, finds it here;
- * one that C code completes keeps it for ever. */
+/* Data that lives until a request is complete: copies of sections that collective operations use, arrays that C reads
+ * meanwhile, a handle that C writes. When any Fortran binding completes the request, it finds the entry here. If C
+ * code completes the request, the entry is never freed. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -10,15 +10,16 @@ struct entry {
 	struct entry *next;
 	integer request;
 	bool persistent;
-	bool active; /* something comes out at completion */
+	bool active; /* the entry has data to copy out at completion */
 	struct gompi_kept k;
 };
 
 _Atomic int gompi_kept_count;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static struct entry *entries; /* oldest first: a number may come again before its last completion has been seen here */
+static struct entry
+	*entries; /* oldest first: a request number may be reused before its previous completion was processed here */
 
-/* copy_out brings to their places what has changed. */
+/* Copies changed elements to the program's sections, and the new communicator to its variable. */
 static void copy_out(struct gompi_kept *k) {
 	for (int i = 0; i < 2; i++) {
 		struct gompi_scratch *s = &k->buffer[i];
@@ -67,7 +68,7 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 		return;
 	}
 	e = malloc(sizeof *e);
-	if (!e) { /* the result could never get to its place */
+	if (!e) { /* the result could not be copied to the program */
 		fprintf(stderr, "gompirma: no memory for a nonblocking call's section\n");
 		PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
 		abort();
@@ -81,7 +82,7 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 	pthread_mutex_unlock(&mu);
 }
 
-/* find returns where the entry of a request hangs. Needs mu. */
+/* Returns the link to the request's entry, or the null link at the end of the list. Needs mu. */
 static struct entry **findLocked(integer request) {
 	struct entry **at = &entries;
 	while (*at && (*at)->request != request)

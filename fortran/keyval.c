@@ -1,9 +1,10 @@
-/* The values of attributes that Fortran sets, and calling the procedures that copy and delete attributes. */
+/* The cells of attributes that Fortran sets, and the calls of the procedures that copy and delete attributes. */
 #include "attribute.h"
 
 #include <pthread.h>
 
-/* ---- Cells: memory in pieces that are never given back, so that an address tells whether it is one. ---- */
+/* ---- Cells. They lie in blocks of memory that are never freed, so that an address alone shows whether it is a cell.
+ * ---- */
 
 enum { PIECE = 256 };
 
@@ -14,7 +15,7 @@ struct piece {
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *pieces;
-static MPI_Aint *unused; /* a list: each has the address of the next */
+static MPI_Aint *unused; /* free list: each cell holds the address of the next */
 
 void *gompi_attribute_cell(MPI_Aint value) {
 	MPI_Aint *cell;
@@ -38,7 +39,7 @@ void *gompi_attribute_cell(MPI_Aint value) {
 	return cell;
 }
 
-/* Needs mu. */
+/* Returns true if the address is that of a cell. Needs mu. */
 static bool isCellLocked(const void *pointer) {
 	for (const struct piece *p = pieces; p; p = p->next) {
 		uintptr_t at = (uintptr_t)pointer - (uintptr_t)p->cell;
@@ -69,7 +70,7 @@ MPI_Aint gompi_attribute_value(void *pointer) { return is_cell(pointer) ? *(MPI_
 
 /* ---- Keys ---- */
 
-/* The predefined procedures, which a program may also call itself. */
+/* The predefined procedures. A program may also call them itself. */
 #define NO_COPY(name)                                                                                            \
 	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
 			MPI_Aint *out, logical *flag, integer *ierror) {                                         \
@@ -127,7 +128,7 @@ static int copy(integer object, integer keyval, struct gompi_keyval *k, void *in
 	MPI_Aint value = gompi_attribute_value(in), result = 0;
 	logical f_flag = gompi_f_false;
 	integer ierror = MPI_SUCCESS;
-	if (duplicates(k->copy) && !is_cell(in)) { /* an attribute of C stays one */
+	if (duplicates(k->copy) && !is_cell(in)) { /* an attribute that C has set remains a C pointer */
 		*(void **)out = in;
 		*flag = 1;
 		return MPI_SUCCESS;

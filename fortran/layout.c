@@ -1,4 +1,4 @@
-/* Where the elements of an array lie, and copying them. */
+/* Computes the position of an array's elements, and copies them. */
 #include "layout.h"
 
 void gompi_layout_of(struct gompi_layout *l, const CFI_cdesc_t *d) {
@@ -11,7 +11,8 @@ void gompi_layout_of(struct gompi_layout *l, const CFI_cdesc_t *d) {
 		MPI_Aint stride = d->dim[i].sm;
 		if (n == 1)
 			continue;
-		if (l->rank == 0 && stride == (MPI_Aint)l->elem) { /* side by side so far: one larger element */
+		if (l->rank == 0 &&
+		    stride == (MPI_Aint)l->elem) { /* contiguous so far: merge into one larger element */
 			l->elem *= (size_t)n;
 		} else if (l->rank > 0 && stride == l->dim[l->rank - 1].stride * l->dim[l->rank - 1].n) {
 			l->dim[l->rank - 1].n *= n;
@@ -33,7 +34,7 @@ MPI_Aint gompi_layout_at(const struct gompi_layout *l, MPI_Count i) {
 	return at;
 }
 
-/* A position that goes through all elements in array element order. */
+/* An iterator over all elements in array element order. */
 struct walk {
 	MPI_Count index[CFI_MAX_RANK];
 	char *at;

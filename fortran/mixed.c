@@ -1,10 +1,12 @@
-/* Mixed sizes of INTEGERs are found out.
+/* Detection of programs that mix sizes of INTEGERs.
  *
- * A program whose objects were compiled for INTEGERs of one size and linked with the library for the other would pass
- * halves of numbers. With mpif.h its sentinels have the names of the other size then, or the other library is there
- * too, since nothing else defines them: it ends before it has done anything. With the modules for INTEGERs of 8 bytes
- * it does not link: the functions of which each program calls one have symbols there that only the library for those
- * has. */
+ * Suppose objects that were compiled for INTEGERs of one size are linked with the library for the other size. Then
+ * calls would pass halves of numbers. With mpif.h, the sentinels of such a program have the names of the other size.
+ * Either the program itself defines them, or the other library is loaded too, because nothing else defines them. The
+ * constructor below finds such a name and ends the program before it has done anything.
+ *
+ * With the modules for INTEGERs of 8 bytes such a program does not link. Every program calls one of the
+ * initialization functions, and in these modules their symbols exist only in the library for 8 bytes. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
-/* Functions that need more than a conversion of each argument: strings whose length is an argument, arrays whose length
- * another function knows, and those that only Fortran has. */
+/* Entry points that need more than a conversion of each argument: strings whose length is an argument, arrays whose
+ * length another function provides, and functions that exist only in Fortran. */
 #include "section.h"
 
 #include <limits.h>
 
-/* ---- Info values and names of process sets. Their lengths count no terminating zero in Fortran. ---- */
+/* ---- Info values and names of process sets. In Fortran their lengths do not count a terminating zero. ---- */
 
 ENTRY void NAME(info_get)(const integer *info, const char *key, const integer *valuelen, char *value, logical *flag,
 			  integer *ierror, size_t key_len, size_t value_len) {
@@ -31,7 +31,8 @@ ENTRY void NAME(info_get)(const integer *info, const char *key, const integer *v
 }
 SAME(info_get, info_get_f08)
 
-/* A length of a string that goes to C with its terminating zero. One that no int has is longer than any string. */
+/* Returns C's length of a string, which includes the terminating zero. A length that does not fit into an int becomes
+ * INT_MAX, which is longer than any string. A negative length stays negative. */
 static int length_in(integer length) {
 	if (length <= 0)
 		return wide(length) ? INT_MIN : (int)length;
@@ -81,9 +82,11 @@ ENTRY void NAME(session_get_nth_pset)(const integer *session, const integer *inf
 }
 SAME(session_get_nth_pset, session_get_nth_pset_f08)
 
-/* ---- Spawning (MPI-5.0 11.8). Arguments end at a blank one, and all strings lose the blanks around them. ---- */
+/* ---- Spawning (MPI-5.0 11.8). A blank argument ends the list of arguments. Blanks at both ends of each string are
+ * removed. ---- */
 
-/* A list of C strings, all in one piece of memory that begins with the list. */
+/* Returns a list of n C strings that ends with NULL, or NULL if out of memory. The list and the strings share one
+ * allocation, which begins with the list. */
 static char **strings(const char *from, size_t n, size_t length, size_t stride) {
 	char **list = malloc((n + 1) * sizeof *list + n * (length + 1));
 	char *text = (char *)(list + n + 1);
@@ -103,7 +106,7 @@ static char **strings(const char *from, size_t n, size_t length, size_t stride) 
 	return list;
 }
 
-/* until_blank counts the strings in front of the first blank one. */
+/* Returns the number of strings before the first blank one. */
 static size_t until_blank(const char *from, size_t length, size_t stride) {
 	size_t n = 0;
 	for (;; n++, from += stride) {
@@ -115,13 +118,13 @@ static size_t until_blank(const char *from, size_t length, size_t stride) {
 	}
 }
 
-/* is_root tells whether the arguments that only the root has are there. */
+/* Returns true if this process is the root. Only then are the arguments significant that MPI reads at the root alone. */
 static bool is_root(integer comm, integer root) {
 	int rank = MPI_UNDEFINED;
 	return PMPI_Comm_rank(comm_in(comm), &rank) == MPI_SUCCESS && rank == root;
 }
 
-/* errcodes_room makes room for the error codes of n processes; none, if the program wants none. */
+/* Allocates the error codes of n processes, or selects MPI_ERRCODES_IGNORE if the program wants none. */
 static int errcodes_room(struct gompi_array *a, MPI_Count n, integer *errcodes) {
 	if (errcodes != gompi_f_errcodes_ignore_)
 		return ints_room(a, n, errcodes);
@@ -220,13 +223,13 @@ ENTRY void NAME(comm_spawn_multiple)(const integer *count, const char *array_of_
 }
 SAME(comm_spawn_multiple, comm_spawn_multiple_f08)
 
-/* ---- Arrays whose length another function knows. ---- */
+/* ---- Arrays whose length another function provides. ---- */
 
 ENTRY void NAME(cart_sub)(const integer *comm, const logical *remain_dims, integer *newcomm, integer *ierror) {
 	struct gompi_array c_remain_dims = {0};
 	MPI_Comm c_newcomm = MPI_COMM_NULL;
 	int ndims = 0, rc = PMPI_Cartdim_get(comm_in(*comm), &ndims);
-	if (rc) { /* raised there */
+	if (rc) { /* the failed call has raised the error */
 		done(ierror, rc);
 		return;
 	}
@@ -300,10 +303,10 @@ ENTRY void NAME(type_get_contents_c_f08)(const integer *datatype, const MPI_Coun
 	done(ierror, rc);
 }
 
-/* ---- For Fortran alone (MPI-5.0 19.1). ---- */
+/* ---- Functions that exist only in Fortran (MPI-5.0 19.1). ---- */
 
-/* The buffer is an argument, and that is all: the compiler must have its value in memory, and take it from there
- * afterwards. */
+/* Does nothing. Because the buffer is an argument, the compiler must store its value in memory before the call and
+ * load it again afterwards. */
 ENTRY void NAME(f_sync_reg)(void *buf) { (void)buf; }
 ENTRY void NAME(f_sync_reg_f08ts)(const CFI_cdesc_t *buf) { (void)buf; }
 

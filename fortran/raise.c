@@ -1,4 +1,4 @@
-/* Errors that the bindings themselves find. */
+/* Errors that the bindings themselves detect. */
 #include "gompi_f.h"
 
 #include <limits.h>
@@ -26,11 +26,11 @@ int gompi_raise(enum gompi_object kind, integer object, int code) {
 	return code;
 }
 
-/* code_of returns an error code of the class: one for each class, made at the first error, whose text is that of the
- * latest; the class itself if there can be none. */
+/* Returns an error code of the class. Each class has one code, created at its first error, with the text of the
+ * latest error. Returns the class itself if no code can be created. */
 static int code_of(int class, const char *text) {
 	static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-	static int codes[128]; /* by class, 0: not made yet */
+	static int codes[128]; /* indexed by class; 0: not created yet */
 	int code;
 	if (class < 0 || class >= (int)(sizeof codes / sizeof *codes))
 		return class;

@@ -1,10 +1,9 @@
-/* The functions that MPI-3.0 removed (MPI-5.0 chapter 17), for mpif.h and the module mpi, which have no interfaces for
- * them. Addresses, displacements and extents are INTEGERs of default size: an extent that does not fit is an error.
- * Each calls the function that replaced it.
- */
+/* The functions that MPI-3.0 removed (MPI-5.0 chapter 17), for mpif.h and the module mpi, which have no interfaces
+ * for them. Addresses, displacements and extents are INTEGERs of default size: an extent that does not fit is an
+ * error. Each function calls the one that replaced it. */
 #include "callback.h"
 
-/* The functions that came instead (z_f_datatypes.c). */
+/* Declares the functions that replace the removed ones (z_f_datatypes.c). */
 ENTRY extern void NAME(type_create_hvector)(const integer *count, const integer *blocklength, const MPI_Aint *stride,
 					    const integer *oldtype, integer *newtype, integer *ierror);
 ENTRY extern void NAME(type_create_hindexed)(const integer *count, const integer *array_of_blocklengths,
@@ -14,8 +13,8 @@ ENTRY extern void NAME(type_create_struct)(const integer *count, const integer *
 					   const MPI_Aint *array_of_displacements, const integer *array_of_types,
 					   integer *newtype, integer *ierror);
 
-/* narrow stores the result of a function, if it was successful and the result is an INTEGER, and ends the entry point.
- */
+/* Stores the result of a function if the function was successful and the result fits into an INTEGER. Raises an error
+ * if the result does not fit. Ends the entry point. */
 static void narrow(int rc, const char *function, MPI_Aint from, const char *instead, integer *to, integer *ierror) {
 	if (!rc && from != (integer)from)
 		rc = gompi_raise_wide(function, from, instead);
@@ -24,7 +23,7 @@ static void narrow(int rc, const char *function, MPI_Aint from, const char *inst
 	done(ierror, rc);
 }
 
-/* bytes_in converts displacements in bytes. It gives MPI_SUCCESS or an error class. */
+/* Converts displacements in bytes. Returns MPI_SUCCESS or an error class. */
 static int bytes_in(struct gompi_array *a, MPI_Count n, const integer *from) {
 	int rc = gompi_array_make(a, n, sizeof(MPI_Aint));
 	for (MPI_Count i = 0; !rc && i < n; i++)
@@ -34,9 +33,10 @@ static int bytes_in(struct gompi_array *a, MPI_Count n, const integer *from) {
 
 /* ---- Addresses and bounds ---- */
 
-/* Programs take differences of addresses, which are right although the addresses have lost their upper half, and look
- * at no error: MPICH and Open MPI serve them. So the error is in ierror alone. Who uses such an address as one gets a
- * fault. */
+/* Stores the lower half of an address if it does not fit into an INTEGER. Programs subtract such addresses, and the
+ * differences are correct although the upper halves are lost. They do not check for errors, and MPICH and Open MPI
+ * support them. So the error is reported in ierror alone and no error handler is called. A program that uses such an
+ * address as an address gets a fault. */
 ENTRY void NAME(address)(void *location, integer *address, integer *ierror) {
 	MPI_Aint at = 0;
 	int rc = CALL(Get_address)(buffer_in(location), &at);
@@ -63,8 +63,7 @@ ENTRY void NAME(type_ub)(const integer *datatype, integer *ub, integer *ierror) 
 	narrow(rc, "MPI_Type_ub", c_lb + c_extent, "MPI_Type_get_extent", ub, ierror);
 }
 
-/* ---- Constructors: those that came instead, with displacements of default size. ----
- */
+/* ---- Constructors: they call the functions that replace them, with displacements of default size. ---- */
 
 ENTRY void NAME(type_hvector)(const integer *count, const integer *blocklength, const integer *stride,
 			      const integer *oldtype, integer *newtype, integer *ierror) {

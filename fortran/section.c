@@ -1,18 +1,16 @@
 /* A datatype for a section of an array.
  *
- * What the call has as count and datatype is applied to the elements of the section as if they lay side by side
- * (MPI-5.0 19.1.12), so the first element of the datatype need not end where an element of the array does. Two cases: a
- * datatype that stays within its extent, which divides the array's element, becomes vectors of vectors, one level for a
- * dimension; any other is taken apart into its basic elements.
- */
+ * The call's count and datatype apply to the elements of the section as if they were contiguous (MPI-5.0 19.1.12). So
+ * the end of a datatype's element need not coincide with the end of an array element. Two cases: A datatype that
+ * stays within its extent, where the extent divides the array's element, becomes nested vectors, one level per
+ * dimension. Any other datatype is decomposed into its basic elements. */
 #include <pthread.h>
 
 #include "layout.h"
 
 /* ---- Datatypes that fit into the array's elements ---- */
 
-/* A list of parts of the described buffer: at most the whole slices of each dimension, and what is left of one element.
- */
+/* A list of parts of the described buffer: at most the whole slices of each dimension, and the rest of one element. */
 struct parts {
 	int n;
 	MPI_Aint at[CFI_MAX_RANK + 1];
@@ -24,7 +22,7 @@ static void free_parts(struct parts *p) {
 		PMPI_Type_free(&p->type[i]);
 }
 
-/* slices makes the type of n slices, each with all elements of the dimensions below d. */
+/* Makes the type of n slices of dimension d, each with all elements of the dimensions below d. */
 static int slices(const struct gompi_layout *l, int d, MPI_Count n, MPI_Datatype elem, MPI_Datatype *type) {
 	MPI_Datatype inner = elem;
 	int rc = MPI_SUCCESS;
@@ -37,9 +35,9 @@ static int slices(const struct gompi_layout *l, int d, MPI_Count n, MPI_Datatype
 	return rc;
 }
 
-/* cut lists the parts of n elements: whole slices of the outermost dimension, then of the next. */
+/* Lists the parts of the first n elements: whole slices of the outermost dimension, then of the next inner one. */
 static int cut(const struct gompi_layout *l, MPI_Count n, MPI_Datatype elem, struct parts *p) {
-	MPI_Count below = 1; /* elements in one slice */
+	MPI_Count below = 1; /* number of elements in one slice */
 	MPI_Aint at = 0;
 	for (int d = 0; d < l->rank - 1; d++)
 		below *= l->dim[d].n;
@@ -59,7 +57,7 @@ static int cut(const struct gompi_layout *l, MPI_Count n, MPI_Datatype elem, str
 	return MPI_SUCCESS;
 }
 
-/* join makes one type of the parts. */
+/* Makes one type of the parts. */
 static int join(const struct parts *p, MPI_Datatype *type) {
 	int ones[CFI_MAX_RANK + 1];
 	if (p->n == 1 && p->at[0] == 0)
@@ -71,7 +69,7 @@ static int join(const struct parts *p, MPI_Datatype *type) {
 
 static int in_elements(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type, MPI_Count extent,
 		       MPI_Datatype *made) {
-	MPI_Count each = (MPI_Count)l->elem / extent; /* of the datatype in an element of the array */
+	MPI_Count each = (MPI_Count)l->elem / extent; /* number of the datatype's elements in one array element */
 	MPI_Count whole = count / each, rest = count % each;
 	MPI_Datatype elem = type;
 	struct parts p = {0};
@@ -97,7 +95,7 @@ static int in_elements(const struct gompi_layout *l, MPI_Count count, MPI_Dataty
 
 /* ---- Any datatype ---- */
 
-/* The blocks of a structure type, as they grow. */
+/* The blocks of a structure type, in arrays that grow. */
 struct blocks {
 	const struct gompi_layout *l;
 	MPI_Count n, room;
@@ -131,7 +129,7 @@ static int add_block(struct blocks *b, MPI_Aint at, MPI_Count n, MPI_Datatype ty
 	return MPI_SUCCESS;
 }
 
-/* place finds where a run of basic elements lies in the array. */
+/* Adds the blocks that a run of basic elements occupies in the array. Callback of gompi_typemap. */
 static int place(void *arg, const struct gompi_run *run) {
 	struct blocks *b = arg;
 	const MPI_Count elem = (MPI_Count)b->l->elem;
@@ -139,7 +137,7 @@ static int place(void *arg, const struct gompi_run *run) {
 	MPI_Aint at = run->at;
 	int rc = PMPI_Type_get_extent_c(run->basic, &lb, &extent);
 	if (!rc)
-		rc = PMPI_Type_get_true_extent_c(run->basic, &true_lb, &span); /* a pair has a gap at its end */
+		rc = PMPI_Type_get_true_extent_c(run->basic, &true_lb, &span); /* a pair type has a gap at its end */
 	if (rc || extent == 0)
 		return rc;
 	while (n > 0) {
@@ -170,12 +168,13 @@ static int any(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type,
 	return rc;
 }
 
-/* ---- Sections that come again ---- */
+/* ---- The cache of section datatypes ---- */
 
-/* A program puts the edges of its arrays again and again. So each thread keeps the datatypes of the sections that it
- * described last, where the elements have a predefined type: the handle of another may come to mean another type. */
+/* Programs send the same sections repeatedly, such as the edges of their arrays. So each thread caches the datatypes
+ * of the sections that it described last. It caches only sections with predefined element types, because another
+ * handle may be reused for a different type. */
 struct known {
-	MPI_Datatype of, made; /* made MPI_DATATYPE_NULL or 0: nothing here */
+	MPI_Datatype of, made; /* made is MPI_DATATYPE_NULL or 0 if the entry is empty */
 	MPI_Count count;
 	size_t elem;
 	int rank;
@@ -188,8 +187,9 @@ struct known {
 enum { KNOWN = 16 };
 
 struct memory {
-	unsigned life; /* when it was filled: types of an earlier life of the library are gone */
-	unsigned next; /* the entry to be replaced */
+	unsigned
+		life; /* value of the global life when the entries were made; types of an earlier life no longer exist */
+	unsigned next; /* counter; modulo KNOWN it is the entry to replace next */
 	struct known known[KNOWN];
 };
 
@@ -200,7 +200,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void gompi_forget_sections(void) { life++; }
 
-/* forget is called when a thread ends. */
+/* Frees the cache of a thread. Called when the thread ends. */
 static void forget(void *ending) {
 	struct memory *m = ending;
 	int over = 0;
@@ -213,7 +213,7 @@ static void forget(void *ending) {
 
 static void make_key(void) { pthread_key_create(&key, forget); }
 
-/* recall returns this thread's memory, or NULL if there can be none. */
+/* Returns this thread's cache, or NULL if out of memory. Clears the entries of an earlier life of the library. */
 static struct memory *recall(void) {
 	if (!memory && (memory = calloc(1, sizeof *memory))) {
 		pthread_once(&once, make_key);
@@ -226,11 +226,11 @@ static struct memory *recall(void) {
 	return memory;
 }
 
-/* may_keep tells whether a section is one to keep, and makes the entry to look for. */
+/* Returns true if the section may be cached. Then stores in k the entry to look for. */
 static bool may_keep(struct known *k, const struct gompi_layout *l, MPI_Count count, MPI_Datatype type) {
 	if ((uintptr_t)type >= 4096 || l->rank > (int)(sizeof k->dim / sizeof *k->dim))
 		return false;
-	memset(k, 0, sizeof *k); /* it is compared as bytes */
+	memset(k, 0, sizeof *k); /* entries are compared as bytes, so the padding must be zero */
 	k->of = type;
 	k->count = count;
 	k->elem = l->elem;
@@ -251,7 +251,7 @@ static MPI_Datatype find(const struct memory *m, struct known *wanted) {
 	return MPI_DATATYPE_NULL;
 }
 
-/* keep takes a type over, if there is a memory, and tells whether it did. */
+/* Stores a type in the cache, which becomes its owner. Returns false if there is no cache. */
 static bool keep(struct memory *m, struct known *k, MPI_Datatype made) {
 	struct known *old;
 	if (!m)
@@ -260,17 +260,17 @@ static bool keep(struct memory *m, struct known *k, MPI_Datatype made) {
 	if (old->made)
 		PMPI_Type_free(&old->made);
 	k->made = made;
-	memcpy(old, k, sizeof *old); /* gaps between its members too */
+	memcpy(old, k, sizeof *old); /* copies the padding too, for the comparison */
 	return true;
 }
 
-/* ---- What the entry points call ---- */
+/* ---- Functions that the entry points call ---- */
 
-/* The extent of what is no datatype, should an error handler make nothing of that error. */
+/* Marks an invalid datatype: its extent keeps this value if an error handler replaces the error by MPI_SUCCESS. */
 #define NO_EXTENT INT64_MIN
 
-/* tiles tells whether elements of the datatype lie side by side, each within its own extent, which it gives: there may
- * be gaps in them. */
+/* Stores in *yes whether consecutive elements of the datatype each stay within their own extent; there may be gaps
+ * inside. Stores the extent, too. */
 static int tiles(MPI_Datatype type, bool *yes, MPI_Count *extent) {
 	MPI_Count lb, true_lb = 0, true_extent = 0;
 	*extent = NO_EXTENT;
@@ -291,7 +291,7 @@ int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count 
 	s->count = count;
 	s->type = type;
 	if (count <= 0 || type == MPI_DATATYPE_NULL)
-		return MPI_SUCCESS; /* nothing to do, or something for the call to refuse */
+		return MPI_SUCCESS; /* nothing to do, or the call itself reports the error */
 	gompi_layout_of(&l, d);
 	keepable = may_keep(&known, &l, count, type);
 	if (keepable) {

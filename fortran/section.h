@@ -1,5 +1,4 @@
-/* Descriptors of Fortran's buffers (TS 29113): a section whose elements do not lie side by side is described by a
- * datatype. */
+/* Fortran's buffer descriptors (TS 29113). A section whose elements are not contiguous is described by a datatype. */
 #ifndef GOMPI_SECTION_H
 #define GOMPI_SECTION_H
 
@@ -7,8 +6,8 @@
 
 #include "gompi_f.h"
 
-/* simple tells whether the elements lie side by side, so that the address says it all: also scalars, empty arrays and
- * arrays of assumed size, whose last extent is -1. */
+/* Returns true if the elements are contiguous, so that the address alone describes the buffer. True also for scalars,
+ * empty arrays and arrays of assumed size, whose last extent is -1. */
 static inline bool simple(const CFI_cdesc_t *d) {
 	ptrdiff_t next = (ptrdiff_t)d->elem_len;
 	for (int i = 0; i < d->rank; i++) {
@@ -19,25 +18,24 @@ static inline bool simple(const CFI_cdesc_t *d) {
 		next *= d->dim[i].extent;
 	}
 	return true;
-gaps: /* an empty dimension may come later */
+gaps: /* the array is empty if a later dimension is */
 	for (int i = 0; i < d->rank; i++)
 		if (d->dim[i].extent == 0)
 			return true;
 	return false;
 }
 
-/* A buffer as C has it. */
+/* A buffer in the form that C needs. */
 struct gompi_section {
 	void *addr;
 	MPI_Count count;
 	MPI_Datatype type;
-	bool made; /* type is freed after the call; what is under way keeps it. Else it is the program's, or kept for
-		      the next call. */
+	bool made; /* type is freed after the call; pending operations keep a reference to it. If false, type is the program's or a cached one. */
 };
 
-/* gompi_section_make describes the first count elements of datatype of the array's elements, taken in array element
- * order as if they lay side by side. Error classes: MPI_ERR_COUNT if the section has fewer, MPI_ERR_TYPE if a basic
- * element would be torn apart. */
+/* Describes the first count elements of a datatype in the array. The datatype applies to the array's elements in
+ * array element order, as if they were contiguous. Error classes: MPI_ERR_COUNT if the section has fewer elements,
+ * MPI_ERR_TYPE if a basic element would be split. */
 int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count count, MPI_Datatype type);
 
 static inline int section_open(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count count, MPI_Datatype type) {
@@ -54,12 +52,12 @@ static inline void section_close(struct gompi_section *s) {
 		PMPI_Type_free(&s->type);
 }
 
-/* gompi_section_partitions does it for partitioned communication: each of the partitions must look alike.
- * MPI_ERR_BUFFER if they do not. */
+/* Describes a section for partitioned communication. All partitions must have the same layout; MPI_ERR_BUFFER if they
+ * have not. */
 int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int partitions, MPI_Count count,
 			     MPI_Datatype type);
 
-/* gompi_scratch_make copies a section; with comes_out it goes back when the call is done. */
+/* Copies a section into a contiguous buffer. With comes_out, the elements are copied back when the call is complete. */
 int gompi_scratch_make(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out);
 
 static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out) {
@@ -69,10 +67,12 @@ static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bo
 	return MPI_SUCCESS;
 }
 
-/* whole is for buffers that are memory and not elements: a window, a buffer for messages. */
+/* Returns MPI_SUCCESS if the buffer is contiguous, else MPI_ERR_BUFFER. For buffers that are raw memory: a window, a
+ * buffer for buffered sends. */
 static inline int whole(const CFI_cdesc_t *d) { return simple(d) ? MPI_SUCCESS : MPI_ERR_BUFFER; }
 
-/* single is for calls of one element of a datatype: it may be a section, but must lie in one element of it. */
+/* Checks the buffer of a call that uses one element of a datatype. The buffer may be a section, but the datatype must
+ * fit into one element of it. Returns MPI_ERR_TYPE if it does not fit. */
 int gompi_single(const CFI_cdesc_t *d, MPI_Datatype type);
 static inline int single(const CFI_cdesc_t *d, MPI_Datatype type) {
 	return simple(d) ? MPI_SUCCESS : gompi_single(d, type);

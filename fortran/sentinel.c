@@ -1,5 +1,5 @@
-/* The variables whose address has a meaning. A program with mpif.h has them as common blocks of its own, which the
- * dynamic linker makes one with these. */
+/* The variables whose address has a meaning. A program with mpif.h defines them as common blocks, and the dynamic
+ * linker merges those with these definitions. */
 #include "gompi_f.h"
 
 #define VARIABLE __attribute__((visibility("default")))
@@ -10,7 +10,7 @@ VARIABLE f_status gompi_f_status_ignore_, gompi_f_statuses_ignore_[1], gompi_f08
 VARIABLE integer gompi_f_errcodes_ignore_[1], gompi_f_unweighted_[1], gompi_f_weights_empty_[1];
 VARIABLE char gompi_f_argv_null_[1], gompi_f_argvs_null_[1];
 
-/* The same for C (MPI-5.0 19.3.5). */
+/* The addresses of the Fortran statuses for C programs (MPI-5.0 19.3.5). */
 VARIABLE MPI_Fint *MPI_F_STATUS_IGNORE = (MPI_Fint *)&gompi_f_status_ignore_;
 VARIABLE MPI_Fint *MPI_F_STATUSES_IGNORE = (MPI_Fint *)gompi_f_statuses_ignore_;
 VARIABLE MPI_F08_status *MPI_F08_STATUS_IGNORE = (MPI_F08_status *)&gompi_f08_status_ignore_;

@@ -1,4 +1,4 @@
-/* The sizes of this compiler's default types, as MPI_Abi_get_fortran_info has them (MPI-5.0 20.4.1). */
+/* The sizes of this compiler's default types, in the form of MPI_Abi_get_fortran_info (MPI-5.0 20.4.1). */
 #include <stdio.h>
 
 #include "gompi_f.h"

@@ -1,4 +1,4 @@
-/* Strings: Fortran's have a length and blanks at the end, C's a zero. */
+/* Conversion of strings. A Fortran string has a length and trailing blanks, a C string ends with a zero byte. */
 #include "gompi_f.h"
 
 int gompi_string_in(struct gompi_string *s, const char *from, size_t length, enum gompi_strip strip) {

@@ -1,5 +1,5 @@
-/* C functions that call procedures of Fortran. A callback without extra state finds its procedure by the C function's
- * own number, so there are 256 of each kind; a procedure that is handed in again gets the same one. */
+/* C functions that call Fortran procedures. A callback without extra state finds its procedure by the number of the C
+ * function. There are 256 C functions of each kind. A procedure that is passed again gets the same function. */
 #include <pthread.h>
 
 #include "callback.h"
@@ -10,10 +10,11 @@ static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 struct kind {
 	int used;
-	gompi_procedure *procedure[MOST]; /* written once, before the function with this number is handed to anybody */
+	gompi_procedure
+		*procedure[MOST]; /* each entry is written once, before the caller gets the function with this number */
 };
 
-/* number returns the number that a procedure has in a table, giving it one if need be; -1: no more. */
+/* Returns the number of a procedure in a table, and adds the procedure if it is new. Returns -1 if the table is full. */
 static int number(struct kind *k, gompi_procedure *procedure) {
 	int i = 0;
 	pthread_mutex_lock(&mu);
@@ -27,7 +28,7 @@ static int number(struct kind *k, gompi_procedure *procedure) {
 	return i;
 }
 
-/* Calls M for 00 to ff. */
+/* Expands M for 00 to ff. */
 // clang-format off
 #define ROW(M, h) M(h##0) M(h##1) M(h##2) M(h##3) M(h##4) M(h##5) M(h##6) M(h##7) \
     M(h##8) M(h##9) M(h##a) M(h##b) M(h##c) M(h##d) M(h##e) M(h##f)

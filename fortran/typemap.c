@@ -1,4 +1,4 @@
-/* The typemap of a datatype, found with MPI_Type_get_envelope and MPI_Type_get_contents (MPI-5.0 5.1.13). */
+/* Reads the typemap of a datatype through MPI_Type_get_envelope and MPI_Type_get_contents (MPI-5.0 5.1.13). */
 #include "layout.h"
 
 struct visit {
@@ -6,9 +6,9 @@ struct visit {
 	void *arg;
 };
 
-/* The arguments that a datatype was made with. numbers has the integers and then the addresses, or the large counts: in
- * both forms of a constructor they stand in the same order, but for subarray and darray, which have sizes among other
- * integers. */
+/* The arguments of a datatype's constructor. numbers holds the integers followed by the addresses, or the large
+ * counts. Both forms of a constructor have them in the same order, except subarray and darray, which have sizes among
+ * other integers. */
 struct contents {
 	int combiner;
 	bool large;
@@ -31,12 +31,13 @@ static void free_contents(struct contents *c) {
 	free(c->types);
 }
 
-/* get reads them; of a predefined type only the combiner. */
+/* Reads the contents of a datatype; for a predefined type only the combiner. The caller frees them with
+ * free_contents. */
 static int get(MPI_Datatype type, struct contents *c) {
 	MPI_Count integers, addresses, counts, types;
 	MPI_Aint *address;
-	c->combiner = MPI_COMBINER_NAMED; /* a type that is none is nothing more, should an error handler make nothing
-					     of the error */
+	c->combiner =
+		MPI_COMBINER_NAMED; /* an invalid type counts as named, in case an error handler replaces the error by MPI_SUCCESS */
 	int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &c->combiner);
 	if (rc || c->combiner == MPI_COMBINER_NAMED || c->combiner == MPI_COMBINER_VALUE_INDEX ||
 	    c->combiner == MPI_COMBINER_F90_REAL || c->combiner == MPI_COMBINER_F90_COMPLEX ||
@@ -67,16 +68,16 @@ static int get(MPI_Datatype type, struct contents *c) {
 
 static int visit(const struct visit *v, MPI_Datatype type, MPI_Count n, MPI_Aint at);
 
-/* One dimension of a distributed array, of which this process has some indices. */
+/* One dimension of a distributed array. This process owns some of its indices. */
 struct axis {
-	MPI_Count size;  /* of the array */
-	MPI_Count block; /* indices in a row */
+	MPI_Count size;  /* size of the array's dimension */
+	MPI_Count block; /* number of consecutive indices */
 	MPI_Count first; /* first index of this process */
-	MPI_Count cycle; /* distance of its blocks */
+	MPI_Count cycle; /* distance between blocks of this process */
 	MPI_Aint stride; /* in bytes */
 };
 
-/* box visits the elements of the axes n-1 down to 0, the last the slowest. */
+/* Visits the elements of axes n-1 down to 0. Axis n-1 is the outermost loop. */
 static int box(const struct visit *v, MPI_Datatype type, const struct axis *axis, int n, MPI_Aint at) {
 	const struct axis *a = &axis[n - 1];
 	int rc = MPI_SUCCESS;
@@ -93,7 +94,7 @@ static int box(const struct visit *v, MPI_Datatype type, const struct axis *axis
 	return rc;
 }
 
-/* strides gives the axes their strides; those of C's order are the other way round. */
+/* Computes the strides of the axes. In C's order the axes are reversed first. */
 static void strides(struct axis *axis, int n, int order, MPI_Count extent) {
 	if (order == MPI_ORDER_C)
 		for (int i = 0; i < n / 2; i++) {
@@ -113,7 +114,7 @@ static int subarray(const struct visit *v, const struct contents *c, MPI_Count e
 	struct axis *axis = malloc((size_t)n * sizeof *axis);
 	if (!axis)
 		return MPI_ERR_NO_MEM;
-	for (int i = 0; i < n; i++) /* one block: the next would begin past the end */
+	for (int i = 0; i < n; i++) /* one block: the next one would begin past the end */
 		axis[i] = (struct axis){
 			.size = sizes[i], .block = sizes[n + i], .first = sizes[2 * n + i], .cycle = sizes[i]};
 	strides(axis, n, order, extent);
@@ -129,7 +130,7 @@ static int darray(const struct visit *v, const struct contents *c, MPI_Count ext
 	if (!axis)
 		return MPI_ERR_NO_MEM;
 	order = psizes[n];
-	/* Processes are numbered in C's order whatever that of the array is. */
+	/* Processes are numbered in C's order, independent of the array's order. */
 	for (int i = n - 1; i >= 0; i--) {
 		MPI_Count size = c->large ? c->numbers[i] : c->integers[3 + i], p = psizes[i], block;
 		int here = rank % psizes[i];
@@ -152,7 +153,7 @@ static int darray(const struct visit *v, const struct contents *c, MPI_Count ext
 	return rc;
 }
 
-/* constructed visits one element of a datatype that has been made of others. */
+/* Visits one element of a derived datatype at offset at. */
 static int constructed(const struct visit *v, const struct contents *c, MPI_Aint at) {
 	const MPI_Count *k = c->numbers;
 	const MPI_Datatype old = c->types[0];
@@ -193,7 +194,7 @@ static int constructed(const struct visit *v, const struct contents *c, MPI_Aint
 	return MPI_ERR_TYPE;
 }
 
-/* visit goes through n elements of a datatype, the first of which is at. */
+/* Visits n consecutive elements of a datatype. at is the offset of the first one. */
 static int visit(const struct visit *v, MPI_Datatype type, MPI_Count n, MPI_Aint at) {
 	struct contents c = {0};
 	MPI_Count lb, extent;

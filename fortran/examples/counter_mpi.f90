@@ -1,5 +1,5 @@
-! Work from a common counter, with the module mpi: whoever is free takes the next piece with MPI_Fetch_and_op, and the best result of all is
-! kept up to date with MPI_Compare_and_swap. Nobody waits for anybody.
+! Work distribution with a common counter, with the module mpi. A process that is free fetches the next range with
+! MPI_Fetch_and_op. MPI_Compare_and_swap keeps the best result up to date. No process waits for another.
 !
 !     gompifort -O2 counter_mpi.f90 -o counter_mpi
 !     gompirun -n 4 ./counter_mpi [LIMIT]
@@ -48,14 +48,14 @@ program counter_mpi
       call offer(gap(last))
     end do
   end do
-  ! All add what they have found.
+  ! All processes add up their results.
   call MPI_Accumulate(found, 1, MPI_INTEGER8, 0, total, 1, MPI_INTEGER8, MPI_SUM, win, ierror)
   call MPI_Win_unlock_all(win, ierror)
   print '(a,i0,a,i0,a,i0)', 'process ', me, ': ', done, ' pieces, primes: ', found
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
 
   if (me == 0) then
-    ! The window is this process's own memory; a lock makes what others have done visible.
+    ! The window is this process's own memory; a lock makes the updates of the other processes visible.
     call MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win, ierror)
     want_found = 0
     want_best = 0
@@ -78,7 +78,8 @@ program counter_mpi
 
 contains
 
-  ! gap returns the distance to the next prime in its upper half and in the lower one how early the prime is: the larger, the better.
+  ! gap returns a value whose upper half is the distance to the next prime. The lower half is larger for an earlier
+  ! prime. The larger value is the better one.
   integer(int64) function gap(p)
     integer, intent(in) :: p
     integer :: q
@@ -89,7 +90,8 @@ contains
     gap = int(q - p, int64) * 2_int64**32 + (2_int64**32 - p)
   end function
 
-  ! offer replaces the best of all if this is better, and no one else has replaced it meanwhile; else it looks again.
+  ! offer replaces the best result if this one is better. If another process has replaced it in the meantime, offer
+  ! compares again.
   subroutine offer(value)
     integer(int64), intent(in) :: value
     if (value <= mine) return ! the best was better when it was last seen

@@ -3,9 +3,9 @@
 !     gompifort -O2 heat_f08.f90 -o heat_f08
 !     gompirun -n 4 ./heat_f08 [NX NY STEPS]
 !
-! Of the four edges two are columns, which lie in a row in memory, and two are rows, whose elements are far apart. Both are put alike:
-! MPI_Put gets the section u(1, 1:ny) itself, and moves its elements and no others, without a copy. Where they go in the neighbour's block
-! a datatype says.
+! Two of the four edges are columns, which are contiguous in memory. The other two are rows, whose elements are far
+! apart. Both use the same call: MPI_Put gets the section u(1, 1:ny) itself, and moves exactly its elements without a
+! copy. A datatype describes where they go in the neighbour's block.
 !
 ! np: 1 2 4 6
 ! timeout: 60
@@ -53,7 +53,7 @@ program heat_f08
   mx = (nx_all + dims(1) - 1) / dims(1)
   my = (ny_all + dims(2) - 1) / dims(2)
 
-  ! The window is the memory of the block, which MPI allocates: other processes reach it fastest there.
+  ! The window is the memory of the block, which MPI allocates: other processes access such memory fastest.
   bytes = 2 * (mx + 2) * (my + 2) * 8
   call MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, grid, base, win)
   call c_f_pointer(base, u, [mx + 2, my + 2, 2])
@@ -78,7 +78,7 @@ program heat_f08
   end do
   call MPI_Win_fence(MPI_MODE_NOSUCCEED, win)
 
-  ! The same without any exchange, on every process.
+  ! The same computation without any exchange, on every process.
   allocate (serial(0:nx_all + 1, 0:ny_all + 1))
   call solve(serial)
   worst = maxval(abs(u(1:nx, 1:ny, now) - serial(first_x:first_x + nx - 1, first_y:first_y + ny - 1)))
@@ -96,7 +96,7 @@ program heat_f08
 
 contains
 
-  ! part gives where part i of p begins and how many of all it has.
+  ! part returns where part i of p begins and how many points it has.
   pure subroutine part(all, p, i, first, count)
     integer, intent(in) :: all, p, i
     integer, intent(out) :: first, count
@@ -110,7 +110,8 @@ contains
     at = i + int(mx + 2, MPI_ADDRESS_KIND) * (j + int(my + 2, MPI_ADDRESS_KIND) * (now - 1))
   end function
 
-  ! begin sets the plate: hot on one side, cold on the others. The margin of a block inside of the plate is overwritten by the first puts.
+  ! begin initializes the plate: hot on one side, cold on the others. The first puts overwrite the margins inside the
+  ! plate.
   pure subroutine begin(v, x, y)
     real(real64), intent(out) :: v(0:, 0:)
     integer, intent(in) :: x, y

@@ -1,10 +1,12 @@
-! A matrix product as one would write it with coarrays: every process has some columns of A, B and C, and reads what it needs of the others'. Two ways to
-! read it: with MPI_Get, which works across nodes too, and, since the window is shared memory, by plain assignment from a pointer.
+! A matrix product in the style of coarrays: every process has some columns of A, B and C, and reads the columns of
+! the others that it needs. It reads them in two ways: with MPI_Get, which also works across nodes, and by plain
+! assignment from a pointer, because the window is shared memory.
 !
 !     gompifort -O2 matmul_coarray.f90 -o matmul_coarray
 !     gompirun -n 4 ./matmul_coarray [N]
 !
-! C(:, mine) = A * B(:, mine): of A all columns are needed. Those of process p are a(:, :)[p] with coarrays; here p's window.
+! C(:, mine) = A * B(:, mine): all columns of A are needed. Those of process p are a(:, :)[p] with coarrays; here they
+! are in p's window.
 !
 ! np: 1 2 4
 ! timeout: 60
@@ -42,7 +44,7 @@ program matmul_coarray
   end do
   call MPI_Win_fence(MPI_MODE_NOPUT, win)
 
-  ! With MPI_Get: the upper and the lower half of a block in turn, each into a section of its own.
+  ! With MPI_Get: first the upper half of a block, then the lower one, each into a section of its own.
   c = 0
   do p = 0, processes - 1
     call columns(p, first, width)
@@ -55,7 +57,7 @@ program matmul_coarray
     deallocate (upper, lower)
   end do
 
-  ! With pointers to the others' memory: no copy at all.
+  ! With pointers to the other processes' memory: no copy at all.
   c2 = 0
   do p = 0, processes - 1
     call columns(p, first, width)
@@ -83,7 +85,8 @@ program matmul_coarray
 
 contains
 
-  ! get_half reads the rows from lo to hi of process p's columns into the same rows of x: one call, although neither side lies in a row.
+  ! get_half reads rows lo to hi of process p's columns into the same rows of x. One call is enough, although neither
+  ! side is contiguous.
   subroutine get_half(x, lo, hi)
     real(real64), intent(inout), asynchronous :: x(:, :)
     integer, intent(in) :: lo, hi
@@ -97,7 +100,7 @@ contains
     call MPI_Type_free(rows)
   end subroutine
 
-  ! columns gives the first and the number of process q's columns.
+  ! columns returns the first column and the number of columns of process q.
   subroutine columns(q, first, count)
     integer, intent(in) :: q
     integer, intent(out) :: first, count

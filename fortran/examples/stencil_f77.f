@@ -1,11 +1,12 @@
-C     A wave on a string, as an old program would have it: fixed form,
-C     mpif.h, arrays in a common block.
+C     A wave on a string, written as an old program would be: fixed
+C     form, mpif.h, arrays in a common block.
 C
 C         gompifort -O2 stencil_f77.f -o stencil_f77
 C         gompirun -n 4 ./stencil_f77
 C
 C     Each process has a part of the string and, on either side, one
-C     point of its neighbours, who put it there before every step.
+C     point of a neighbour, which the neighbour puts there before every
+C     step.
 C
 C np: 1 2 5
 C timeout: 60
@@ -44,7 +45,7 @@ C bindings: mpif
       CALL MPI_WIN_FENCE(MPI_MODE_NOPRECEDE, WIN, IERROR)
 
       DO 40 K = 1, NSTEPS
-C       The first point goes behind the last of the left neighbour.
+C       The first point is put after the left neighbour's last point.
         DISP = NLEFT + 1
         CALL MPI_PUT(U(1), 1, MPI_DOUBLE_PRECISION, LEFT, DISP,
      &               1, MPI_DOUBLE_PRECISION, WIN, IERROR)
@@ -63,7 +64,7 @@ C       The first point goes behind the last of the left neighbour.
         CALL MPI_WIN_FENCE(0, WIN, IERROR)
    40 CONTINUE
 
-C     The same on one process.
+C     The same computation on one process.
       DO 50 I = 0, NALL + 1
         S(I) = PLUCK(I)
         SOLD(I) = S(I)
@@ -96,7 +97,7 @@ C     Optimizers may round differently.
       IF (WORST .GT. 1D-12) STOP 1
       END
 
-C     The string as it begins: held at both ends, plucked in the middle.
+C     The initial string: fixed at both ends, plucked in the middle.
       DOUBLE PRECISION FUNCTION PLUCK(I)
       IMPLICIT NONE
       INTEGER I
@@ -105,7 +106,7 @@ C     The string as it begins: held at both ends, plucked in the middle.
      &  PLUCK = EXP(-((I - 400)/30.0D0)**2)
       END
 
-C     Where part I of P begins, counted from 1, and how many it has.
+C     Returns the start of part I of P, counted from 1, and its size.
       SUBROUTINE PART(NALL, P, I, FIRST, COUNT)
       IMPLICIT NONE
       INTEGER NALL, P, I, FIRST, COUNT

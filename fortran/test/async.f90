@@ -1,6 +1,6 @@
-! MPI_ASYNC_PROTECTS_NONBLOCKING is .TRUE. for a reason: with ASYNCHRONOUS the compiler takes a buffer's value from memory behind the call that
-! completes an operation, and stores what was assigned before the call that starts one. The
-! variables are scalars and small arrays, which optimizers like to keep in registers.
+! MPI_ASYNC_PROTECTS_NONBLOCKING is .TRUE. for this reason: with ASYNCHRONOUS the compiler loads a buffer from memory
+! after the call that completes an operation. It also stores assigned values before the call that starts one. The
+! variables are scalars and small arrays, which optimizers tend to keep in registers.
 !
 ! np: 1
 ! timeout: 60
@@ -79,7 +79,7 @@ contains
     call expect(x, [k, -1, k + 1, -1], 'an allocatable')
   end subroutine
 
-  ! A window over a local variable, which others write.
+  ! A window over a local variable, which other processes write.
   subroutine window(k)
     integer, intent(in) :: k
     integer, asynchronous :: x

@@ -1,5 +1,5 @@
-/* A program in C whose subroutines are Fortran's: c_main_parts.f90. Windows, communicators and statuses go to and fro.
- */
+/* A C program that calls Fortran subroutines (c_main_parts.f90). It passes windows, communicators and statuses in
+ * both directions. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-! Subroutines for a program in C (c_main.c), one with mpif.h, others with mpi_f08: MPI_Init was C's.
+! Subroutines for a C program (c_main.c): one with mpif.h, the other with mpi_f08. The C program has called MPI_Init.
 !
 ! np: 1 3
 ! timeout: 60

@@ -1,5 +1,5 @@
-! Procedures of the program that MPI calls: reduction operations, error handlers, attribute copying and deletion, generalized requests. They get
-! their arguments by reference, handles as the binding has them.
+! Procedures of the program that MPI calls: reduction operations, error handlers, attribute copying and deletion,
+! generalized requests. They get their arguments by reference, and handles in the form of the binding.
 !
 ! np: 1 3
 ! timeout: 60
@@ -16,7 +16,7 @@ module procedures
   integer(kind=MPI_ADDRESS_KIND) :: last_value, last_extra
 contains
 
-  ! The product of 2 x 2 matrices of a derived datatype: it does not commute.
+  ! Computes the product of 2 x 2 matrices of a derived datatype. The operation does not commute.
 #ifdef USE_F08
   subroutine multiply(in, inout, length, datatype)
     type(C_PTR), value :: in, inout
@@ -64,7 +64,7 @@ contains
     calls = calls + 1
   end subroutine
 
-  ! An attribute becomes one more with each copy.
+  ! Increments an attribute with each copy.
   subroutine copy_comm(old, keyval, extra, value_in, value_out, flag, ierror)
     COMM :: old
     integer :: keyval, ierror
@@ -356,7 +356,7 @@ contains
   end subroutine
 
 #ifndef USE_F08
-  ! With INTEGERs of default size.
+  ! The functions with INTEGERs of default size.
   subroutine old_attributes()
     integer :: key, key2, value, c, c2
     logical :: flag
@@ -409,7 +409,7 @@ contains
     call expect(TAG_OF(s), 34, 'tag')
     call MPI_Get_count(s, MPI_INTEGER, count, ierror)
     call expect(count, 7, 'count')
-    ! Not changed between the calls, as far as the compiler can see.
+    ! The compiler sees no change between the calls.
     extra = 7
     call MPI_Grequest_start(query, release, cancel, extra, r, ierror)
     call MPI_Grequest_complete(r, ierror)

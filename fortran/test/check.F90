@@ -1,5 +1,5 @@
-! What every test of this folder uses: expect, and check_end, which says PASS or how many errors there were. It uses the module mpi, whatever the
-! test itself does: the bindings may be mixed in one program.
+! Procedures that every test of this directory uses: expect, and check_end, which prints PASS or the number of errors.
+! This module uses the module mpi, whichever binding the test uses: one program may mix the bindings.
 module check
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64
   use mpi
@@ -16,7 +16,7 @@ module check
   end interface
 contains
 
-  ! check_begin stands behind MPI_Init.
+  ! check_begin must be called after MPI_Init.
   subroutine check_begin()
     integer :: ierror
     call MPI_Comm_rank(MPI_COMM_WORLD, check_rank, ierror)
@@ -71,7 +71,7 @@ contains
     if (got /= want .or. len(got) < len_trim(want)) call fail(what // ' is "' // got // '", not "' // want // '"')
   end subroutine
 
-  ! expect_class: an error code must be of a class.
+  ! expect_class checks that an error code belongs to a class.
   subroutine expect_class(code, want, what)
     integer, intent(in) :: code, want
     character(len=*), intent(in) :: what

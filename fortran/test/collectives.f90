@@ -1,5 +1,5 @@
-! Sections in collective operations, blocking, nonblocking and persistent: what the call reads and writes is what it would be with copies of the
-! sections that lie in a row, and nothing else of the arrays is written.
+! Sections in blocking, nonblocking and persistent collective operations. The call reads and writes the same values as
+! with contiguous copies of the sections, and writes no other element of the arrays.
 !
 ! np: 1 3
 ! timeout: 60
@@ -52,7 +52,8 @@ contains
     if (me /= 0) call expect(c(4), gap, 'reduce on another process')
     call MPI_Scan(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     call expect(b, interleaved([me * (me + 1) / 2, 5 * me * (me + 1), 100 * (me + 1), me + 1]), 'scan')
-    ! Nonblocking: the result comes with the completion, and another process's elements stay the program's own meanwhile.
+    ! Nonblocking: the result is stored at completion. Until then the elements of the other processes still belong to
+    ! the program.
     b = gap
     d = gap
     call MPI_Ireduce(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)
@@ -93,7 +94,7 @@ contains
     back = gap
     call MPI_Scatter(whole(1, :, :), 3, MPI_INTEGER, back(3:1:-1, 1), 3, MPI_INTEGER, 0, MPI_COMM_WORLD)
     call expect(reshape(back, [6]), [me + 20, me + 10, me, gap, gap, gap], 'scatter, backwards')
-    ! Every process has as many as its number, in the places of the whole from behind.
+    ! Each process has as many elements as its number; they are placed in the whole from the end.
     counts = [(i, i = 0, n - 1)]
     displs = [(3 * (n - 1 - i), i = 0, n - 1)]
     whole = gap
@@ -126,7 +127,7 @@ contains
     call expect(reshape(b(:, 1:3:2), [2 * n]), [((100 * j + 10 * me + i, i = 1, 2), j = 0, n - 1)], 'ialltoall')
   end subroutine
 
-  ! Arrays of datatypes, kept until the call is complete.
+  ! Arrays of datatypes, which must live until the call is complete.
   subroutine to_all_types()
     integer, asynchronous :: a(n), b(n), counts(n), displs(n)
     integer(kind=MPI_ADDRESS_KIND), asynchronous :: at(n)
@@ -154,7 +155,7 @@ contains
     end if
   end subroutine
 
-  ! The same request three times, with other values in the section.
+  ! Starts the same request three times, with different values in the section.
   subroutine persistent()
     integer, asynchronous :: a(6), b(6)
     type(MPI_Request) :: request
@@ -168,7 +169,7 @@ contains
       call MPI_Wait(request, MPI_STATUS_IGNORE)
       call expect(b, [gap, n * j, gap, n * (n - 1) / 2, gap, 10 * j * n], 'allreduce_init')
     end do
-    ! Once its completion is seen the elements are the program's again, before MPI_Wait too.
+    ! After its completion has been observed, the elements belong to the program again, even before MPI_Wait.
     a(1::2) = 1
     call MPI_Start(request)
     done = .false.

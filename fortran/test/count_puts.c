@@ -1,4 +1,4 @@
-/* A profiling library: counts the calls of MPI_Put and says how many they were. Preloaded by a test. */
+/* A profiling library that a test preloads. It counts the calls of MPI_Put and prints their number at MPI_Finalize. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-! What is different where INTEGERs have 8 bytes: numbers beyond 2**31 as data, as counts and as arguments; the datatypes of INTEGER, LOGICAL and
-! pairs; what an int does not hold is refused by its class, with the number.
+! INTEGERs of 8 bytes: numbers beyond 2**31 as data, as counts and as arguments; the datatypes of INTEGER, LOGICAL and
+! pairs. A value that does not fit into an int is refused with the error class of its argument, and the error text has
+! the number.
 !
 ! np: 1 2 3
 ! timeout: 60
@@ -13,7 +14,7 @@ module called
   integer :: calls = 0, seen = 0
 contains
 
-  ! A user's operation: len and datatype are INTEGERs.
+  ! A user-defined operation: len and datatype are INTEGERs.
   subroutine largest(invec, inoutvec, len, datatype)
     use, intrinsic :: iso_c_binding
     MODULE_MPI
@@ -34,7 +35,7 @@ contains
     if (datatype == MPI_INTEGER) seen = len
   end subroutine
 
-  ! An attribute's copy procedure, and an old one, whose state and values are INTEGERs.
+  ! Copy procedures of attributes: a current one, and a deprecated one, whose state and values are INTEGERs.
   subroutine copies(comm, keyval, extra, in, out, flag, ierror)
     MODULE_MPI
     INCLUDE_MPI
@@ -211,7 +212,7 @@ contains
     call MPI_Accumulate([big + 1, 99], 1, MPI_2INTEGER, me, disp, 1, MPI_2INTEGER, MPI_MAXLOC, w, ierror)
     call MPI_Win_flush(me, w, ierror)
     call expect(memory(4:5), [big + 1, 99], 'accumulate with MAXLOC')
-    ! What an int does not hold.
+    ! Values that do not fit into an int.
     disp = 0
     call MPI_Put(x, 1, MPI_INTEGER, big, disp, 1, MPI_INTEGER, w, ierror)
     call refused(MPI_ERR_RANK, big, 'put to a wide rank')
@@ -278,7 +279,7 @@ contains
     end do
     call expect([SOURCE_OF(s), TAG_OF(s)], [before, 6], 'test')
     call MPI_Sendrecv(x, 3, MPI_INTEGER, next, 8, y, 3, MPI_INTEGER, before, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
-    ! Counts beyond an int are given as they are.
+    ! Counts that do not fit into an int are returned unchanged.
     call MPI_Status_set_elements(s, MPI_INTEGER, 5 * 10**9, ierror)
     call MPI_Get_count(s, MPI_INTEGER, count, ierror)
     call expect(count, 5 * 10**9, 'a large count of a status')
@@ -364,7 +365,7 @@ contains
     call MPI_Group_free(all, ierror)
   end subroutine
 
-  ! Arrays of counts, displacements and datatypes; also kept until a nonblocking call is complete.
+  ! Arrays of counts, displacements and datatypes. They must also live until a nonblocking call is complete.
   subroutine by_process()
     integer, asynchronous :: send(n), receive(n), counts(n), displs(n)
     DATATYPE, asynchronous :: these(n)
@@ -389,7 +390,8 @@ contains
     call expect(receive(1), n * big * (me + 1) + n * (n - 1) / 2, 'reduce_scatter')
   end subroutine
 
-  ! Counts go through the small form where they fit, so that a datatype is taken apart as it was made, else through the large one.
+  ! Counts that fit into an int use the small-count form, so that the contents of a datatype are those it was made
+  ! with. Other counts use the large-count form.
   subroutine counts()
     integer :: size, position, ints(8), packed(4), back(2), combiner, numbers(3)
     integer(kind=MPI_ADDRESS_KIND) :: lb, extent, addresses(1)
@@ -424,7 +426,7 @@ contains
     call expect(back, [big, big + 1], 'unpack')
   end subroutine
 
-  ! Values that no int has are refused as such, whatever they are after a cut.
+  ! Values that do not fit into an int are refused, whatever their lower half is.
   subroutine wide()
     integer :: x, key
     COMM :: c
@@ -442,7 +444,7 @@ contains
     key = 2**33
     call MPI_Comm_free_keyval(key, ierror)
     call refused(MPI_ERR_KEYVAL, 2**33, 'a wide key')
-    ! A handle of which the lower half is one.
+    ! A number whose lower half is a valid handle.
     c = MPI_COMM_WORLD
     VALUE_OF(c) = VALUE_OF(c) + 2**33
     call MPI_Comm_size(c, x, ierror)
@@ -451,7 +453,7 @@ contains
     call expect_class(ierror, MPI_ERR_COMM, 'free of a wide handle')
   end subroutine
 
-  ! refused: ierror has the class, and its text the number.
+  ! refused checks that ierror has the class and that the error text has the number.
   subroutine refused(class, number, what)
     integer, intent(in) :: class, number
     character(len=*), intent(in) :: what

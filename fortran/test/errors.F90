@@ -1,4 +1,5 @@
-! Errors: ierror has the code, the text numbers, and with MPI_ERRORS_RETURN the program goes on; ierror may be left out in mpi_f08.
+! Errors: ierror has the code, and the error text has the numbers. With MPI_ERRORS_RETURN the program continues.
+! mpi_f08 calls may omit ierror.
 !
 ! np: 2
 ! timeout: 60
@@ -57,7 +58,7 @@ program errors_test
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
   call expect(memory, [0, 0, 0, 0], 'what was refused changed nothing')
 #ifdef USE_F08
-  ! Without ierror, and what the binding itself refuses.
+  ! Calls without ierror, and errors that the binding itself reports.
   call MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w)
   disp = 0
   call MPI_Put(memory(1:4:2), 3, MPI_INTEGER, 0, disp, 3, MPI_INTEGER, w)

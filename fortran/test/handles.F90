@@ -1,4 +1,4 @@
-! Handles, statuses and attributes shared with C: a handle's value is that of MPI_X_toint.
+! Handles, statuses and attributes that Fortran shares with C. A handle has the value of MPI_X_toint.
 !
 ! np: 1
 ! timeout: 60
@@ -121,7 +121,7 @@ program handles
 #endif
   call expect(c_is_ignore(f_status), 0, 'a status that is none of them')
 
-  ! Attributes that either language sets, with keys of either.
+  ! Attributes that either language sets, with keys that either language created.
   key = c_key()
   attribute = 123456789012_MPI_ADDRESS_KIND
   call MPI_Comm_set_attr(c, key, attribute, ierror)

@@ -2,7 +2,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* Each returns 0, or the number of what is wrong. */
+/* Each check returns 0, or the number of the failed condition. */
 
 MPI_Fint c_check_handles(MPI_Fint comm, MPI_Fint win, MPI_Fint type, MPI_Fint op, MPI_Fint info, MPI_Fint group,
 			 MPI_Fint errhandler, MPI_Fint request) {
@@ -38,14 +38,14 @@ MPI_Fint c_check_handles(MPI_Fint comm, MPI_Fint win, MPI_Fint type, MPI_Fint op
 	return 0;
 }
 
-/* Predefined handles have the values of the ABI; an INTEGER of 8 bytes is what C knows as INTEGER8. */
+/* Checks that predefined handles have the values of the ABI. C's type for an INTEGER of 8 bytes is INTEGER8. */
 MPI_Fint c_check_predefined(MPI_Fint world, MPI_Fint integer, MPI_Fint sum, MPI_Fint null) {
 	MPI_Datatype of_fortran = sizeof(MPI_Fint) == sizeof(int) ? MPI_INTEGER : MPI_INTEGER8;
 	return !(world == (int)(intptr_t)MPI_COMM_WORLD && integer == (int)(intptr_t)of_fortran &&
 		 sum == (int)(intptr_t)MPI_SUM && null == (int)(intptr_t)MPI_WIN_NULL);
 }
 
-/* c_make gives Fortran handles. */
+/* Creates a communicator and a datatype and stores their Fortran handles. */
 void c_make(MPI_Fint *comm, MPI_Fint *type) {
 	MPI_Comm c;
 	MPI_Datatype t;
@@ -55,7 +55,7 @@ void c_make(MPI_Fint *comm, MPI_Fint *type) {
 	*type = MPI_Type_toint(t);
 }
 
-/* A status that Fortran received with has the same eight numbers here. */
+/* Checks that C reads the same values from a status that Fortran has received with. */
 MPI_Fint c_check_status(const MPI_Fint *status) {
 	int count = -1;
 	MPI_Fint f_status[8];
@@ -69,7 +69,8 @@ MPI_Fint c_check_status(const MPI_Fint *status) {
 	return !(s.MPI_SOURCE == 0 && s.MPI_TAG == 77 && count == 3);
 }
 
-/* Which of the addresses that stand for no status is this? Those of mpi and mpif.h, and those of mpi_f08. */
+/* Returns which address for an ignored status this is: 1 or 2 for those of mpi and mpif.h, 3 or 4 for those of
+ * mpi_f08, else 0. */
 MPI_Fint c_is_ignore(const MPI_Fint *status) {
 	const MPI_F08_status *f08 = (const MPI_F08_status *)status;
 	if (f08 == MPI_F08_STATUS_IGNORE || f08 == MPI_F08_STATUSES_IGNORE)
@@ -77,7 +78,8 @@ MPI_Fint c_is_ignore(const MPI_Fint *status) {
 	return status == MPI_F_STATUS_IGNORE ? 1 : status == MPI_F_STATUSES_IGNORE ? 2 : 0;
 }
 
-/* Attributes. C sets a pointer; what Fortran set C gets as the address of the value. */
+/* Creates a key for attributes. C sets a pointer as an attribute. If Fortran has set the attribute, C gets the
+ * address of the value. */
 MPI_Fint c_key(void) {
 	int key;
 	MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);

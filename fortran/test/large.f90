@@ -1,4 +1,4 @@
-! Large counts in mpi_f08: the generic names take MPI_COUNT_KIND too, also where a count does not fit in 32 bits.
+! Large counts in mpi_f08: the generic names accept MPI_COUNT_KIND, also for counts that do not fit in 32 bits.
 !
 ! np: 2
 ! integers: 4
@@ -80,7 +80,7 @@ program large
 
   call far()
 
-  ! Sizes that fit in 64 bits only; no memory is touched.
+  ! Sizes that fit only in 64 bits; no memory is accessed.
   call MPI_Type_contiguous(3000000000_k, MPI_INTEGER, t)
   call MPI_Type_size(t, huge_size)
   call expect(huge_size == 12000000000_k, 'type_size')
@@ -138,7 +138,7 @@ contains
     y = x + y
   end subroutine
 
-  ! Counts, displacements and distances beyond 2**31. Of the memory next to nothing is touched.
+  ! Counts, displacements and distances beyond 2**31. Almost no memory is accessed.
   subroutine far()
     integer(C_INT8_T), allocatable, target, asynchronous :: memory(:)
     integer(C_INT8_T), asynchronous :: x(6), back(3)
@@ -174,7 +174,7 @@ contains
     call MPI_Get(back, 3, MPI_INTEGER1, me, 5_MPI_ADDRESS_KIND, 1, spread, w)
     call MPI_Win_fence(0, w)
     call expect(int(back), [33, 22, 11], 'get of it, own memory')
-    ! 2**32 and 4 elements are not 4.
+    ! A count of 2**32 + 4 elements must not become 4.
     call MPI_Put(memory, 2_k**32 + 4, MPI_INTEGER1, other, 0_MPI_ADDRESS_KIND, 2_k**32 + 4, MPI_INTEGER1, w, ierror)
     call expect_class(ierror, MPI_ERR_RMA_RANGE, 'a count beyond 2**32')
     call MPI_Error_string(ierror, text, length)

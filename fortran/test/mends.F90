@@ -1,5 +1,5 @@
-! An error handler that makes nothing of an error (code = MPI_SUCCESS): ierror is MPI_SUCCESS, and what the call would have given or written stays as it
-! was, also where the binding asks the library for what it needs before the call. (MPI-5.0 9.3)
+! An error handler that sets code = MPI_SUCCESS: ierror is then MPI_SUCCESS, and the results and buffers of the call
+! stay unchanged. This holds also where the binding queries the library before the call. (MPI-5.0 9.3)
 !
 ! np: 1 2
 ! timeout: 60

@@ -48,7 +48,7 @@ program messages
 #endif
   call expect(count, 8000, 'buffer_detach: size')
 
-  ! A buffer that grows by itself.
+  ! A buffer of automatic size.
   call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0, ierror)
   call MPI_Bsend(a, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, ierror)
   call MPI_Recv(b, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, s, ierror)
@@ -74,7 +74,7 @@ program messages
   call MPI_Improbe(other, 77, MPI_COMM_WORLD, flag, m, s, ierror)
   call expect(.not. flag, 'improbe of nothing')
 
-  ! Synchronous, and both ways with one buffer.
+  ! Synchronous mode, and exchange in one buffer.
   call MPI_Irecv(b, 6, MPI_INTEGER, other, 3, MPI_COMM_WORLD, r, ierror)
   call MPI_Ssend(a, 6, MPI_INTEGER, other, 3, MPI_COMM_WORLD, ierror)
   call MPI_Wait(r, s, ierror)
@@ -96,7 +96,7 @@ program messages
   call MPI_Test_cancelled(s, flag, ierror)
   call expect(flag, 'test_cancelled')
 
-  ! Partitions: columns of an array, or with a section every second element.
+  ! Partitions: columns of an array, or every second element of a section.
   c = 0
   call MPI_Psend_init(a, 3, 2, MPI_INTEGER, other, 6, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierror)
 #ifdef USE_F08

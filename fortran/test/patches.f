@@ -1,5 +1,5 @@
-! A matrix spread over the processes by columns, as libraries of global arrays do it in fixed form: patches are put, got and
-! accumulated by vector types, tasks drawn from a shared counter. Numbers of its INTEGERs may have 8 bytes.
+! A matrix distributed over the processes by columns, in fixed form, as libraries of global arrays do. Patches are
+! put, got and accumulated with vector types; tasks come from a shared counter. Its INTEGERs may have 8 bytes.
 !
 ! np: 1 2 4
 ! timeout: 60
@@ -32,7 +32,7 @@
       CALL MPI_WIN_LOCK_ALL(0, WIN, IERR)
       CALL MPI_WIN_LOCK_ALL(0, CWIN, IERR)
       CALL MPI_BARRIER(MPI_COMM_WORLD, IERR)
-! Task K is rows K, K+1, K+2 of the matrix: K is added to each.
+! Task K handles rows K, K+1, K+2 of the matrix: it adds K to each.
   100 CONTINUE
         AT = 0
         CALL MPI_FETCH_AND_OP(3, TASK, MPI_INTEGER, 0, AT, MPI_SUM,

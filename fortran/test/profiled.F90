@@ -1,4 +1,5 @@
-! Three puts that a profiling library sees, and one with a PMPI_ name, which passes it by. Run by ctest with count_puts.c.
+! Three puts that a profiling library sees, and one with a PMPI_ name, which it does not see. ctest runs this program
+! with count_puts.c.
 #include "binding.inc"
 
 program profiled

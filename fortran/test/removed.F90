@@ -1,8 +1,10 @@
-! What MPI-3.0 removed, called as programs of old do, with INTEGERs of default size for addresses and extents: a struct of a common block's members by
-! differences of MPI_Address, put and got; MPI_Type_hvector and MPI_Type_hindexed by extents; bounds; error handlers; the same under the names of profiling. An extent
-! that no INTEGER has is an error with that value in the text, and nothing is stored; of an address that none has there is the lower half, and an error.
+! The functions that MPI-3.0 removed, called as old programs do, with INTEGERs of default size for addresses and
+! extents: a struct of the members of a common block, by differences of MPI_Address, put and got; MPI_Type_hvector and
+! MPI_Type_hindexed by extents; bounds; error handlers; and the profiling names of all of them. If an extent does not
+! fit into an INTEGER, the call fails, the error text has the value, and nothing is stored. If an address does not
+! fit, its lower half is stored and ierror is an error.
 !
-! Without -no-pie nothing in memory has an address that an INTEGER has.
+! Without -no-pie no variable has an address that fits into an INTEGER.
 !
 ! np: 1 2 3
 ! timeout: 60
@@ -124,7 +126,7 @@ contains
     call MPI_Type_free(theirs, ierror)
   end subroutine
 
-  ! A matrix is transposed on its way, a triangle is taken out of it.
+  ! Transposes a matrix during the transfer, and extracts a triangle from it.
   subroutine strides()
     integer, parameter :: n = 5
     integer, save, asynchronous :: matrix(n, n), got(n, n)
@@ -207,7 +209,8 @@ contains
     call MPI_Comm_free(c, ierror)
   end subroutine
 
-  ! A call with a result of 8 bytes that no INTEGER has: the handler of MPI_COMM_SELF gets what ierror gets, whose text has the name and the number.
+  ! Calls a function whose result of 8 bytes does not fit into an INTEGER. The handler of MPI_COMM_SELF gets the same
+  ! code as ierror; the error text has the name and the number.
   subroutine refused(name, number, result)
     use handlers
     character(len=*), intent(in) :: name
@@ -273,7 +276,7 @@ contains
     call expect(t - value, 12000000, 'the difference of far addresses')
     call expect(calls, 0, 'calls of the error handler for addresses')
     value = 77
-    ! Errors of the function that serves the call are that function's.
+    ! The errors of the function that does the work are reported as that function's errors.
     call MPI_Type_extent(MPI_DATATYPE_NULL, value, ierror)
     call expect_class(ierror, MPI_ERR_TYPE, 'the extent of MPI_DATATYPE_NULL')
     call MPI_Type_hindexed(-1, [1], [0], MPI_INTEGER, t, ierror)
@@ -288,7 +291,7 @@ contains
 
 #endif
 
-  ! The combiner of a datatype is one of the ABI's, which differ from the removed ones.
+  ! Checks that the combiner of a datatype is one of the ABI's, which differ from the removed ones.
   subroutine combiners()
     integer :: t, ni, na, nt, combiner
     call MPI_Type_hvector(2, 1, 16, MPI_INTEGER, t, ierror)

@@ -85,7 +85,8 @@ contains
     call expect(w == MPI_WIN_NULL, 'win_free')
   end subroutine
 
-  ! Hints, attributes, names and error handlers of a window; the values of the attributes are what it was made with.
+  ! Hints, attributes, names and error handlers of a window. Its predefined attributes have the values of its
+  ! creation.
   subroutine informed(w)
     WIN, intent(in) :: w
     INFO :: given, used
@@ -132,7 +133,7 @@ contains
     call MPI_Errhandler_free(h, ierror)
   end subroutine
 
-  ! Memory of MPI, as a C_PTR where there are interfaces, else as an address.
+  ! Memory that MPI allocates: a C_PTR where the binding has interfaces, else an address.
   subroutine allocated()
     integer, pointer :: memory(:)
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
@@ -176,7 +177,7 @@ contains
     call MPI_Win_unlock_all(w, ierror)
     call MPI_Win_free(w, ierror)
 #ifdef USE_MPI
-    ! The other form of the same generic.
+    ! The other specific procedure of the same generic.
     call MPI_Win_allocate(size, unit, MPI_INFO_NULL, comm, address, w, ierror)
     call expect(address /= 0, 'win_allocate with an address')
     call MPI_Win_free(w, ierror)
@@ -199,7 +200,7 @@ contains
     call expect(ierror, MPI_SUCCESS, 'alloc_mem and free_mem')
   end subroutine
 
-  ! Loads and stores in the memory of others, which are those of the node.
+  ! Loads and stores in the memory of the other processes, which are on this node.
   subroutine shared()
     integer, pointer :: mine(:), other(:)
     integer(kind=MPI_ADDRESS_KIND) :: size, got_size
@@ -245,7 +246,7 @@ contains
     call MPI_Win_unlock_all(w, ierror)
     call MPI_Win_free(w, ierror)
 #ifdef USE_MPI
-    ! The other form of both.
+    ! The other specific procedure of both generics.
     call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, node, pointer, w, ierror)
     call MPI_Win_shared_query(w, here, got_size, got_unit, queried, ierror)
     call expect(got_size == size .and. got_unit == unit, 'win_shared_query with a C_PTR')
@@ -316,7 +317,7 @@ contains
     call MPI_Win_free(w, ierror)
   end subroutine
 
-  ! Locks, and the accumulates that give something back.
+  ! Locks, and the accumulate functions that return a value.
   subroutine passive()
     integer, asynchronous :: memory(3), add(3), got(3)
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
@@ -338,7 +339,7 @@ contains
     call MPI_Win_free(w, ierror)
   end subroutine
 
-  ! The forms with a request.
+  ! The request-based functions.
   subroutine requests()
     integer, asynchronous :: memory(0:3), got(2), old(2), ones(2)
     integer(kind=MPI_ADDRESS_KIND) :: size, disp

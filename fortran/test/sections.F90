@@ -1,5 +1,6 @@
-! Sections of rank 1 to 4, with strides in every dimension, forwards and backwards: put and its relatives move exactly their elements, in
-! array element order, and get writes exactly their elements; any count up to the section's size. (MPI-5.0 19.1.12, MPI_SUBARRAYS_SUPPORTED)
+! Sections of rank 1 to 4, with positive and negative strides in every dimension. Put and related calls move exactly
+! the section's elements, in array element order, and get writes exactly its elements. The count may be any value up
+! to the section's size. (MPI-5.0 19.1.12, MPI_SUBARRAYS_SUPPORTED)
 !
 ! np: 1 2
 ! timeout: 60
@@ -144,7 +145,7 @@ contains
 #include "section_case.inc"
   end subroutine
 
-  ! from_section uses a section where MPI reads.
+  ! from_section passes a section that MPI reads.
   subroutine from_section(buf, n, flat, name)
     integer, intent(in), asynchronous :: buf(..)
     integer, intent(in) :: n, flat(:)
@@ -209,7 +210,8 @@ contains
     call expect(received(1:n + 1), [flat, -1], 'pack of ' // name)
   end subroutine
 
-  ! to_section uses a section where MPI writes, each time with the same values, 5001 and so on; the caller looks at the array around it.
+  ! to_section passes a section that MPI writes, each time with the same values, 5001, 5002 and so on. The caller
+  ! checks the array around it.
   subroutine to_section(buf, n, name)
     integer, intent(inout), asynchronous :: buf(..)
     integer, intent(in) :: n
@@ -253,7 +255,7 @@ contains
     call MPI_Barrier(MPI_COMM_WORLD)
   end subroutine
 
-  ! read_back compares a section with the values, by a message to this process itself.
+  ! read_back sends a section in a message to this process and compares the received values.
   subroutine read_back(buf, values, what)
     integer, intent(in), asynchronous :: buf(..)
     integer, intent(in) :: values(:)
@@ -266,7 +268,7 @@ contains
     end associate
   end subroutine
 
-  ! scramble fills a section with something else.
+  ! scramble overwrites a section with other values.
   subroutine scramble(buf, n)
     integer, intent(inout), asynchronous :: buf(..)
     integer, intent(in) :: n
@@ -276,7 +278,7 @@ contains
     call MPI_Win_fence(0, win)
   end subroutine
 
-  ! Arrays of assumed size and explicit shape are memory in a row; their sections are not.
+  ! Arrays of assumed size and of explicit shape are contiguous; their sections are not.
   subroutine dummies(x, m)
     integer, intent(in) :: m
     integer, intent(inout), asynchronous :: x(m, *)
@@ -297,7 +299,7 @@ contains
     call MPI_Win_fence(0, win)
   end subroutine
 
-  ! What pointers, allocatables and components refer to.
+  ! The targets of pointers, allocatables and components.
   subroutine pointers()
     type pair
       integer :: i
@@ -335,8 +337,8 @@ contains
     call expect(all(pairs%x == 0.5d0), 'get leaves the other component alone')
   end subroutine
 
-  ! Structures with a gap at their end, described by a datatype of the same extent; as many as a list of their parts would be felt. And parts
-  ! of complex numbers.
+  ! Structures with a gap at their end, described by a datatype of the same extent. There are enough of them that a
+  ! list of their parts would be noticeably slow. Also the parts of complex numbers.
   subroutine particles()
     type, bind(C) :: particle
       real(C_DOUBLE) :: x(3)
@@ -383,8 +385,9 @@ contains
     call MPI_Type_free(whole)
   end subroutine
 
-  ! There is no copy of a section between the program and MPI: what is written into the array after the call that names it is sent, what comes
-  ! after that call has returned is received, and the datatype begins at the address of the section's first element.
+  ! There is no copy of a section between the program and MPI. Data that the program writes into the array after the
+  ! call is sent, and data that arrives after the call has returned is received. The datatype begins at the address of
+  ! the section's first element.
   subroutine in_place()
     integer, asynchronous :: a(6, 6), b(6, 6)
     type(MPI_Request) :: send, receive
@@ -406,7 +409,7 @@ contains
     end do
     call MPI_Request_free(send)
     call MPI_Request_free(receive)
-    ! What the program writes between the call and the message stays, if it is no part of the section.
+    ! Data that the program writes outside the section between the call and the message is preserved.
     b = 0
     call MPI_Irecv(b(2, :), 6, MPI_INTEGER, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, receive)
     b(1, :) = 1
@@ -421,7 +424,7 @@ contains
     call expect(first == element, 'the address of a section')
   end subroutine
 
-  ! Elements of other sizes, and datatypes that are larger and smaller than an element.
+  ! Elements of different sizes, and datatypes that are larger or smaller than an element.
   subroutine kinds()
     complex(C_DOUBLE_COMPLEX), asynchronous :: z(6)
     real(C_DOUBLE), asynchronous :: w(8), r(4, 6)
@@ -464,7 +467,7 @@ contains
     call MPI_Get(nine, 5, MPI_CHARACTER, 0, none, 5, MPI_CHARACTER, v)
     call MPI_Win_fence(0, v)
     call expect(nine(1:5), 'behkn', 'substrings')
-    ! A datatype of two elements: they must lie in a row, but pairs of them need not.
+    ! A datatype of two elements: they must be contiguous, but pairs of them need not be.
     pairs = reshape([(i, i = 1, 12)], [2, 6])
     call MPI_Type_contiguous(2, MPI_INTEGER, two)
     call MPI_Type_commit(two)
@@ -473,7 +476,7 @@ contains
     call MPI_Get(back, 6, MPI_INTEGER, 0, none, 6, MPI_INTEGER, v)
     call MPI_Win_fence(0, v)
     call expect(back(1:6), [11, 12, 7, 8, 3, 4], 'two columns at a time')
-    ! Three elements of which two lie in a row: the second datatype begins in the middle.
+    ! Three elements, of which two are contiguous: the second datatype begins in the middle of an element.
     call MPI_Type_free(two)
     call MPI_Type_contiguous(3, MPI_INTEGER, two)
     call MPI_Type_commit(two)
@@ -484,7 +487,7 @@ contains
     call MPI_Win_fence(0, v)
     call expect(back(1:6), [11, 12, 7, 8, 3, 4], 'three elements at a time')
     call MPI_Type_free(two)
-    ! Of a vector type every second element of the section: that of the array every fourth.
+    ! A vector type selects every second element of the section, which is every fourth element of the array.
     call MPI_Type_vector(3, 1, 2, MPI_INTEGER, two)
     call MPI_Type_commit(two)
     call MPI_Put(pairs(2, :), 1, two, 0, none, 3, MPI_INTEGER, v)

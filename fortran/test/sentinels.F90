@@ -28,7 +28,7 @@ program sentinels
   next = mod(me + 1, n)
   before = mod(me + n - 1, n)
 
-  ! MPI_BOTTOM with a datatype of absolute addresses, both ways, in messages and in a window's calls.
+  ! MPI_BOTTOM with a datatype of absolute addresses, in both directions, in messages and in window calls.
   a = [me, me + 1, me + 2, me + 3]
   b = -1
   call MPI_Get_address(a(2), place(1), ierror)
@@ -67,7 +67,7 @@ program sentinels
     call MPI_Reduce(value, MPI_IN_PLACE, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
   end if
 
-  ! No statuses.
+  ! Ignored statuses.
   call MPI_Isend(me, 1, MPI_INTEGER, next, 1, MPI_COMM_WORLD, r(1), ierror)
   call MPI_Irecv(value, 1, MPI_INTEGER, before, 1, MPI_COMM_WORLD, r(2), ierror)
   call MPI_Waitall(2, r, MPI_STATUSES_IGNORE, ierror)
@@ -78,7 +78,7 @@ program sentinels
   call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierror)
   call expect(value, before, 'recv without status')
 
-  ! Graphs without weights, with, and without edges.
+  ! Graphs without weights, with weights, and without edges.
   call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [before], MPI_UNWEIGHTED, 1, [next], MPI_UNWEIGHTED, MPI_INFO_NULL, .false., &
                                       ring, ierror)
   call MPI_Dist_graph_neighbors_count(ring, into, out_of, weighted, ierror)

@@ -1,5 +1,5 @@
-! What the bindings make of lists of strings, of sentinels in spawning, and of procedures for files and sessions, also where the library has no
-! implementation: C functions in this program stand in for its functions.
+! Conversion of lists of strings, of sentinels in spawning, and of procedures for files and sessions. C functions in
+! this program replace the library's, so that the test also covers calls that the library does not implement.
 !
 ! np: 1
 ! timeout: 60

@@ -1,10 +1,10 @@
-/* C functions that stand in for those of the library, for standin.F90: each looks at what the bindings made of
- * Fortran's arguments. */
+/* C functions that replace those of the library, for standin.F90. Each checks the arguments that the bindings have
+ * converted. */
 #include <mpi.h>
 #include <stdint.h>
 #include <string.h>
 
-/* What MPI_INTEGER is in Fortran. */
+/* The C datatype that MPI_INTEGER has in Fortran. */
 #define FORTRAN_INTEGER (sizeof(MPI_Fint) == sizeof(int) ? MPI_INTEGER : MPI_INTEGER8)
 
 int c_errors, c_calls;

@@ -1,5 +1,5 @@
-! Strings: blanks at the end go in, and come out; what does not fit is cut; info keys and values lose blanks at both ends; lengths do not count a
-! terminating zero.
+! Strings: trailing blanks are removed on input and added on output; text that does not fit is truncated; info keys
+! and values lose blanks at both ends; lengths do not count a terminating zero.
 !
 ! np: 1
 ! timeout: 60
@@ -116,7 +116,7 @@ program strings
 
 contains
 
-  ! Strings without a character, and of blanks alone.
+  ! Empty strings, and strings of blanks only.
   subroutine nothing()
     character(len=0) :: none
     integer :: length

@@ -1,4 +1,5 @@
-! Threads that put sections, receive into sections and reduce sections at the same time, each more different ones than a thread remembers.
+! Threads that put sections, receive into sections and reduce sections at the same time. Each thread uses more
+! different sections than its cache holds.
 !
 ! np: 1 2
 ! timeout: 60
@@ -50,7 +51,7 @@ contains
       count = 3 + mod(round, 7)
       a = [(1000 * thread + i + round, i = 1, 60)]
       b = -1
-      ! Into this process's own part of the window and back.
+      ! Puts into this process's own part of the window and gets it back.
       disp = 40 * (thread - 1)
       call MPI_Put(a(1::stride), count, MPI_INTEGER, me, disp, count, MPI_INTEGER, win)
       call MPI_Win_flush(me, win)

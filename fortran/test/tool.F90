@@ -1,4 +1,4 @@
-! Procedures of a tool, written in Fortran, take the place of the library's: tool_put.F90. (MPI-5.0 15.2)
+! Procedures of a tool that is written in Fortran replace those of the library: tool_put.F90. (MPI-5.0 15.2)
 !
 ! np: 1 2
 ! timeout: 60

@@ -1,4 +1,4 @@
-! LOGICALs, alone and in arrays, ranges of ranks, and indices of requests, which count from 1.
+! LOGICALs, as scalars and in arrays; ranges of ranks; indices of requests, which count from 1.
 !
 ! np: 1 4
 ! timeout: 60
@@ -45,7 +45,7 @@ program topology
   call MPI_Comm_free(line, ierror)
   call MPI_Comm_free(grid, ierror)
 
-  ! Every second rank, by ranges of first, last, stride.
+  ! Selects every second rank, with ranges of first, last, stride.
   call MPI_Comm_group(MPI_COMM_WORLD, all, ierror)
   ranges(:, 1) = [0, n - 1, 2]
   ranges(:, 2) = [min(1, n - 1), min(1, n - 1), 1]
@@ -57,7 +57,7 @@ program topology
   call MPI_Group_free(some, ierror)
   call MPI_Group_free(all, ierror)
 
-  ! Four messages of this process to itself.
+  ! Sends four messages from this process to itself.
   call MPI_Comm_idup(MPI_COMM_SELF, c, r(1), ierror)
   call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierror)
   call MPI_Comm_size(c, i, ierror)

@@ -1,5 +1,5 @@
-! Datatypes with gaps, of every constructor, applied to sections: the datatype's displacements are those in the section as if it lay in a row, so
-! a send from the section gives what a send from a copy of it would.
+! Datatypes with gaps, of every constructor, applied to sections. The datatype's displacements apply to the section as
+! if it were contiguous. So a send from the section gives the same data as a send from a copy of it.
 !
 ! np: 1
 ! integers: 4
@@ -63,7 +63,7 @@ program typemaps
 
 contains
 
-  ! compare sends count elements of a datatype out of sections and out of copies of them, and receives into both.
+  ! compare sends count elements of a datatype from sections and from copies of them, and receives into both.
   subroutine compare(type, count, what)
     type(MPI_Datatype), intent(inout) :: type
     integer, intent(in) :: count
@@ -74,7 +74,7 @@ contains
     call out_of(a(2, :, :, :), reshape(a(2, :, :, :), [112]), type, count, what)
     call out_of(a(:, 8:1:-1, 2:1:-1, 7:1:-1), reshape(a(:, 8:1:-1, 2:1:-1, 7:1:-1), [336]), type, count, what // ', backwards')
     call out_of(a(1:3:2, 8:2:-2, :, :), reshape(a(1:3:2, 8:2:-2, :, :), [112]), type, count, what // ', all dimensions')
-    ! Into a section: the same, and no other element changes.
+    ! Receiving into a section gives the same data, and no other element changes.
     call MPI_Type_size(type, n)
     n = n / 4 * count
     row = [(1000 + i, i = 1, most)]
@@ -101,7 +101,7 @@ contains
     call expect(got(2) /= -1, what // ': nothing was sent')
   end subroutine
 
-  ! Datatypes made with large counts have other contents.
+  ! Datatypes made with large counts have different contents.
   subroutine large()
     integer(kind=MPI_COUNT_KIND), parameter :: one = 1, two = 2, three = 3, four = 4
     call MPI_Type_vector(three, two, four, MPI_INTEGER, t)
@@ -126,7 +126,7 @@ contains
     call compare(t, 2, 'large resized')
   end subroutine
 
-  ! What cannot be described is an error, and nothing is sent.
+  ! A buffer that cannot be described is an error, and nothing is sent.
   subroutine refused()
     integer :: ierror, got(10)
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
