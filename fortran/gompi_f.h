@@ -59,8 +59,7 @@ extern integer gompi_f_in_place_ SYMBOL("gompi_f_i8_in_place_");
 extern integer gompi_f_buffer_automatic_ SYMBOL("gompi_f_i8_buffer_automatic_");
 extern f_status gompi_f_status_ignore_ SYMBOL("gompi_f_i8_status_ignore_");
 extern f_status gompi_f_statuses_ignore_[1] SYMBOL("gompi_f_i8_statuses_ignore_");
-extern f_status gompi_f08_status_ignore_
-	SYMBOL("gompi_f08_i8_status_ignore_"); /* the two gompi_f08_ variables are not common blocks */
+extern f_status gompi_f08_status_ignore_ SYMBOL("gompi_f08_i8_status_ignore_"); /* both gompi_f08_: no common block */
 extern f_status gompi_f08_statuses_ignore_[1] SYMBOL("gompi_f08_i8_statuses_ignore_");
 extern integer gompi_f_errcodes_ignore_[1] SYMBOL("gompi_f_i8_errcodes_ignore_");
 extern integer gompi_f_unweighted_[1] SYMBOL("gompi_f_i8_unweighted_");
@@ -134,16 +133,16 @@ static inline bool weights_special(const integer *weights) {
 
 /* Converts handles. The ABI requires that predefined handles are the same numbers in C and Fortran and lie below
  * 4096. For all other handles the library does the conversion. */
-#define GOMPI_HANDLE(type, name, function)                                                              \
-	static inline MPI_##type name##_in(integer handle) {                                            \
-		if ((uinteger)handle < 4096 || wide(handle)) /* wide: no handle, C reports the error */ \
-			return (MPI_##type)(intptr_t)handle;                                            \
-		return PMPI_##function##_fromint((int)handle);                                          \
-	}                                                                                               \
-	static inline integer name##_out(MPI_##type handle) {                                           \
-		if ((uintptr_t)handle < 4096)                                                           \
-			return (integer)(intptr_t)handle;                                               \
-		return PMPI_##function##_toint(handle);                                                 \
+#define GOMPI_HANDLE(type, name, function)                                                   \
+	static inline MPI_##type name##_in(integer handle) {                                 \
+		if ((uinteger)handle < 4096 || wide(handle)) /* wide: C reports the error */ \
+			return (MPI_##type)(intptr_t)handle;                                 \
+		return PMPI_##function##_fromint((int)handle);                               \
+	}                                                                                    \
+	static inline integer name##_out(MPI_##type handle) {                                \
+		if ((uintptr_t)handle < 4096)                                                \
+			return (integer)(intptr_t)handle;                                    \
+		return PMPI_##function##_toint(handle);                                      \
 	}
 GOMPI_HANDLE(Comm, comm, Comm)
 GOMPI_HANDLE(Datatype, datatype, Type)

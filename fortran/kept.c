@@ -16,8 +16,8 @@ struct entry {
 
 _Atomic int gompi_kept_count;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static struct entry
-	*entries; /* oldest first: a request number may be reused before its previous completion was processed here */
+/* Oldest entry first: a request number may be reused before its previous completion has been processed here. */
+static struct entry *entries;
 
 /* Copies changed elements to the program's sections, and the new communicator to its variable. */
 static void copy_out(struct gompi_kept *k) {

@@ -187,8 +187,7 @@ struct known {
 enum { KNOWN = 16 };
 
 struct memory {
-	unsigned
-		life; /* value of the global life when the entries were made; types of an earlier life no longer exist */
+	unsigned life; /* global life at the time of filling; types of an earlier life no longer exist */
 	unsigned next; /* counter; modulo KNOWN it is the entry to replace next */
 	struct known known[KNOWN];
 };

@@ -30,7 +30,9 @@ struct gompi_section {
 	void *addr;
 	MPI_Count count;
 	MPI_Datatype type;
-	bool made; /* type is freed after the call; pending operations keep a reference to it. If false, type is the program's or a cached one. */
+	/* True if type must be freed after the call; pending operations keep a reference to it. If false, type is the
+	 * program's or a cached one. */
+	bool made;
 };
 
 /* Describes the first count elements of a datatype in the array. The datatype applies to the array's elements in

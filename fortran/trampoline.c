@@ -10,11 +10,10 @@ static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 struct kind {
 	int used;
-	gompi_procedure
-		*procedure[MOST]; /* each entry is written once, before the caller gets the function with this number */
+	gompi_procedure *procedure[MOST]; /* entry i is written once, before function i is returned */
 };
 
-/* Returns the number of a procedure in a table, and adds the procedure if it is new. Returns -1 if the table is full. */
+/* Returns the number of a procedure in a table; adds the procedure if it is new. Returns -1 if the table is full. */
 static int number(struct kind *k, gompi_procedure *procedure) {
 	int i = 0;
 	pthread_mutex_lock(&mu);

@@ -36,8 +36,8 @@ static void free_contents(struct contents *c) {
 static int get(MPI_Datatype type, struct contents *c) {
 	MPI_Count integers, addresses, counts, types;
 	MPI_Aint *address;
-	c->combiner =
-		MPI_COMBINER_NAMED; /* an invalid type counts as named, in case an error handler replaces the error by MPI_SUCCESS */
+	/* An invalid type counts as named, in case an error handler replaces the error by MPI_SUCCESS. */
+	c->combiner = MPI_COMBINER_NAMED;
 	int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &c->combiner);
 	if (rc || c->combiner == MPI_COMBINER_NAMED || c->combiner == MPI_COMBINER_VALUE_INDEX ||
 	    c->combiner == MPI_COMBINER_F90_REAL || c->combiner == MPI_COMBINER_F90_COMPLEX ||
