@@ -118,7 +118,7 @@ static size_t until_blank(const char *from, size_t length, size_t stride) {
 	}
 }
 
-/* Returns true if this process is the root. Only then are the arguments significant that MPI reads at the root alone. */
+/* Returns true if this process is the root. Only then are the arguments significant that MPI reads only at the root. */
 static bool is_root(integer comm, integer root) {
 	int rank = MPI_UNDEFINED;
 	return PMPI_Comm_rank(comm_in(comm), &rank) == MPI_SUCCESS && rank == root;
