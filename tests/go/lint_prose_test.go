@@ -15,7 +15,7 @@ import (
 // proseDirs lists the directories and documents whose text follows the rules of TestLintProse. A directory includes its
 // subdirectories. To check others, name them in GOMPIRMA_PROSE, separated by colons.
 var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md",
-	"README.md", "capi", "core", "cmd", "tests", "bench", "docs")
+	"README.md", "capi", "core", "cmd", "tests", "bench", "fortran", "docs")
 
 var (
 	riddle = regexp.MustCompile(`^(Who|Whoever|Whichever|What (is|was|has|had|are|were)|Nobody|Somebody)\b`)
