@@ -10,38 +10,34 @@
 #pragma GCC visibility push(hidden)
 
 GOMPI_CALL int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-				  int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-				  MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win);
 GOMPI_CALL int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
-				      MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win);
+    MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win);
 GOMPI_CALL int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
-				  MPI_Aint target_disp, MPI_Op op, MPI_Win win);
+    MPI_Aint target_disp, MPI_Op op, MPI_Win win);
 GOMPI_CALL int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-			 MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
 GOMPI_CALL int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-			   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
 GOMPI_CALL int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-				      void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-				      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-				      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
 GOMPI_CALL int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-			 MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
 GOMPI_CALL int gompi_put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-			   int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
-			   MPI_Win win);
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
 GOMPI_CALL int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-				   int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-				   MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win, MPI_Request *request);
 GOMPI_CALL int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-			    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-			    MPI_Request *request);
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
 GOMPI_CALL int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-				       void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-				       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-				       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
 GOMPI_CALL int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-			    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
-			    MPI_Win win, MPI_Request *request);
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+    MPI_Request *request);
 GOMPI_CALL int gompi_win_complete(MPI_Win win);
 GOMPI_CALL int gompi_win_fence(int assert, MPI_Win win);
 GOMPI_CALL int gompi_win_flush(int rank, MPI_Win win);
