@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,40 @@ func TestChangedTests(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, selection{goTests: []string{"TestA$", "TestC$"},
 		ctests: []string{`(^|/)conformance/put\.`, `(^|/)unit/win/lock\.`}}, got)
+}
+
+// TestChangedSince: a change of a comment selects no test, a change of code and a new file do.
+func TestChangedSince(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(name, text string, args ...any) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(fmt.Sprintf(text, args...)), 0o644))
+	}
+	run := func(args ...string) {
+		_, err := git(append([]string{"-c", "user.name=a", "-c", "user.email=a"}, args...)...)
+		require.NoError(t, err)
+	}
+	const c, goTest = "/* Proves: %s. */\n\nint main(void) { return %s; }\n",
+		"package a\n\n// %s\nfunc TestA() { f(%s) }\n"
+	for _, name := range []string{"one", "two", "three"} {
+		write("tests/c/litmus/"+name+".c", c, "a", "1")
+	}
+	write("a/a_test.go", goTest, "a", "1")
+	run("init", "-q")
+	run("add", ".")
+	run("commit", "-q", "-m", "a")
+	write("tests/c/litmus/one.c", c, "b", "1")
+	write("tests/c/litmus/two.c", c, "b", "2")
+	write("tests/c/litmus/four.c", c, "a", "1")
+	write("a/a_test.go", goTest, "b", "1")
+	run("add", ".")
+	got, err := changedSince("HEAD")
+	require.NoError(t, err)
+	require.Equal(t, selection{ctests: []string{`(^|/)litmus/four\.`, `(^|/)litmus/two\.`}}, got)
+	write("a/a_test.go", goTest, "b", "2")
+	got, err = changedSince("HEAD")
+	require.NoError(t, err)
+	require.Equal(t, []string{"TestA$"}, got.goTests)
 }
 
 // TestRepeat checks that a test that fails in one of three rounds is listed with its count, and its output is kept.

@@ -82,8 +82,9 @@ var (
 	cTest    = regexp.MustCompile(`^tests/c/((?:conformance|litmus|regress|matrix|check|unit)/.*)\.(?:c|cc|f90)$`)
 )
 
-// onlyComment matches the lines of changes that do not matter: comments and blank lines.
-const onlyComment = `^[[:space:]]*(//|/\*|\*|$)`
+// onlyComment matches the lines of changes that do not matter. It must not match the empty text: git searches it behind
+// the end of each line, too.
+const onlyComment = `^[[:space:]]*(//|/\*|\*)`
 
 // changedSince returns the tests that differ between a commit and the working tree, in more than comments.
 func changedSince(commit string) (selection, error) {
