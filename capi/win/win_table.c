@@ -11,7 +11,8 @@
 #include "win/win_table.h"
 
 _Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member in each process: docs/SCALING.md");
-_Static_assert(sizeof(struct gompi_win_remote) == 32, "32 bytes a member on each node if the window spans nodes: docs/SCALING.md");
+_Static_assert(sizeof(struct gompi_win_remote) == 32,
+	       "32 bytes a member on each node if the window spans nodes: docs/SCALING.md");
 _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1),
 	       "core/shm.BarrierSize");
 
