@@ -215,7 +215,8 @@ func TestPacing(t *testing.T) {
 				}
 				names = congestion(t)
 				// A link begins unpaced. It switches when it is open and its round-trip time is known.
-				return len(names) > 0 && (!far || !slices.ContainsFunc(names, func(n string) bool { return n != "bbr" }))
+				unpaced := func(name string) bool { return name != "bbr" }
+				return len(names) > 0 && (!far || !slices.ContainsFunc(names, unpaced))
 			}, limit, 50*time.Millisecond, "connections: %v", &names)
 			for _, n := range names {
 				require.Equal(t, far, n == "bbr", "%v", names)
