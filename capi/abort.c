@@ -11,4 +11,4 @@ int gompi_abort(MPI_Comm comm, int errorcode) {
 	gompi_abort_job((uintptr_t)comm, errorcode);
 	return MPI_ERR_OTHER;
 }
-GOMPI_ENTRY(MPI_Abort, gompi_abort)
+GOMPI_ENTRY(MPI_Abort, gompi_abort);

@@ -90,7 +90,7 @@ int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr) {
 	gompi_leave(outer);
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
-GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem)
+GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem);
 
 enum keep { KEPT, KEPT_ALREADY, CANNOT_KEEP };
 
@@ -147,4 +147,4 @@ int gompi_free_mem(void *base) {
 	gompi_leave(outer);
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
-GOMPI_ENTRY(MPI_Free_mem, gompi_free_mem)
+GOMPI_ENTRY(MPI_Free_mem, gompi_free_mem);

@@ -9,7 +9,7 @@ double gompi_wtime(void) {
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
-GOMPI_ENTRY(MPI_Wtime, gompi_wtime)
+GOMPI_ENTRY(MPI_Wtime, gompi_wtime);
 
 double gompi_wtick(void) {
 	static _Atomic double known; // cached resolution; it does not change
@@ -22,4 +22,4 @@ double gompi_wtick(void) {
 	}
 	return seconds;
 }
-GOMPI_ENTRY(MPI_Wtick, gompi_wtick)
+GOMPI_ENTRY(MPI_Wtick, gompi_wtick);

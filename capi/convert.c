@@ -8,56 +8,56 @@
 // Handles. The integer of a handle is its value: handles of this library and the predefined ones of the ABI fit in 31
 // bits.
 int gompi_comm_toint(MPI_Comm comm) { return (int)(intptr_t)comm; }
-GOMPI_ENTRY(MPI_Comm_toint, gompi_comm_toint)
+GOMPI_ENTRY(MPI_Comm_toint, gompi_comm_toint);
 int gompi_errhandler_toint(MPI_Errhandler errhandler) { return (int)(intptr_t)errhandler; }
-GOMPI_ENTRY(MPI_Errhandler_toint, gompi_errhandler_toint)
+GOMPI_ENTRY(MPI_Errhandler_toint, gompi_errhandler_toint);
 int gompi_file_toint(MPI_File file) { return (int)(intptr_t)file; }
-GOMPI_ENTRY(MPI_File_toint, gompi_file_toint)
+GOMPI_ENTRY(MPI_File_toint, gompi_file_toint);
 int gompi_group_toint(MPI_Group group) { return (int)(intptr_t)group; }
-GOMPI_ENTRY(MPI_Group_toint, gompi_group_toint)
+GOMPI_ENTRY(MPI_Group_toint, gompi_group_toint);
 int gompi_info_toint(MPI_Info info) { return (int)(intptr_t)info; }
-GOMPI_ENTRY(MPI_Info_toint, gompi_info_toint)
+GOMPI_ENTRY(MPI_Info_toint, gompi_info_toint);
 int gompi_message_toint(MPI_Message message) { return (int)(intptr_t)message; }
-GOMPI_ENTRY(MPI_Message_toint, gompi_message_toint)
+GOMPI_ENTRY(MPI_Message_toint, gompi_message_toint);
 int gompi_op_toint(MPI_Op op) { return (int)(intptr_t)op; }
-GOMPI_ENTRY(MPI_Op_toint, gompi_op_toint)
+GOMPI_ENTRY(MPI_Op_toint, gompi_op_toint);
 int gompi_request_toint(MPI_Request request) { return (int)(intptr_t)request; }
-GOMPI_ENTRY(MPI_Request_toint, gompi_request_toint)
+GOMPI_ENTRY(MPI_Request_toint, gompi_request_toint);
 int gompi_session_toint(MPI_Session session) { return (int)(intptr_t)session; }
-GOMPI_ENTRY(MPI_Session_toint, gompi_session_toint)
+GOMPI_ENTRY(MPI_Session_toint, gompi_session_toint);
 int gompi_type_toint(MPI_Datatype datatype) { return (int)(intptr_t)datatype; }
-GOMPI_ENTRY(MPI_Type_toint, gompi_type_toint)
+GOMPI_ENTRY(MPI_Type_toint, gompi_type_toint);
 int gompi_win_toint(MPI_Win win) { return (int)(intptr_t)win; }
-GOMPI_ENTRY(MPI_Win_toint, gompi_win_toint)
+GOMPI_ENTRY(MPI_Win_toint, gompi_win_toint);
 
 MPI_Comm gompi_comm_fromint(int comm) { return (MPI_Comm)(intptr_t)comm; }
-GOMPI_ENTRY(MPI_Comm_fromint, gompi_comm_fromint)
+GOMPI_ENTRY(MPI_Comm_fromint, gompi_comm_fromint);
 MPI_Errhandler gompi_errhandler_fromint(int errhandler) { return (MPI_Errhandler)(intptr_t)errhandler; }
-GOMPI_ENTRY(MPI_Errhandler_fromint, gompi_errhandler_fromint)
+GOMPI_ENTRY(MPI_Errhandler_fromint, gompi_errhandler_fromint);
 MPI_File gompi_file_fromint(int file) { return (MPI_File)(intptr_t)file; }
-GOMPI_ENTRY(MPI_File_fromint, gompi_file_fromint)
+GOMPI_ENTRY(MPI_File_fromint, gompi_file_fromint);
 MPI_Group gompi_group_fromint(int group) { return (MPI_Group)(intptr_t)group; }
-GOMPI_ENTRY(MPI_Group_fromint, gompi_group_fromint)
+GOMPI_ENTRY(MPI_Group_fromint, gompi_group_fromint);
 MPI_Info gompi_info_fromint(int info) { return (MPI_Info)(intptr_t)info; }
-GOMPI_ENTRY(MPI_Info_fromint, gompi_info_fromint)
+GOMPI_ENTRY(MPI_Info_fromint, gompi_info_fromint);
 MPI_Message gompi_message_fromint(int message) { return (MPI_Message)(intptr_t)message; }
-GOMPI_ENTRY(MPI_Message_fromint, gompi_message_fromint)
+GOMPI_ENTRY(MPI_Message_fromint, gompi_message_fromint);
 MPI_Op gompi_op_fromint(int op) { return (MPI_Op)(intptr_t)op; }
-GOMPI_ENTRY(MPI_Op_fromint, gompi_op_fromint)
+GOMPI_ENTRY(MPI_Op_fromint, gompi_op_fromint);
 MPI_Request gompi_request_fromint(int request) { return (MPI_Request)(intptr_t)request; }
-GOMPI_ENTRY(MPI_Request_fromint, gompi_request_fromint)
+GOMPI_ENTRY(MPI_Request_fromint, gompi_request_fromint);
 MPI_Session gompi_session_fromint(int session) { return (MPI_Session)(intptr_t)session; }
-GOMPI_ENTRY(MPI_Session_fromint, gompi_session_fromint)
+GOMPI_ENTRY(MPI_Session_fromint, gompi_session_fromint);
 MPI_Datatype gompi_type_fromint(int datatype) { return (MPI_Datatype)(intptr_t)datatype; }
-GOMPI_ENTRY(MPI_Type_fromint, gompi_type_fromint)
+GOMPI_ENTRY(MPI_Type_fromint, gompi_type_fromint);
 MPI_Win gompi_win_fromint(int win) { return (MPI_Win)(intptr_t)win; }
-GOMPI_ENTRY(MPI_Win_fromint, gompi_win_fromint)
+GOMPI_ENTRY(MPI_Win_fromint, gompi_win_fromint);
 
 // Addresses. The arithmetic is unsigned, since overflow of signed integers is undefined in C.
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp); }
-GOMPI_ENTRY(MPI_Aint_add, gompi_aint_add)
+GOMPI_ENTRY(MPI_Aint_add, gompi_aint_add);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2); }
-GOMPI_ENTRY(MPI_Aint_diff, gompi_aint_diff)
+GOMPI_ENTRY(MPI_Aint_diff, gompi_aint_diff);
 
 // Raises the error for a missing status or result. The functions below access the fields of a status.
 static int no_status(const char *name) {
@@ -72,7 +72,7 @@ int gompi_status_get_source(const MPI_Status *status, int *source) {
 	*source = status->MPI_SOURCE;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Status_get_source, gompi_status_get_source)
+GOMPI_ENTRY(MPI_Status_get_source, gompi_status_get_source);
 
 int gompi_status_get_tag(const MPI_Status *status, int *tag) {
 	if (!status || !tag)
@@ -80,7 +80,7 @@ int gompi_status_get_tag(const MPI_Status *status, int *tag) {
 	*tag = status->MPI_TAG;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Status_get_tag, gompi_status_get_tag)
+GOMPI_ENTRY(MPI_Status_get_tag, gompi_status_get_tag);
 
 int gompi_status_get_error(const MPI_Status *status, int *error) {
 	if (!status || !error)
@@ -88,7 +88,7 @@ int gompi_status_get_error(const MPI_Status *status, int *error) {
 	*error = status->MPI_ERROR;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Status_get_error, gompi_status_get_error)
+GOMPI_ENTRY(MPI_Status_get_error, gompi_status_get_error);
 
 int gompi_status_set_source(MPI_Status *status, int source) {
 	if (!status)
@@ -96,7 +96,7 @@ int gompi_status_set_source(MPI_Status *status, int source) {
 	status->MPI_SOURCE = source;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Status_set_source, gompi_status_set_source)
+GOMPI_ENTRY(MPI_Status_set_source, gompi_status_set_source);
 
 int gompi_status_set_tag(MPI_Status *status, int tag) {
 	if (!status)
@@ -104,7 +104,7 @@ int gompi_status_set_tag(MPI_Status *status, int tag) {
 	status->MPI_TAG = tag;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Status_set_tag, gompi_status_set_tag)
+GOMPI_ENTRY(MPI_Status_set_tag, gompi_status_set_tag);
 
 int gompi_status_set_error(MPI_Status *status, int error) {
 	if (!status)
@@ -112,31 +112,31 @@ int gompi_status_set_error(MPI_Status *status, int error) {
 	status->MPI_ERROR = error;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Status_set_error, gompi_status_set_error)
+GOMPI_ENTRY(MPI_Status_set_error, gompi_status_set_error);
 
 // The names for Fortran (MPI-5.0 19.3.4, 19.3.5), where an INTEGER is an int. They are not part of the standard ABI.
-GOMPI_ENTRY(MPI_Comm_c2f, gompi_comm_toint)
-GOMPI_ENTRY(MPI_Errhandler_c2f, gompi_errhandler_toint)
-GOMPI_ENTRY(MPI_File_c2f, gompi_file_toint)
-GOMPI_ENTRY(MPI_Group_c2f, gompi_group_toint)
-GOMPI_ENTRY(MPI_Info_c2f, gompi_info_toint)
-GOMPI_ENTRY(MPI_Message_c2f, gompi_message_toint)
-GOMPI_ENTRY(MPI_Op_c2f, gompi_op_toint)
-GOMPI_ENTRY(MPI_Request_c2f, gompi_request_toint)
-GOMPI_ENTRY(MPI_Session_c2f, gompi_session_toint)
-GOMPI_ENTRY(MPI_Type_c2f, gompi_type_toint)
-GOMPI_ENTRY(MPI_Win_c2f, gompi_win_toint)
-GOMPI_ENTRY(MPI_Comm_f2c, gompi_comm_fromint)
-GOMPI_ENTRY(MPI_Errhandler_f2c, gompi_errhandler_fromint)
-GOMPI_ENTRY(MPI_File_f2c, gompi_file_fromint)
-GOMPI_ENTRY(MPI_Group_f2c, gompi_group_fromint)
-GOMPI_ENTRY(MPI_Info_f2c, gompi_info_fromint)
-GOMPI_ENTRY(MPI_Message_f2c, gompi_message_fromint)
-GOMPI_ENTRY(MPI_Op_f2c, gompi_op_fromint)
-GOMPI_ENTRY(MPI_Request_f2c, gompi_request_fromint)
-GOMPI_ENTRY(MPI_Session_f2c, gompi_session_fromint)
-GOMPI_ENTRY(MPI_Type_f2c, gompi_type_fromint)
-GOMPI_ENTRY(MPI_Win_f2c, gompi_win_fromint)
+GOMPI_ENTRY(MPI_Comm_c2f, gompi_comm_toint);
+GOMPI_ENTRY(MPI_Errhandler_c2f, gompi_errhandler_toint);
+GOMPI_ENTRY(MPI_File_c2f, gompi_file_toint);
+GOMPI_ENTRY(MPI_Group_c2f, gompi_group_toint);
+GOMPI_ENTRY(MPI_Info_c2f, gompi_info_toint);
+GOMPI_ENTRY(MPI_Message_c2f, gompi_message_toint);
+GOMPI_ENTRY(MPI_Op_c2f, gompi_op_toint);
+GOMPI_ENTRY(MPI_Request_c2f, gompi_request_toint);
+GOMPI_ENTRY(MPI_Session_c2f, gompi_session_toint);
+GOMPI_ENTRY(MPI_Type_c2f, gompi_type_toint);
+GOMPI_ENTRY(MPI_Win_c2f, gompi_win_toint);
+GOMPI_ENTRY(MPI_Comm_f2c, gompi_comm_fromint);
+GOMPI_ENTRY(MPI_Errhandler_f2c, gompi_errhandler_fromint);
+GOMPI_ENTRY(MPI_File_f2c, gompi_file_fromint);
+GOMPI_ENTRY(MPI_Group_f2c, gompi_group_fromint);
+GOMPI_ENTRY(MPI_Info_f2c, gompi_info_fromint);
+GOMPI_ENTRY(MPI_Message_f2c, gompi_message_fromint);
+GOMPI_ENTRY(MPI_Op_f2c, gompi_op_fromint);
+GOMPI_ENTRY(MPI_Request_f2c, gompi_request_fromint);
+GOMPI_ENTRY(MPI_Session_f2c, gompi_session_fromint);
+GOMPI_ENTRY(MPI_Type_f2c, gompi_type_fromint);
+GOMPI_ENTRY(MPI_Win_f2c, gompi_win_fromint);
 
 // Copies a status. The C, Fortran and Fortran 2008 forms have the same words in the same order.
 static int convert_status(const void *from, void *to) {
@@ -147,14 +147,14 @@ static int convert_status(const void *from, void *to) {
 }
 
 int gompi_status_c2f(const MPI_Status *from, MPI_Fint *to) { return convert_status(from, to); }
-GOMPI_ENTRY(MPI_Status_c2f, gompi_status_c2f)
+GOMPI_ENTRY(MPI_Status_c2f, gompi_status_c2f);
 int gompi_status_c2f08(const MPI_Status *from, MPI_F08_status *to) { return convert_status(from, to); }
-GOMPI_ENTRY(MPI_Status_c2f08, gompi_status_c2f08)
+GOMPI_ENTRY(MPI_Status_c2f08, gompi_status_c2f08);
 int gompi_status_f2c(const MPI_Fint *from, MPI_Status *to) { return convert_status(from, to); }
-GOMPI_ENTRY(MPI_Status_f2c, gompi_status_f2c)
+GOMPI_ENTRY(MPI_Status_f2c, gompi_status_f2c);
 int gompi_status_f2f08(const MPI_Fint *from, MPI_F08_status *to) { return convert_status(from, to); }
-GOMPI_ENTRY(MPI_Status_f2f08, gompi_status_f2f08)
+GOMPI_ENTRY(MPI_Status_f2f08, gompi_status_f2f08);
 int gompi_status_f082c(const MPI_F08_status *from, MPI_Status *to) { return convert_status(from, to); }
-GOMPI_ENTRY(MPI_Status_f082c, gompi_status_f082c)
+GOMPI_ENTRY(MPI_Status_f082c, gompi_status_f082c);
 int gompi_status_f082f(const MPI_F08_status *from, MPI_Fint *to) { return convert_status(from, to); }
-GOMPI_ENTRY(MPI_Status_f082f, gompi_status_f082f)
+GOMPI_ENTRY(MPI_Status_f082f, gompi_status_f082f);

@@ -27,10 +27,10 @@ static int tell_flag(const char *call, int *flag, bool value) {
 }
 
 int gompi_initialized(int *flag) { return tell_flag("MPI_Initialized", flag, gompi_load(&gompi_state.started)); }
-GOMPI_ENTRY(MPI_Initialized, gompi_initialized)
+GOMPI_ENTRY(MPI_Initialized, gompi_initialized);
 
 int gompi_finalized(int *flag) { return tell_flag("MPI_Finalized", flag, gompi_load(&gompi_state.finalized)); }
-GOMPI_ENTRY(MPI_Finalized, gompi_finalized)
+GOMPI_ENTRY(MPI_Finalized, gompi_finalized);
 
 static int outside(const char *call) {
 	return gompi_refuse(MPI_ERR_OTHER, call, "MPI is not initialized, or has been finalized", GOMPI_ON_NONE, 0);
@@ -44,14 +44,14 @@ int gompi_query_thread(int *provided) {
 	*provided = MPI_THREAD_MULTIPLE;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Query_thread, gompi_query_thread)
+GOMPI_ENTRY(MPI_Query_thread, gompi_query_thread);
 
 int gompi_is_thread_main(int *flag) {
 	if (!gompi_load(&gompi_state.running))
 		return outside("MPI_Is_thread_main");
 	return tell_flag("MPI_Is_thread_main", flag, gompi_main_thread);
 }
-GOMPI_ENTRY(MPI_Is_thread_main, gompi_is_thread_main)
+GOMPI_ENTRY(MPI_Is_thread_main, gompi_is_thread_main);
 
 static int tell_version(const char *call, int *major, int *minor, int ma, int mi) {
 	if (major == NULL || minor == NULL)
@@ -64,12 +64,12 @@ static int tell_version(const char *call, int *major, int *minor, int ma, int mi
 int gompi_get_version(int *version, int *subversion) {
 	return tell_version("MPI_Get_version", version, subversion, MPI_VERSION, MPI_SUBVERSION);
 }
-GOMPI_ENTRY(MPI_Get_version, gompi_get_version)
+GOMPI_ENTRY(MPI_Get_version, gompi_get_version);
 
 int gompi_abi_get_version(int *abi_major, int *abi_minor) {
 	return tell_version("MPI_Abi_get_version", abi_major, abi_minor, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
 }
-GOMPI_ENTRY(MPI_Abi_get_version, gompi_abi_get_version)
+GOMPI_ENTRY(MPI_Abi_get_version, gompi_abi_get_version);
 
 // Stores MPI_COMM_NULL, since gompirma does not spawn processes.
 int gompi_comm_get_parent(MPI_Comm *parent) {
@@ -80,7 +80,7 @@ int gompi_comm_get_parent(MPI_Comm *parent) {
 	*parent = MPI_COMM_NULL;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_get_parent, gompi_comm_get_parent)
+GOMPI_ENTRY(MPI_Comm_get_parent, gompi_comm_get_parent);
 
 // The host's name, read when the library is loaded.
 static struct {
@@ -101,7 +101,7 @@ int gompi_get_processor_name(char *name, int *resultlen) {
 	*resultlen = (int)host.length;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Get_processor_name, gompi_get_processor_name)
+GOMPI_ENTRY(MPI_Get_processor_name, gompi_get_processor_name);
 
 int gompi_get_address(const void *location, MPI_Aint *address) {
 	if (address == NULL)
@@ -109,4 +109,4 @@ int gompi_get_address(const void *location, MPI_Aint *address) {
 	*address = (MPI_Aint)(uintptr_t)location;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Get_address, gompi_get_address)
+GOMPI_ENTRY(MPI_Get_address, gompi_get_address);

@@ -172,7 +172,7 @@ int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode) {
 		return gompi_not_a_communicator(comm, comm_call);
 	return call_errhandler(comm_call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm, gompi_load(&c->raises.function));
 }
-GOMPI_ENTRY(MPI_Comm_call_errhandler, gompi_comm_call_errhandler)
+GOMPI_ENTRY(MPI_Comm_call_errhandler, gompi_comm_call_errhandler);
 
 int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
 	const struct gompi_win *w = gompi_win_get(win);
@@ -180,7 +180,7 @@ int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
 		return gompi_not_a_window(win, win_call);
 	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->raises.function));
 }
-GOMPI_ENTRY(MPI_Win_call_errhandler, gompi_win_call_errhandler)
+GOMPI_ENTRY(MPI_Win_call_errhandler, gompi_win_call_errhandler);
 
 int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	static const char call[] = "MPI_Comm_set_errhandler";
@@ -194,7 +194,7 @@ int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 		gompi_store(&self_handler_set, true);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_set_errhandler, gompi_comm_set_errhandler)
+GOMPI_ENTRY(MPI_Comm_set_errhandler, gompi_comm_set_errhandler);
 
 int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 	static const char call[] = "MPI_Comm_get_errhandler";
@@ -206,7 +206,7 @@ int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&c->raises);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_get_errhandler, gompi_comm_get_errhandler)
+GOMPI_ENTRY(MPI_Comm_get_errhandler, gompi_comm_get_errhandler);
 
 int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
 	static const char call[] = "MPI_Win_set_errhandler";
@@ -218,7 +218,7 @@ int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
 		return gompi_win_refuse(win, call, &v);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_set_errhandler, gompi_win_set_errhandler)
+GOMPI_ENTRY(MPI_Win_set_errhandler, gompi_win_set_errhandler);
 
 int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 	static const char call[] = "MPI_Win_get_errhandler";
@@ -230,4 +230,4 @@ int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&w->raises);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_get_errhandler, gompi_win_get_errhandler)
+GOMPI_ENTRY(MPI_Win_get_errhandler, gompi_win_get_errhandler);

@@ -116,7 +116,7 @@ int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, vo
 	}
 	return pack("MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
-GOMPI_ENTRY(MPI_Pack_c, gompi_pack_c)
+GOMPI_ENTRY(MPI_Pack_c, gompi_pack_c);
 
 int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
 	       MPI_Comm comm) {
@@ -133,7 +133,7 @@ int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outb
 	*position = (int)at; // fits an int, since it is at most outsize
 	return rc;
 }
-GOMPI_ENTRY(MPI_Pack, gompi_pack)
+GOMPI_ENTRY(MPI_Pack, gompi_pack);
 
 int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
 		   MPI_Datatype datatype, MPI_Comm comm) {
@@ -147,7 +147,7 @@ int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, voi
 	}
 	return unpack("MPI_Unpack_c", inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
-GOMPI_ENTRY(MPI_Unpack_c, gompi_unpack_c)
+GOMPI_ENTRY(MPI_Unpack_c, gompi_unpack_c);
 
 int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
 		 MPI_Comm comm) {
@@ -164,7 +164,7 @@ int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int
 	*position = (int)at;
 	return rc;
 }
-GOMPI_ENTRY(MPI_Unpack, gompi_unpack)
+GOMPI_ENTRY(MPI_Unpack, gompi_unpack);
 
 // Returns the size in bytes of count copies. If the call was refused, returns a negative number and stores in *rc the
 // value that the call must return.
@@ -187,7 +187,7 @@ int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, M
 		*size = n;
 	return rc;
 }
-GOMPI_ENTRY(MPI_Pack_size_c, gompi_pack_size_c)
+GOMPI_ENTRY(MPI_Pack_size_c, gompi_pack_size_c);
 
 int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size) {
 	int rc;
@@ -198,4 +198,4 @@ int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size
 		*size = n > INT_MAX ? MPI_UNDEFINED : (int)n;
 	return rc;
 }
-GOMPI_ENTRY(MPI_Pack_size, gompi_pack_size)
+GOMPI_ENTRY(MPI_Pack_size, gompi_pack_size);

@@ -119,28 +119,28 @@ int gompi_pack_external(const char datarep[], const void *inbuf, int incount, MP
 	return pack_external(
 		&(struct external){"MPI_Pack_external", datarep, inbuf, outbuf, incount, outsize, datatype, position});
 }
-GOMPI_ENTRY(MPI_Pack_external, gompi_pack_external)
+GOMPI_ENTRY(MPI_Pack_external, gompi_pack_external);
 
 int gompi_pack_external_c(const char datarep[], const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
 			  void *outbuf, MPI_Count outsize, MPI_Count *position) {
 	return pack_external(&(struct external){"MPI_Pack_external_c", datarep, inbuf, outbuf, incount, outsize,
 						datatype, position});
 }
-GOMPI_ENTRY(MPI_Pack_external_c, gompi_pack_external_c)
+GOMPI_ENTRY(MPI_Pack_external_c, gompi_pack_external_c);
 
 int gompi_unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
 			  int outcount, MPI_Datatype datatype) {
 	return unpack_external(&(struct external){"MPI_Unpack_external", datarep, outbuf, inbuf, outcount, insize,
 						  datatype, position});
 }
-GOMPI_ENTRY(MPI_Unpack_external, gompi_unpack_external)
+GOMPI_ENTRY(MPI_Unpack_external, gompi_unpack_external);
 
 int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
 			    void *outbuf, MPI_Count outcount, MPI_Datatype datatype) {
 	return unpack_external(&(struct external){"MPI_Unpack_external_c", datarep, outbuf, inbuf, outcount, insize,
 						  datatype, position});
 }
-GOMPI_ENTRY(MPI_Unpack_external_c, gompi_unpack_external_c)
+GOMPI_ENTRY(MPI_Unpack_external_c, gompi_unpack_external_c);
 
 static int external_size(const char *call, const char *datarep, int64_t count, MPI_Datatype datatype, MPI_Aint *size) {
 	int reversed;
@@ -160,9 +160,9 @@ static int external_size(const char *call, const char *datarep, int64_t count, M
 int gompi_pack_external_size(const char datarep[], int incount, MPI_Datatype datatype, MPI_Aint *size) {
 	return external_size("MPI_Pack_external_size", datarep, incount, datatype, size);
 }
-GOMPI_ENTRY(MPI_Pack_external_size, gompi_pack_external_size)
+GOMPI_ENTRY(MPI_Pack_external_size, gompi_pack_external_size);
 
 int gompi_pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datatype datatype, MPI_Count *size) {
 	return external_size("MPI_Pack_external_size_c", datarep, incount, datatype, size);
 }
-GOMPI_ENTRY(MPI_Pack_external_size_c, gompi_pack_external_size_c)
+GOMPI_ENTRY(MPI_Pack_external_size_c, gompi_pack_external_size_c);

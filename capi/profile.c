@@ -5,4 +5,4 @@ int gompi_pcontrol(const int level, ...) {
 	(void)level;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Pcontrol, gompi_pcontrol)
+GOMPI_ENTRY(MPI_Pcontrol, gompi_pcontrol);

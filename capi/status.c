@@ -13,7 +13,7 @@ int gompi_test_cancelled(const MPI_Status *status, int *flag) {
 	*flag = (status->MPI_internal[0] & GOMPI_STATUS_CANCELLED) != 0;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Test_cancelled, gompi_test_cancelled)
+GOMPI_ENTRY(MPI_Test_cancelled, gompi_test_cancelled);
 
 int gompi_status_set_cancelled(MPI_Status *status, int flag) {
 	if (!status)
@@ -22,4 +22,4 @@ int gompi_status_set_cancelled(MPI_Status *status, int flag) {
 	status->MPI_internal[0] = flag ? GOMPI_STATUS_CANCELLED : 0;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Status_set_cancelled, gompi_status_set_cancelled)
+GOMPI_ENTRY(MPI_Status_set_cancelled, gompi_status_set_cancelled);

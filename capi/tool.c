@@ -26,10 +26,10 @@ int gompi_t_init_thread(int required, int *provided) {
 	*provided = MPI_THREAD_MULTIPLE;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_T_init_thread, gompi_t_init_thread)
+GOMPI_ENTRY(MPI_T_init_thread, gompi_t_init_thread);
 
 int gompi_t_finalize(void) { return count_down(&initialized) ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED; }
-GOMPI_ENTRY(MPI_T_finalize, gompi_t_finalize)
+GOMPI_ENTRY(MPI_T_finalize, gompi_t_finalize);
 
 // Stores 0 as the number of objects of a kind that the library does not offer.
 static int store_none(int *number) {
@@ -40,23 +40,23 @@ static int store_none(int *number) {
 }
 
 int gompi_t_cvar_get_num(int *num_cvar) { return store_none(num_cvar); }
-GOMPI_ENTRY(MPI_T_cvar_get_num, gompi_t_cvar_get_num)
+GOMPI_ENTRY(MPI_T_cvar_get_num, gompi_t_cvar_get_num);
 
 int gompi_t_pvar_get_num(int *num_pvar) { return store_none(num_pvar); }
-GOMPI_ENTRY(MPI_T_pvar_get_num, gompi_t_pvar_get_num)
+GOMPI_ENTRY(MPI_T_pvar_get_num, gompi_t_pvar_get_num);
 
 int gompi_t_category_get_num(int *num_cat) { return store_none(num_cat); }
-GOMPI_ENTRY(MPI_T_category_get_num, gompi_t_category_get_num)
+GOMPI_ENTRY(MPI_T_category_get_num, gompi_t_category_get_num);
 
 // Stores 0, since categories never change.
 int gompi_t_category_changed(int *update_number) { return store_none(update_number); }
-GOMPI_ENTRY(MPI_T_category_changed, gompi_t_category_changed)
+GOMPI_ENTRY(MPI_T_category_changed, gompi_t_category_changed);
 
 int gompi_t_event_get_num(int *num_events) { return store_none(num_events); }
-GOMPI_ENTRY(MPI_T_event_get_num, gompi_t_event_get_num)
+GOMPI_ENTRY(MPI_T_event_get_num, gompi_t_event_get_num);
 
 int gompi_t_source_get_num(int *num_sources) { return store_none(num_sources); }
-GOMPI_ENTRY(MPI_T_source_get_num, gompi_t_source_get_num)
+GOMPI_ENTRY(MPI_T_source_get_num, gompi_t_source_get_num);
 
 static bool is_session(MPI_T_pvar_session session) {
 	return session == (MPI_T_pvar_session)(void *)&sessions && gompi_load(&sessions) > 0;
@@ -69,7 +69,7 @@ int gompi_t_pvar_session_create(MPI_T_pvar_session *session) {
 	*session = (MPI_T_pvar_session)(void *)&sessions;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_T_pvar_session_create, gompi_t_pvar_session_create)
+GOMPI_ENTRY(MPI_T_pvar_session_create, gompi_t_pvar_session_create);
 
 int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 	if (gompi_load(&initialized) == 0)
@@ -79,7 +79,7 @@ int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 	*session = MPI_T_PVAR_SESSION_NULL;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free)
+GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free);
 
 // Applies an operation to all handles of a session. A session has no handles, so this only checks the arguments.
 static int for_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
@@ -91,10 +91,10 @@ static int for_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 }
 
 int gompi_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
-GOMPI_ENTRY(MPI_T_pvar_start, gompi_t_pvar_start)
+GOMPI_ENTRY(MPI_T_pvar_start, gompi_t_pvar_start);
 
 int gompi_t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
-GOMPI_ENTRY(MPI_T_pvar_stop, gompi_t_pvar_stop)
+GOMPI_ENTRY(MPI_T_pvar_stop, gompi_t_pvar_stop);
 
 int gompi_t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
-GOMPI_ENTRY(MPI_T_pvar_reset, gompi_t_pvar_reset)
+GOMPI_ENTRY(MPI_T_pvar_reset, gompi_t_pvar_reset);

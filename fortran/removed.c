@@ -3,7 +3,7 @@
  * error. Each function calls the one that replaced it. */
 #include "callback.h"
 
-/* Declares the functions that replace the removed ones (z_f_datatypes.c). */
+/* Declares the functions that replace the removed ones (generated/f_datatypes.c). */
 ENTRY extern void NAME(type_create_hvector)(const integer *count, const integer *blocklength, const MPI_Aint *stride,
 					    const integer *oldtype, integer *newtype, integer *ierror);
 ENTRY extern void NAME(type_create_hindexed)(const integer *count, const integer *array_of_blocklengths,

@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 files() { find . \( -name build -o -name .git \) -prune -o -type f \( "$@" \) -print; }
-c_files() { files -name '*.c' -o -name '*.h' | grep -v -e '/z[^/]*$' -e '^./include/' -e '/mpif.h$'; }
+c_files() { files -name '*.c' -o -name '*.h' | grep -v -e '/z[^/]*$' -e '/generated/' -e '^./include/' -e '/mpif.h$'; }
 if [ "${1:-}" != -check ]; then
 	files -name '*.go' | xargs gofmt -w
 	c_files | xargs clang-format -i

@@ -36,7 +36,7 @@ esac
 echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
 
 # Everything is rebuilt, but only if any input has changed.
-stamp=$(cat fortran/*.[ch] fortran/*.[fF]90 fortran/i8/mpif.h include/mpi_rma.h cmake/gompirma*-fortran*.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
+stamp=$(cat fortran/*.[ch] fortran/*.[fF]90 fortran/generated/* fortran/i8/mpif.h include/mpi_rma.h cmake/gompirma*-fortran*.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
 if [ -e "$out/lib/libgompirma_fortran.so.$version" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 echo "compiling the Fortran bindings"
 rm -rf "$work"
@@ -65,7 +65,7 @@ export work top="$PWD"
 compile() { # compile FOLDER OPTION...: prints commands, one a line, that compile objects into the folder of a size
 	to="\"\$work\"/$1"
 	shift
-	for source in fortran/*.c; do
+	for source in fortran/*.c fortran/generated/*.c; do
 		name=$(basename "$source" .c)
 		if [ "$name" = inform ]; then
 			echo "$cc $flags $* -c $source -o $to/$name.abi"
@@ -81,8 +81,9 @@ modules_of() { # modules_of FOLDER OPTION...: prints one such command
 	to="\"\$work\"/$1"
 	shift
 	printf '%s' "cd $to/modules"
-	for source in logical.f90 z_constants.F90 z_mpi.F90 z_mpi_f08.F90; do
-		printf '%s' " && $fc $fflags $* -O2 -fPIC -c \"\$top\"/fortran/$source -o ../${source%.*}.o"
+	for source in logical.f90 generated/constants.F90 generated/mpi.F90 generated/mpi_f08.F90; do
+		object=$(basename "${source%.*}").o
+		printf '%s' " && $fc $fflags $* -O2 -fPIC -c \"\$top\"/fortran/$source -o ../$object"
 	done
 	echo
 }

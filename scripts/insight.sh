@@ -11,16 +11,16 @@ out=$1
 export cc="${CC:-gcc}" work="$out/obj/insight"
 library=$out/lib/libgompirma-insight.so
 
-stamp=$(cat capi/insight/* capi/access/* capi/base/order.h include/mpi_rma.h include/mpix_gompirma.h scripts/insight.sh | cksum; $cc --version | head -n 1; echo "$cc")
+stamp=$(cat capi/insight/*.* capi/insight/generated/* capi/access/* capi/base/order.h include/mpi_rma.h include/mpix_gompirma.h scripts/insight.sh | cksum; $cc --version | head -n 1; echo "$cc")
 access=$out/lib/libgompirma-access.so
 if [ -e "$library" ] && [ -e "$access" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 rm -rf "$work"
 mkdir -p "$work"
 echo 'compiling capi/insight and capi/access'
 # As many parallel jobs as processors.
-for source in capi/insight/*.c; do printf '%s\0' "$(basename "$source" .c)"; done | xargs -0 -n 1 -P "$(nproc)" sh -c '
+printf '%s\0' capi/insight/*.c capi/insight/generated/*.c | xargs -0 -n 1 -P "$(nproc)" sh -c '
 	$cc -std=gnu11 -O2 -fPIC -fno-omit-frame-pointer -fvisibility=hidden -Wall -Wextra -Werror -Iinclude -Icapi \
-		-c "capi/insight/$0.c" -o "$work/$0.o"'
+		-c "$0" -o "$work/$(basename "$0" .c).o"'
 $cc -shared -o "$work/linked" "$work"/*.o -lpthread -ldl -Wl,-soname,libgompirma-insight.so -Wl,-z,defs -Wl,-z,now
 mv "$work/linked" "$library"
 # The library to which programs compiled by `gompicc --check` are linked. The compiler must not generate calls back into

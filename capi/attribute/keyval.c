@@ -90,40 +90,40 @@ int gompi_comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
 	return make_keyval("MPI_Comm_create_keyval", &gompi_keyvals[GOMPI_KEYVAL_COMM], (uintptr_t)comm_copy_attr_fn,
 			   (uintptr_t)comm_delete_attr_fn, extra_state, comm_keyval);
 }
-GOMPI_ENTRY(MPI_Comm_create_keyval, gompi_comm_create_keyval)
+GOMPI_ENTRY(MPI_Comm_create_keyval, gompi_comm_create_keyval);
 
 int gompi_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state) {
 	return make_keyval("MPI_Keyval_create", &gompi_keyvals[GOMPI_KEYVAL_COMM], (uintptr_t)copy_fn,
 			   (uintptr_t)delete_fn, extra_state, keyval);
 }
-GOMPI_ENTRY(MPI_Keyval_create, gompi_keyval_create)
+GOMPI_ENTRY(MPI_Keyval_create, gompi_keyval_create);
 
 int gompi_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 			    MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state) {
 	return make_keyval("MPI_Win_create_keyval", &gompi_keyvals[GOMPI_KEYVAL_WIN], (uintptr_t)win_copy_attr_fn,
 			   (uintptr_t)win_delete_attr_fn, extra_state, win_keyval);
 }
-GOMPI_ENTRY(MPI_Win_create_keyval, gompi_win_create_keyval)
+GOMPI_ENTRY(MPI_Win_create_keyval, gompi_win_create_keyval);
 
 int gompi_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
 			     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state) {
 	return make_keyval("MPI_Type_create_keyval", &gompi_keyvals[GOMPI_KEYVAL_TYPE], (uintptr_t)type_copy_attr_fn,
 			   (uintptr_t)type_delete_attr_fn, extra_state, type_keyval);
 }
-GOMPI_ENTRY(MPI_Type_create_keyval, gompi_type_create_keyval)
+GOMPI_ENTRY(MPI_Type_create_keyval, gompi_type_create_keyval);
 
 int gompi_comm_free_keyval(int *comm_keyval) {
 	return free_keyval("MPI_Comm_free_keyval", GOMPI_KEYVAL_COMM, comm_keyval);
 }
-GOMPI_ENTRY(MPI_Comm_free_keyval, gompi_comm_free_keyval)
+GOMPI_ENTRY(MPI_Comm_free_keyval, gompi_comm_free_keyval);
 
 int gompi_keyval_free(int *keyval) { return free_keyval("MPI_Keyval_free", GOMPI_KEYVAL_COMM, keyval); }
-GOMPI_ENTRY(MPI_Keyval_free, gompi_keyval_free)
+GOMPI_ENTRY(MPI_Keyval_free, gompi_keyval_free);
 
 int gompi_win_free_keyval(int *win_keyval) { return free_keyval("MPI_Win_free_keyval", GOMPI_KEYVAL_WIN, win_keyval); }
-GOMPI_ENTRY(MPI_Win_free_keyval, gompi_win_free_keyval)
+GOMPI_ENTRY(MPI_Win_free_keyval, gompi_win_free_keyval);
 
 int gompi_type_free_keyval(int *type_keyval) {
 	return free_keyval("MPI_Type_free_keyval", GOMPI_KEYVAL_TYPE, type_keyval);
 }
-GOMPI_ENTRY(MPI_Type_free_keyval, gompi_type_free_keyval)
+GOMPI_ENTRY(MPI_Type_free_keyval, gompi_type_free_keyval);

@@ -4,7 +4,8 @@
 //
 // GOMPI_ENTRY after the definition of a function with the standard's argument types makes it PMPI_X and MPI_X, so that
 // the program calls it directly, without a jump. MPI_X is a weak symbol that a profiling library may define.
-// z_entry_*.c contain the functions that need a step before the implementation.
+// z_entry_*.c contain the functions that need a step before the implementation. A semicolon follows it, so that tools
+// such as ctags recognize the next function.
 #ifndef GOMPI_ABI_H
 #define GOMPI_ABI_H
 
@@ -18,6 +19,6 @@
 #define GOMPI_CALL __attribute__((aligned(64)))
 #define GOMPI_ENTRY(name, definition)                                           \
 	extern __typeof__(P##name) P##name __attribute__((alias(#definition))); \
-	extern __typeof__(name) name __attribute__((weak, alias(#definition)));
+	extern __typeof__(name) name __attribute__((weak, alias(#definition)))
 
 #endif

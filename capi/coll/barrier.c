@@ -30,4 +30,4 @@ int gompi_barrier(MPI_Comm comm) {
 	int rc = gompi_shared_barrier(c->barrier, c->size, c->rank, &c->barriers, &what);
 	return rc == MPI_SUCCESS ? rc : barrier_refused(rc, comm);
 }
-GOMPI_ENTRY(MPI_Barrier, gompi_barrier)
+GOMPI_ENTRY(MPI_Barrier, gompi_barrier);

@@ -52,7 +52,7 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 	c.kind = GOMPI_BCAST, c.root = root, c.name = "MPI_Bcast", c.bytes = (uint64_t)r.size, c.out = r.at;
 	return gompi_run_slots(t, &c, comm);
 }
-GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c)
+GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c);
 
 // Fills in the call of member me, except its reduction. Returns false if the call must go through Go.
 static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_slots_call *c, int me, const char *name,
@@ -120,24 +120,24 @@ int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 		   MPI_Comm comm) {
 	return reduction("MPI_Reduce", GOMPI_REDUCE, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
-GOMPI_ENTRY(MPI_Reduce_c, gompi_reduce_c)
+GOMPI_ENTRY(MPI_Reduce_c, gompi_reduce_c);
 
 int gompi_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 		      MPI_Comm comm) {
 	return reduction("MPI_Allreduce", GOMPI_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
-GOMPI_ENTRY(MPI_Allreduce_c, gompi_allreduce_c)
+GOMPI_ENTRY(MPI_Allreduce_c, gompi_allreduce_c);
 
 int gompi_scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 	return reduction("MPI_Scan", GOMPI_SCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
-GOMPI_ENTRY(MPI_Scan_c, gompi_scan_c)
+GOMPI_ENTRY(MPI_Scan_c, gompi_scan_c);
 
 int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 		   MPI_Comm comm) {
 	return reduction("MPI_Exscan", GOMPI_EXSCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
-GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c)
+GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c);
 
 // Runs MPI_Gather, MPI_Allgather or MPI_Alltoall where not all members share memory, or where C cannot run it.
 static __attribute__((noinline)) int rows_elsewhere(const char *name, int kind, struct gompi_side send,
@@ -190,7 +190,7 @@ go:
 	return rows_elsewhere("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
 			      gompi_side(recvbuf, recvcount, recvtype), root, comm);
 }
-GOMPI_ENTRY(MPI_Gather_c, gompi_gather_c)
+GOMPI_ENTRY(MPI_Gather_c, gompi_gather_c);
 
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		    MPI_Datatype recvtype, int root, MPI_Comm comm) {
@@ -219,7 +219,7 @@ go:
 	return gompi_packed_call("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
 				 gompi_side(recvbuf, recvcount, recvtype), root, comm);
 }
-GOMPI_ENTRY(MPI_Scatter_c, gompi_scatter_c)
+GOMPI_ENTRY(MPI_Scatter_c, gompi_scatter_c);
 
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
@@ -240,7 +240,7 @@ go:
 	return rows_elsewhere("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
 			      gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }
-GOMPI_ENTRY(MPI_Allgather_c, gompi_allgather_c)
+GOMPI_ENTRY(MPI_Allgather_c, gompi_allgather_c);
 
 int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
@@ -261,4 +261,4 @@ go:
 	return rows_elsewhere("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
 			      gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }
-GOMPI_ENTRY(MPI_Alltoall_c, gompi_alltoall_c)
+GOMPI_ENTRY(MPI_Alltoall_c, gompi_alltoall_c);

@@ -76,7 +76,7 @@ int gompi_neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 	struct edge_side recv = equal(EQUAL, recvbuf, recvcount, recvtype);
 	return along("MPI_Neighbor_allgather", GOMPI_NEIGHBOR_ALLGATHER, &send, &recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_allgather_c, gompi_neighbor_allgather_c)
+GOMPI_ENTRY(MPI_Neighbor_allgather_c, gompi_neighbor_allgather_c);
 
 int gompi_neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 			      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
@@ -84,7 +84,7 @@ int gompi_neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 	struct edge_side recv = equal(EQUAL, recvbuf, recvcount, recvtype);
 	return along("MPI_Neighbor_alltoall", GOMPI_NEIGHBOR_ALLTOALL, &send, &recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoall_c, gompi_neighbor_alltoall_c)
+GOMPI_ENTRY(MPI_Neighbor_alltoall_c, gompi_neighbor_alltoall_c);
 
 static int edge_allgatherv(struct edge_side send, struct gompi_vector recv, MPI_Comm comm) {
 	struct edge_side to = {VECTOR, 0, recv};
@@ -96,7 +96,7 @@ int gompi_neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
 	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL};
 	return edge_allgatherv(equal(ONE_FOR_ALL, sendbuf, sendcount, sendtype), recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_allgatherv, gompi_neighbor_allgatherv)
+GOMPI_ENTRY(MPI_Neighbor_allgatherv, gompi_neighbor_allgatherv);
 
 int gompi_neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 				const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
@@ -104,7 +104,7 @@ int gompi_neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL};
 	return edge_allgatherv(equal(ONE_FOR_ALL, sendbuf, sendcount, sendtype), recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_allgatherv_c, gompi_neighbor_allgatherv_c)
+GOMPI_ENTRY(MPI_Neighbor_allgatherv_c, gompi_neighbor_allgatherv_c);
 
 static int edge_vectors(const char *name, int kind, struct gompi_vector send, struct gompi_vector recv, MPI_Comm comm) {
 	struct edge_side from = {VECTOR, 0, send}, to = {VECTOR, 0, recv};
@@ -118,7 +118,7 @@ int gompi_neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
 	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {rdispls, false}, recvtype, NULL};
 	return edge_vectors("MPI_Neighbor_alltoallv", GOMPI_NEIGHBOR_ALLTOALLV, send, recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallv, gompi_neighbor_alltoallv)
+GOMPI_ENTRY(MPI_Neighbor_alltoallv, gompi_neighbor_alltoallv);
 
 int gompi_neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
 			       MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
@@ -127,7 +127,7 @@ int gompi_neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
 	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, recvtype, NULL};
 	return edge_vectors("MPI_Neighbor_alltoallv", GOMPI_NEIGHBOR_ALLTOALLV, send, recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallv_c, gompi_neighbor_alltoallv_c)
+GOMPI_ENTRY(MPI_Neighbor_alltoallv_c, gompi_neighbor_alltoallv_c);
 
 static int edge_types(struct gompi_vector send, struct gompi_vector recv, MPI_Comm comm) {
 	const char *name = "MPI_Neighbor_alltoallw";
@@ -144,7 +144,7 @@ int gompi_neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const 
 	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {rdispls, true}, 0, recvtypes};
 	return edge_types(send, recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallw, gompi_neighbor_alltoallw)
+GOMPI_ENTRY(MPI_Neighbor_alltoallw, gompi_neighbor_alltoallw);
 
 int gompi_neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
 			       const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
@@ -153,4 +153,4 @@ int gompi_neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
 	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, 0, recvtypes};
 	return edge_types(send, recv, comm);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallw_c, gompi_neighbor_alltoallw_c)
+GOMPI_ENTRY(MPI_Neighbor_alltoallw_c, gompi_neighbor_alltoallw_c);

@@ -56,14 +56,14 @@ int gompi_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_int_array){recvcounts, false},
 			  (struct gompi_int_array){displs, false}, recvtype, comm);
 }
-GOMPI_ENTRY(MPI_Allgatherv, gompi_allgatherv)
+GOMPI_ENTRY(MPI_Allgatherv, gompi_allgatherv);
 
 int gompi_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
 	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_int_array){recvcounts, true},
 			  (struct gompi_int_array){displs, true}, recvtype, comm);
 }
-GOMPI_ENTRY(MPI_Allgatherv_c, gompi_allgatherv_c)
+GOMPI_ENTRY(MPI_Allgatherv_c, gompi_allgatherv_c);
 
 // Runs a reduction with size[i] bytes for each member i. Returns false if the call must go through Go; else stores what
 // the MPI call returns in *rc.
@@ -130,7 +130,7 @@ int gompi_reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 	return gompi_collective_to_go(name, GOMPI_REDUCE_SCATTER_BLOCK, gompi_side(sendbuf, 0, 0),
 				      gompi_side(recvbuf, recvcount, datatype), false, op, 0, comm);
 }
-GOMPI_ENTRY(MPI_Reduce_scatter_block_c, gompi_reduce_scatter_block_c)
+GOMPI_ENTRY(MPI_Reduce_scatter_block_c, gompi_reduce_scatter_block_c);
 
 static int reduce_scatter(const void *sendbuf, void *recvbuf, struct gompi_int_array counts, MPI_Datatype datatype,
 			  MPI_Op op, MPI_Comm comm) {
@@ -155,13 +155,13 @@ int gompi_reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
 			 MPI_Comm comm) {
 	return reduce_scatter(sendbuf, recvbuf, (struct gompi_int_array){recvcounts, false}, datatype, op, comm);
 }
-GOMPI_ENTRY(MPI_Reduce_scatter, gompi_reduce_scatter)
+GOMPI_ENTRY(MPI_Reduce_scatter, gompi_reduce_scatter);
 
 int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
 			   MPI_Op op, MPI_Comm comm) {
 	return reduce_scatter(sendbuf, recvbuf, (struct gompi_int_array){recvcounts, true}, datatype, op, comm);
 }
-GOMPI_ENTRY(MPI_Reduce_scatter_c, gompi_reduce_scatter_c)
+GOMPI_ENTRY(MPI_Reduce_scatter_c, gompi_reduce_scatter_c);
 
 // --- Lengths that only the sender and the receiver know
 
@@ -198,7 +198,7 @@ int gompi_alltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
 	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {rdispls, false}, recvtype, NULL};
 	return alltoall_of_pairs("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
 }
-GOMPI_ENTRY(MPI_Alltoallv, gompi_alltoallv)
+GOMPI_ENTRY(MPI_Alltoallv, gompi_alltoallv);
 
 int gompi_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
 		      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
@@ -207,7 +207,7 @@ int gompi_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, recvtype, NULL};
 	return alltoall_of_pairs("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
 }
-GOMPI_ENTRY(MPI_Alltoallv_c, gompi_alltoallv_c)
+GOMPI_ENTRY(MPI_Alltoallv_c, gompi_alltoallv_c);
 
 static int alltoallw(struct gompi_vector send, struct gompi_vector recv, MPI_Comm comm) {
 	if (recv.types == NULL || (send.types == NULL && send.buf != MPI_IN_PLACE))
@@ -222,7 +222,7 @@ int gompi_alltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
 	return alltoallw((struct gompi_vector){sendbuf, {sendcounts, false}, {sdispls, false}, 0, sendtypes},
 			 (struct gompi_vector){recvbuf, {recvcounts, false}, {rdispls, false}, 0, recvtypes}, comm);
 }
-GOMPI_ENTRY(MPI_Alltoallw, gompi_alltoallw)
+GOMPI_ENTRY(MPI_Alltoallw, gompi_alltoallw);
 
 int gompi_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
 		      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
@@ -230,7 +230,7 @@ int gompi_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 	return alltoallw((struct gompi_vector){sendbuf, {sendcounts, true}, {sdispls, true}, 0, sendtypes},
 			 (struct gompi_vector){recvbuf, {recvcounts, true}, {rdispls, true}, 0, recvtypes}, comm);
 }
-GOMPI_ENTRY(MPI_Alltoallw_c, gompi_alltoallw_c)
+GOMPI_ENTRY(MPI_Alltoallw_c, gompi_alltoallw_c);
 
 static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const struct gompi_vector *recv,
 		   int root, MPI_Comm comm) {
@@ -263,7 +263,7 @@ int gompi_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL};
 	return gatherv(sendbuf, sendcount, sendtype, &recv, root, comm);
 }
-GOMPI_ENTRY(MPI_Gatherv, gompi_gatherv)
+GOMPI_ENTRY(MPI_Gatherv, gompi_gatherv);
 
 int gompi_gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
@@ -271,7 +271,7 @@ int gompi_gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL};
 	return gatherv(sendbuf, sendcount, sendtype, &recv, root, comm);
 }
-GOMPI_ENTRY(MPI_Gatherv_c, gompi_gatherv_c)
+GOMPI_ENTRY(MPI_Gatherv_c, gompi_gatherv_c);
 
 static int scatterv(const struct gompi_vector *send, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
 		    int root, MPI_Comm comm) {
@@ -304,11 +304,11 @@ int gompi_scatterv(const void *sendbuf, const int sendcounts[], const int displs
 	struct gompi_vector send = {sendbuf, {sendcounts, false}, {displs, false}, sendtype, NULL};
 	return scatterv(&send, recvbuf, recvcount, recvtype, root, comm);
 }
-GOMPI_ENTRY(MPI_Scatterv, gompi_scatterv)
+GOMPI_ENTRY(MPI_Scatterv, gompi_scatterv);
 
 int gompi_scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
 		     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
 	struct gompi_vector send = {sendbuf, {sendcounts, true}, {displs, true}, sendtype, NULL};
 	return scatterv(&send, recvbuf, recvcount, recvtype, root, comm);
 }
-GOMPI_ENTRY(MPI_Scatterv_c, gompi_scatterv_c)
+GOMPI_ENTRY(MPI_Scatterv_c, gompi_scatterv_c);

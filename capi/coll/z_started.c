@@ -12,7 +12,7 @@ int gompi_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Allgather_init_c, gompi_allgather_init_c)
+GOMPI_ENTRY(MPI_Allgather_init_c, gompi_allgather_init_c);
 
 // MPI-5.0 6.13.5
 int gompi_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -24,7 +24,7 @@ int gompi_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendt
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Allgatherv_init, gompi_allgatherv_init)
+GOMPI_ENTRY(MPI_Allgatherv_init, gompi_allgatherv_init);
 
 // MPI-5.0 6.13.5
 int gompi_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -36,7 +36,7 @@ int gompi_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Allgatherv_init_c, gompi_allgatherv_init_c)
+GOMPI_ENTRY(MPI_Allgatherv_init_c, gompi_allgatherv_init_c);
 
 // MPI-5.0 6.13.8
 int gompi_allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -46,7 +46,7 @@ int gompi_allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, 
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Allreduce_init_c, gompi_allreduce_init_c)
+GOMPI_ENTRY(MPI_Allreduce_init_c, gompi_allreduce_init_c);
 
 // MPI-5.0 6.13.6
 int gompi_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -56,7 +56,7 @@ int gompi_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Alltoall_init_c, gompi_alltoall_init_c)
+GOMPI_ENTRY(MPI_Alltoall_init_c, gompi_alltoall_init_c);
 
 // MPI-5.0 6.13.6
 int gompi_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -68,7 +68,7 @@ int gompi_alltoallv_init(const void *sendbuf, const int sendcounts[], const int 
     .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Alltoallv_init, gompi_alltoallv_init)
+GOMPI_ENTRY(MPI_Alltoallv_init, gompi_alltoallv_init);
 
 // MPI-5.0 6.13.6
 int gompi_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -80,7 +80,7 @@ int gompi_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], co
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Alltoallv_init_c, gompi_alltoallv_init_c)
+GOMPI_ENTRY(MPI_Alltoallv_init_c, gompi_alltoallv_init_c);
 
 // MPI-5.0 6.13.6
 int gompi_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -92,7 +92,7 @@ int gompi_alltoallw_init(const void *sendbuf, const int sendcounts[], const int 
     .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Alltoallw_init, gompi_alltoallw_init)
+GOMPI_ENTRY(MPI_Alltoallw_init, gompi_alltoallw_init);
 
 // MPI-5.0 6.13.6
 int gompi_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -104,14 +104,14 @@ int gompi_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], co
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Alltoallw_init_c, gompi_alltoallw_init_c)
+GOMPI_ENTRY(MPI_Alltoallw_init_c, gompi_alltoallw_init_c);
 
 // MPI-5.0 6.13.1
 int gompi_barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Barrier_init", .kind = GOMPI_BARRIER, .comm = (uintptr_t)comm};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Barrier_init, gompi_barrier_init)
+GOMPI_ENTRY(MPI_Barrier_init, gompi_barrier_init);
 
 // MPI-5.0 6.13.2
 int gompi_bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
@@ -120,7 +120,7 @@ int gompi_bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int
     .recv.buf = (uintptr_t)buffer, .recv.count = count, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Bcast_init_c, gompi_bcast_init_c)
+GOMPI_ENTRY(MPI_Bcast_init_c, gompi_bcast_init_c);
 
 // MPI-5.0 6.13.12
 int gompi_exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -130,7 +130,7 @@ int gompi_exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Exscan_init_c, gompi_exscan_init_c)
+GOMPI_ENTRY(MPI_Exscan_init_c, gompi_exscan_init_c);
 
 // MPI-5.0 6.13.3
 int gompi_gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -140,7 +140,7 @@ int gompi_gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Gather_init_c, gompi_gather_init_c)
+GOMPI_ENTRY(MPI_Gather_init_c, gompi_gather_init_c);
 
 // MPI-5.0 6.13.3
 int gompi_gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -152,7 +152,7 @@ int gompi_gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Gatherv_init, gompi_gatherv_init)
+GOMPI_ENTRY(MPI_Gatherv_init, gompi_gatherv_init);
 
 // MPI-5.0 6.13.3
 int gompi_gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -164,7 +164,7 @@ int gompi_gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Gatherv_init_c, gompi_gatherv_init_c)
+GOMPI_ENTRY(MPI_Gatherv_init_c, gompi_gatherv_init_c);
 
 // MPI-5.0 6.12.5
 int gompi_iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -174,7 +174,7 @@ int gompi_iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iallgather_c, gompi_iallgather_c)
+GOMPI_ENTRY(MPI_Iallgather_c, gompi_iallgather_c);
 
 // MPI-5.0 6.12.5
 int gompi_iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -185,7 +185,7 @@ int gompi_iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iallgatherv, gompi_iallgatherv)
+GOMPI_ENTRY(MPI_Iallgatherv, gompi_iallgatherv);
 
 // MPI-5.0 6.12.5
 int gompi_iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -196,7 +196,7 @@ int gompi_iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iallgatherv_c, gompi_iallgatherv_c)
+GOMPI_ENTRY(MPI_Iallgatherv_c, gompi_iallgatherv_c);
 
 // MPI-5.0 6.12.8
 int gompi_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -206,7 +206,7 @@ int gompi_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iallreduce_c, gompi_iallreduce_c)
+GOMPI_ENTRY(MPI_Iallreduce_c, gompi_iallreduce_c);
 
 // MPI-5.0 6.12.6
 int gompi_ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -216,7 +216,7 @@ int gompi_ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ialltoall_c, gompi_ialltoall_c)
+GOMPI_ENTRY(MPI_Ialltoall_c, gompi_ialltoall_c);
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -228,7 +228,7 @@ int gompi_ialltoallv(const void *sendbuf, const int sendcounts[], const int sdis
     .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ialltoallv, gompi_ialltoallv)
+GOMPI_ENTRY(MPI_Ialltoallv, gompi_ialltoallv);
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -240,7 +240,7 @@ int gompi_ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ialltoallv_c, gompi_ialltoallv_c)
+GOMPI_ENTRY(MPI_Ialltoallv_c, gompi_ialltoallv_c);
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
@@ -252,7 +252,7 @@ int gompi_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdis
     .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ialltoallw, gompi_ialltoallw)
+GOMPI_ENTRY(MPI_Ialltoallw, gompi_ialltoallw);
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -264,14 +264,14 @@ int gompi_ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const 
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ialltoallw_c, gompi_ialltoallw_c)
+GOMPI_ENTRY(MPI_Ialltoallw_c, gompi_ialltoallw_c);
 
 // MPI-5.0 6.12.1
 int gompi_ibarrier(MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Ibarrier", .kind = GOMPI_BARRIER, .comm = (uintptr_t)comm};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ibarrier, gompi_ibarrier)
+GOMPI_ENTRY(MPI_Ibarrier, gompi_ibarrier);
 
 // MPI-5.0 6.12.2
 int gompi_ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -280,7 +280,7 @@ int gompi_ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int roo
     .recv.buf = (uintptr_t)buffer, .recv.count = count, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ibcast_c, gompi_ibcast_c)
+GOMPI_ENTRY(MPI_Ibcast_c, gompi_ibcast_c);
 
 // MPI-5.0 6.12.12
 int gompi_iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -290,7 +290,7 @@ int gompi_iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iexscan_c, gompi_iexscan_c)
+GOMPI_ENTRY(MPI_Iexscan_c, gompi_iexscan_c);
 
 // MPI-5.0 6.12.3
 int gompi_igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -300,7 +300,7 @@ int gompi_igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Igather_c, gompi_igather_c)
+GOMPI_ENTRY(MPI_Igather_c, gompi_igather_c);
 
 // MPI-5.0 6.12.3
 int gompi_igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
@@ -311,7 +311,7 @@ int gompi_igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Igatherv, gompi_igatherv)
+GOMPI_ENTRY(MPI_Igatherv, gompi_igatherv);
 
 // MPI-5.0 6.12.3
 int gompi_igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -323,7 +323,7 @@ int gompi_igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Igatherv_c, gompi_igatherv_c)
+GOMPI_ENTRY(MPI_Igatherv_c, gompi_igatherv_c);
 
 // MPI-5.0 6.12.7
 int gompi_ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -333,7 +333,7 @@ int gompi_ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ireduce_c, gompi_ireduce_c)
+GOMPI_ENTRY(MPI_Ireduce_c, gompi_ireduce_c);
 
 // MPI-5.0 6.12.10
 int gompi_ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
@@ -343,7 +343,7 @@ int gompi_ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcoun
     .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ireduce_scatter, gompi_ireduce_scatter)
+GOMPI_ENTRY(MPI_Ireduce_scatter, gompi_ireduce_scatter);
 
 // MPI-5.0 6.12.10
 int gompi_ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
@@ -353,7 +353,7 @@ int gompi_ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count 
     .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ireduce_scatter_c, gompi_ireduce_scatter_c)
+GOMPI_ENTRY(MPI_Ireduce_scatter_c, gompi_ireduce_scatter_c);
 
 // MPI-5.0 6.12.9
 int gompi_ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
@@ -363,7 +363,7 @@ int gompi_ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count 
     .recv.count = recvcount, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ireduce_scatter_block_c, gompi_ireduce_scatter_block_c)
+GOMPI_ENTRY(MPI_Ireduce_scatter_block_c, gompi_ireduce_scatter_block_c);
 
 // MPI-5.0 6.12.11
 int gompi_iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -373,7 +373,7 @@ int gompi_iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iscan_c, gompi_iscan_c)
+GOMPI_ENTRY(MPI_Iscan_c, gompi_iscan_c);
 
 // MPI-5.0 6.12.4
 int gompi_iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -383,7 +383,7 @@ int gompi_iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iscatter_c, gompi_iscatter_c)
+GOMPI_ENTRY(MPI_Iscatter_c, gompi_iscatter_c);
 
 // MPI-5.0 6.12.4
 int gompi_iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
@@ -394,7 +394,7 @@ int gompi_iscatterv(const void *sendbuf, const int sendcounts[], const int displ
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iscatterv, gompi_iscatterv)
+GOMPI_ENTRY(MPI_Iscatterv, gompi_iscatterv);
 
 // MPI-5.0 6.12.4
 int gompi_iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
@@ -406,7 +406,7 @@ int gompi_iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Iscatterv_c, gompi_iscatterv_c)
+GOMPI_ENTRY(MPI_Iscatterv_c, gompi_iscatterv_c);
 
 // MPI-5.0 6.13.7
 int gompi_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -416,7 +416,7 @@ int gompi_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Reduce_init_c, gompi_reduce_init_c)
+GOMPI_ENTRY(MPI_Reduce_init_c, gompi_reduce_init_c);
 
 // MPI-5.0 6.13.9
 int gompi_reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
@@ -426,7 +426,7 @@ int gompi_reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Co
     .recv.count = recvcount, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Reduce_scatter_block_init_c, gompi_reduce_scatter_block_init_c)
+GOMPI_ENTRY(MPI_Reduce_scatter_block_init_c, gompi_reduce_scatter_block_init_c);
 
 // MPI-5.0 6.13.10
 int gompi_reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
@@ -436,7 +436,7 @@ int gompi_reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recv
     .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Reduce_scatter_init, gompi_reduce_scatter_init)
+GOMPI_ENTRY(MPI_Reduce_scatter_init, gompi_reduce_scatter_init);
 
 // MPI-5.0 6.13.10
 int gompi_reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -446,7 +446,7 @@ int gompi_reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Co
     .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Reduce_scatter_init_c, gompi_reduce_scatter_init_c)
+GOMPI_ENTRY(MPI_Reduce_scatter_init_c, gompi_reduce_scatter_init_c);
 
 // MPI-5.0 6.13.11
 int gompi_scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -456,7 +456,7 @@ int gompi_scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Scan_init_c, gompi_scan_init_c)
+GOMPI_ENTRY(MPI_Scan_init_c, gompi_scan_init_c);
 
 // MPI-5.0 6.13.4
 int gompi_scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -467,7 +467,7 @@ int gompi_scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Scatter_init_c, gompi_scatter_init_c)
+GOMPI_ENTRY(MPI_Scatter_init_c, gompi_scatter_init_c);
 
 // MPI-5.0 6.13.4
 int gompi_scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
@@ -478,7 +478,7 @@ int gompi_scatterv_init(const void *sendbuf, const int sendcounts[], const int d
     .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Scatterv_init, gompi_scatterv_init)
+GOMPI_ENTRY(MPI_Scatterv_init, gompi_scatterv_init);
 
 // MPI-5.0 6.13.4
 int gompi_scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
@@ -490,7 +490,7 @@ int gompi_scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Scatterv_init_c, gompi_scatterv_init_c)
+GOMPI_ENTRY(MPI_Scatterv_init_c, gompi_scatterv_init_c);
 
 // MPI-5.0 8.7.1
 int gompi_ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -501,7 +501,7 @@ int gompi_ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_allgather_c, gompi_ineighbor_allgather_c)
+GOMPI_ENTRY(MPI_Ineighbor_allgather_c, gompi_ineighbor_allgather_c);
 
 // MPI-5.0 8.7.1
 int gompi_ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -512,7 +512,7 @@ int gompi_ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype 
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_allgatherv, gompi_ineighbor_allgatherv)
+GOMPI_ENTRY(MPI_Ineighbor_allgatherv, gompi_ineighbor_allgatherv);
 
 // MPI-5.0 8.7.1
 int gompi_ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -523,7 +523,7 @@ int gompi_ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_allgatherv_c, gompi_ineighbor_allgatherv_c)
+GOMPI_ENTRY(MPI_Ineighbor_allgatherv_c, gompi_ineighbor_allgatherv_c);
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -534,7 +534,7 @@ int gompi_ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_alltoall_c, gompi_ineighbor_alltoall_c)
+GOMPI_ENTRY(MPI_Ineighbor_alltoall_c, gompi_ineighbor_alltoall_c);
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -546,7 +546,7 @@ int gompi_ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_alltoallv, gompi_ineighbor_alltoallv)
+GOMPI_ENTRY(MPI_Ineighbor_alltoallv, gompi_ineighbor_alltoallv);
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -558,7 +558,7 @@ int gompi_ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_alltoallv_c, gompi_ineighbor_alltoallv_c)
+GOMPI_ENTRY(MPI_Ineighbor_alltoallv_c, gompi_ineighbor_alltoallv_c);
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
@@ -570,7 +570,7 @@ int gompi_ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_alltoallw, gompi_ineighbor_alltoallw)
+GOMPI_ENTRY(MPI_Ineighbor_alltoallw, gompi_ineighbor_alltoallw);
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -582,7 +582,7 @@ int gompi_ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
-GOMPI_ENTRY(MPI_Ineighbor_alltoallw_c, gompi_ineighbor_alltoallw_c)
+GOMPI_ENTRY(MPI_Ineighbor_alltoallw_c, gompi_ineighbor_alltoallw_c);
 
 // MPI-5.0 8.8.1
 int gompi_neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -593,7 +593,7 @@ int gompi_neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MP
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_allgather_init_c, gompi_neighbor_allgather_init_c)
+GOMPI_ENTRY(MPI_Neighbor_allgather_init_c, gompi_neighbor_allgather_init_c);
 
 // MPI-5.0 8.8.1
 int gompi_neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -605,7 +605,7 @@ int gompi_neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datat
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_allgatherv_init, gompi_neighbor_allgatherv_init)
+GOMPI_ENTRY(MPI_Neighbor_allgatherv_init, gompi_neighbor_allgatherv_init);
 
 // MPI-5.0 8.8.1
 int gompi_neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -617,7 +617,7 @@ int gompi_neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, M
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_allgatherv_init_c, gompi_neighbor_allgatherv_init_c)
+GOMPI_ENTRY(MPI_Neighbor_allgatherv_init_c, gompi_neighbor_allgatherv_init_c);
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -628,7 +628,7 @@ int gompi_neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoall_init_c, gompi_neighbor_alltoall_init_c)
+GOMPI_ENTRY(MPI_Neighbor_alltoall_init_c, gompi_neighbor_alltoall_init_c);
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -640,7 +640,7 @@ int gompi_neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], c
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallv_init, gompi_neighbor_alltoallv_init)
+GOMPI_ENTRY(MPI_Neighbor_alltoallv_init, gompi_neighbor_alltoallv_init);
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -652,7 +652,7 @@ int gompi_neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcou
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallv_init_c, gompi_neighbor_alltoallv_init_c)
+GOMPI_ENTRY(MPI_Neighbor_alltoallv_init_c, gompi_neighbor_alltoallv_init_c);
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
@@ -664,7 +664,7 @@ int gompi_neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], c
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallw_init, gompi_neighbor_alltoallw_init)
+GOMPI_ENTRY(MPI_Neighbor_alltoallw_init, gompi_neighbor_alltoallw_init);
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -676,4 +676,4 @@ int gompi_neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcou
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
-GOMPI_ENTRY(MPI_Neighbor_alltoallw_init_c, gompi_neighbor_alltoallw_init_c)
+GOMPI_ENTRY(MPI_Neighbor_alltoallw_init_c, gompi_neighbor_alltoallw_init_c);

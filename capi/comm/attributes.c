@@ -68,12 +68,12 @@ static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *va
 int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag) {
 	return get_attr("MPI_Comm_get_attr", comm, comm_keyval, attribute_val, flag);
 }
-GOMPI_ENTRY(MPI_Comm_get_attr, gompi_comm_get_attr)
+GOMPI_ENTRY(MPI_Comm_get_attr, gompi_comm_get_attr);
 
 int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag) {
 	return get_attr("MPI_Attr_get", comm, keyval, attribute_val, flag);
 }
-GOMPI_ENTRY(MPI_Attr_get, gompi_attr_get)
+GOMPI_ENTRY(MPI_Attr_get, gompi_attr_get);
 
 static int set_attr(const char *call, MPI_Comm comm, int keyval, void *value) {
 	struct gompi_verdict v;
@@ -88,12 +88,12 @@ static int set_attr(const char *call, MPI_Comm comm, int keyval, void *value) {
 int gompi_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val) {
 	return set_attr("MPI_Comm_set_attr", comm, comm_keyval, attribute_val);
 }
-GOMPI_ENTRY(MPI_Comm_set_attr, gompi_comm_set_attr)
+GOMPI_ENTRY(MPI_Comm_set_attr, gompi_comm_set_attr);
 
 int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val) {
 	return set_attr("MPI_Attr_put", comm, keyval, attribute_val);
 }
-GOMPI_ENTRY(MPI_Attr_put, gompi_attr_put)
+GOMPI_ENTRY(MPI_Attr_put, gompi_attr_put);
 
 static int delete_attr(const char *call, MPI_Comm comm, int keyval) {
 	struct gompi_verdict v;
@@ -108,7 +108,7 @@ static int delete_attr(const char *call, MPI_Comm comm, int keyval) {
 int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval) {
 	return delete_attr("MPI_Comm_delete_attr", comm, comm_keyval);
 }
-GOMPI_ENTRY(MPI_Comm_delete_attr, gompi_comm_delete_attr)
+GOMPI_ENTRY(MPI_Comm_delete_attr, gompi_comm_delete_attr);
 
 int gompi_attr_delete(MPI_Comm comm, int keyval) { return delete_attr("MPI_Attr_delete", comm, keyval); }
-GOMPI_ENTRY(MPI_Attr_delete, gompi_attr_delete)
+GOMPI_ENTRY(MPI_Attr_delete, gompi_attr_delete);

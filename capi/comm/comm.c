@@ -108,7 +108,7 @@ int gompi_comm_rank(MPI_Comm comm, int *rank) {
 	*rank = c->rank;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_rank, gompi_comm_rank)
+GOMPI_ENTRY(MPI_Comm_rank, gompi_comm_rank);
 
 int gompi_comm_size(MPI_Comm comm, int *size) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -119,4 +119,4 @@ int gompi_comm_size(MPI_Comm comm, int *size) {
 	*size = c->size;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_size, gompi_comm_size)
+GOMPI_ENTRY(MPI_Comm_size, gompi_comm_size);

@@ -28,7 +28,7 @@ int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 	}
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_compare, gompi_comm_compare)
+GOMPI_ENTRY(MPI_Comm_compare, gompi_comm_compare);
 
 int gompi_comm_test_inter(MPI_Comm comm, int *flag) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
@@ -39,7 +39,7 @@ int gompi_comm_test_inter(MPI_Comm comm, int *flag) {
 	*flag = c->inter;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_test_inter, gompi_comm_test_inter)
+GOMPI_ENTRY(MPI_Comm_test_inter, gompi_comm_test_inter);
 
 static int not_inter(const char *call, MPI_Comm comm) {
 	return gompi_refuse(MPI_ERR_COMM, call, "it is an intracommunicator: it has no remote group", GOMPI_ON_COMM,
@@ -57,7 +57,7 @@ int gompi_comm_remote_size(MPI_Comm comm, int *size) {
 	*size = c->peers.n;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_remote_size, gompi_comm_remote_size)
+GOMPI_ENTRY(MPI_Comm_remote_size, gompi_comm_remote_size);
 
 // Stores a handle of a communicator's group.
 static int hold_of_comm(const char *call, MPI_Comm comm, struct gompi_group **owned, const struct gompi_ranks *members,
@@ -74,7 +74,7 @@ int gompi_comm_group(MPI_Comm comm, MPI_Group *group) {
 		return gompi_not_a_communicator(comm, "MPI_Comm_group");
 	return hold_of_comm("MPI_Comm_group", comm, &c->group, &c->members, group);
 }
-GOMPI_ENTRY(MPI_Comm_group, gompi_comm_group)
+GOMPI_ENTRY(MPI_Comm_group, gompi_comm_group);
 
 int gompi_comm_remote_group(MPI_Comm comm, MPI_Group *group) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -84,4 +84,4 @@ int gompi_comm_remote_group(MPI_Comm comm, MPI_Group *group) {
 		return not_inter("MPI_Comm_remote_group", comm);
 	return hold_of_comm("MPI_Comm_remote_group", comm, &c->remote_group, &c->peers, group);
 }
-GOMPI_ENTRY(MPI_Comm_remote_group, gompi_comm_remote_group)
+GOMPI_ENTRY(MPI_Comm_remote_group, gompi_comm_remote_group);

@@ -187,4 +187,4 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 		}
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Dims_create, gompi_dims_create)
+GOMPI_ENTRY(MPI_Dims_create, gompi_dims_create);

@@ -56,7 +56,7 @@ int gompi_comm_set_info(MPI_Comm comm, MPI_Info info) {
 	int class = gompi_comm_hints_take(&c->hints, info, &v);
 	return class == MPI_SUCCESS ? class : gompi_refuse(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
-GOMPI_ENTRY(MPI_Comm_set_info, gompi_comm_set_info)
+GOMPI_ENTRY(MPI_Comm_set_info, gompi_comm_set_info);
 
 int gompi_comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
 	static const char call[] = "MPI_Comm_get_info";
@@ -77,4 +77,4 @@ int gompi_comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
 	int class = gompi_info_finish(x, info_used, &v);
 	return class == MPI_SUCCESS ? class : gompi_refuse(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
-GOMPI_ENTRY(MPI_Comm_get_info, gompi_comm_get_info)
+GOMPI_ENTRY(MPI_Comm_get_info, gompi_comm_get_info);

@@ -24,7 +24,7 @@ int gompi_comm_set_name(MPI_Comm comm, const char *comm_name) {
 	int rc = gompi_name_set(&v, gompi_attributes_open(&c->attributes), comm_name);
 	return rc == MPI_SUCCESS ? rc : gompi_refuse(rc, "MPI_Comm_set_name", v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
-GOMPI_ENTRY(MPI_Comm_set_name, gompi_comm_set_name)
+GOMPI_ENTRY(MPI_Comm_set_name, gompi_comm_set_name);
 
 int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
 	static const char call[] = "MPI_Comm_get_name";
@@ -38,4 +38,4 @@ int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
 			  : gompi_comm_name(comm, comm_name);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_get_name, gompi_comm_get_name)
+GOMPI_ENTRY(MPI_Comm_get_name, gompi_comm_get_name);

@@ -79,7 +79,7 @@ int gompi_topo_test(MPI_Comm comm, int *status) {
 	*status = c->topology.kind != 0 ? c->topology.kind : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Topo_test, gompi_topo_test)
+GOMPI_ENTRY(MPI_Topo_test, gompi_topo_test);
 
 /* Grids: the last coordinate runs fastest. */
 
@@ -93,7 +93,7 @@ int gompi_cartdim_get(MPI_Comm comm, int *ndims) {
 	*ndims = c->topology.n;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Cartdim_get, gompi_cartdim_get)
+GOMPI_ENTRY(MPI_Cartdim_get, gompi_cartdim_get);
 
 int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
 	int rc;
@@ -108,7 +108,7 @@ int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int co
 	tell_list(coords, place_in(t), t->n);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Cart_get, gompi_cart_get)
+GOMPI_ENTRY(MPI_Cart_get, gompi_cart_get);
 
 int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 	int rc, at = 0;
@@ -135,7 +135,7 @@ int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 	*rank = at;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Cart_rank, gompi_cart_rank)
+GOMPI_ENTRY(MPI_Cart_rank, gompi_cart_rank);
 
 int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 	int rc;
@@ -155,7 +155,7 @@ int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 	}
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Cart_coords, gompi_cart_coords)
+GOMPI_ENTRY(MPI_Cart_coords, gompi_cart_coords);
 
 // Returns the rank at distance disp along a dimension, or MPI_PROC_NULL beyond the border. One step along the dimension
 // changes the rank by stride.
@@ -192,7 +192,7 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 	*rank_dest = walk(t, c->rank, direction, stride, disp);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Cart_shift, gompi_cart_shift)
+GOMPI_ENTRY(MPI_Cart_shift, gompi_cart_shift);
 
 __attribute__((cold, noinline)) static int too_large(MPI_Comm comm, int size, int ndims, const int dims[]) {
 	char list[sizeof((struct gompi_verdict *)0)->text / 2] = "";
@@ -238,7 +238,7 @@ int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods
 	*newrank = c->rank < places ? c->rank : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Cart_map, gompi_cart_map)
+GOMPI_ENTRY(MPI_Cart_map, gompi_cart_map);
 
 int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank) {
 	static const char call[] = "MPI_Graph_map";
@@ -265,7 +265,7 @@ int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges
 	*newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Graph_map, gompi_graph_map)
+GOMPI_ENTRY(MPI_Graph_map, gompi_graph_map);
 
 /* Graphs that every member knows whole: the neighbors of rank i are the edges from index[i-1] up to index[i]. */
 
@@ -284,7 +284,7 @@ int gompi_graphdims_get(MPI_Comm comm, int *nnodes, int *nedges) {
 	*nedges = c->topology.edges;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Graphdims_get, gompi_graphdims_get)
+GOMPI_ENTRY(MPI_Graphdims_get, gompi_graphdims_get);
 
 int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]) {
 	int rc;
@@ -301,7 +301,7 @@ int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int e
 	tell_list(edges, edges_of(t), m);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Graph_get, gompi_graph_get)
+GOMPI_ENTRY(MPI_Graph_get, gompi_graph_get);
 
 int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 	int rc;
@@ -315,7 +315,7 @@ int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 	*nneighbors = index_of(&c->topology)[rank] - neighbors_from(&c->topology, rank);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Graph_neighbors_count, gompi_graph_neighbors_count)
+GOMPI_ENTRY(MPI_Graph_neighbors_count, gompi_graph_neighbors_count);
 
 int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
 	int rc;
@@ -331,7 +331,7 @@ int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbo
 	tell_list(neighbors, edges_of(t) + from, n);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Graph_neighbors, gompi_graph_neighbors)
+GOMPI_ENTRY(MPI_Graph_neighbors, gompi_graph_neighbors);
 
 /* Distributed graphs, of which each member knows its neighbors. */
 
@@ -347,7 +347,7 @@ int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegre
 	*weighted = c->topology.weighted;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Dist_graph_neighbors_count, gompi_dist_graph_neighbors_count)
+GOMPI_ENTRY(MPI_Dist_graph_neighbors_count, gompi_dist_graph_neighbors_count);
 
 // Returns true if the graph has weights and the caller asks for them.
 static inline bool wants_weights(const struct gompi_topology *t, const int *weights) {
@@ -386,4 +386,4 @@ int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], in
 	tell_side(t, t->sources, out, destinations, destweights);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Dist_graph_neighbors, gompi_dist_graph_neighbors)
+GOMPI_ENTRY(MPI_Dist_graph_neighbors, gompi_dist_graph_neighbors);

@@ -52,7 +52,7 @@ int gompi_type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_
 				     attribute_val, flag);
 	return rc == MPI_SUCCESS ? rc : refuse_type_attribute(call, &v);
 }
-GOMPI_ENTRY(MPI_Type_get_attr, gompi_type_get_attr)
+GOMPI_ENTRY(MPI_Type_get_attr, gompi_type_get_attr);
 
 int gompi_type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val) {
 	static const char call[] = "MPI_Type_set_attr";
@@ -63,7 +63,7 @@ int gompi_type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_
 				     (uintptr_t)datatype, type_keyval, attribute_val);
 	return rc == MPI_SUCCESS ? rc : refuse_type_attribute(call, &v);
 }
-GOMPI_ENTRY(MPI_Type_set_attr, gompi_type_set_attr)
+GOMPI_ENTRY(MPI_Type_set_attr, gompi_type_set_attr);
 
 int gompi_type_delete_attr(MPI_Datatype datatype, int type_keyval) {
 	static const char call[] = "MPI_Type_delete_attr";
@@ -74,4 +74,4 @@ int gompi_type_delete_attr(MPI_Datatype datatype, int type_keyval) {
 					(uintptr_t)datatype, type_keyval);
 	return rc == MPI_SUCCESS ? rc : refuse_type_attribute(call, &v);
 }
-GOMPI_ENTRY(MPI_Type_delete_attr, gompi_type_delete_attr)
+GOMPI_ENTRY(MPI_Type_delete_attr, gompi_type_delete_attr);

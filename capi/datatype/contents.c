@@ -139,7 +139,7 @@ int gompi_type_get_contents(MPI_Datatype datatype, int max_integers, int max_add
 						    .types = datatypes},
 			   datatype);
 }
-GOMPI_ENTRY(MPI_Type_get_contents, gompi_type_get_contents)
+GOMPI_ENTRY(MPI_Type_get_contents, gompi_type_get_contents);
 
 int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
 			      MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[], MPI_Aint addresses[],
@@ -155,4 +155,4 @@ int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI
 						    .types = datatypes},
 			   datatype);
 }
-GOMPI_ENTRY(MPI_Type_get_contents_c, gompi_type_get_contents_c)
+GOMPI_ENTRY(MPI_Type_get_contents_c, gompi_type_get_contents_c);

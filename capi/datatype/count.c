@@ -57,27 +57,27 @@ static inline int count_in(const char *call, const MPI_Status *status, MPI_Datat
 int gompi_get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) {
 	return count_in("MPI_Get_count", status, datatype, count, false, copies);
 }
-GOMPI_ENTRY(MPI_Get_count, gompi_get_count)
+GOMPI_ENTRY(MPI_Get_count, gompi_get_count);
 
 int gompi_get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
 	return count_in("MPI_Get_count", status, datatype, count, true, copies);
 }
-GOMPI_ENTRY(MPI_Get_count_c, gompi_get_count_c)
+GOMPI_ENTRY(MPI_Get_count_c, gompi_get_count_c);
 
 int gompi_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count) {
 	return count_in("MPI_Get_elements", status, datatype, count, false, elements);
 }
-GOMPI_ENTRY(MPI_Get_elements, gompi_get_elements)
+GOMPI_ENTRY(MPI_Get_elements, gompi_get_elements);
 
 int gompi_get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
 	return count_in("MPI_Get_elements", status, datatype, count, true, elements);
 }
-GOMPI_ENTRY(MPI_Get_elements_c, gompi_get_elements_c)
+GOMPI_ENTRY(MPI_Get_elements_c, gompi_get_elements_c);
 
 int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
 	return count_in("MPI_Get_elements_x", status, datatype, count, true, elements);
 }
-GOMPI_ENTRY(MPI_Get_elements_x, gompi_get_elements_x)
+GOMPI_ENTRY(MPI_Get_elements_x, gompi_get_elements_x);
 
 // Computes the bytes of n basic elements of a type. Returns false if that is impossible or the bytes overflow.
 static inline bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
@@ -125,14 +125,14 @@ static inline int set_elements(const char *call, MPI_Status *status, MPI_Datatyp
 int gompi_status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count) {
 	return set_elements("MPI_Status_set_elements", status, datatype, count);
 }
-GOMPI_ENTRY(MPI_Status_set_elements, gompi_status_set_elements)
+GOMPI_ENTRY(MPI_Status_set_elements, gompi_status_set_elements);
 
 int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
 	return set_elements("MPI_Status_set_elements", status, datatype, count);
 }
-GOMPI_ENTRY(MPI_Status_set_elements_c, gompi_status_set_elements_c)
+GOMPI_ENTRY(MPI_Status_set_elements_c, gompi_status_set_elements_c);
 
 int gompi_status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
 	return set_elements("MPI_Status_set_elements_x", status, datatype, count);
 }
-GOMPI_ENTRY(MPI_Status_set_elements_x, gompi_status_set_elements_x)
+GOMPI_ENTRY(MPI_Status_set_elements_x, gompi_status_set_elements_x);

@@ -22,7 +22,7 @@ int gompi_type_get_envelope(MPI_Datatype datatype, int *integers, int *addresses
 	*combiner = f->combiner;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_get_envelope, gompi_type_get_envelope)
+GOMPI_ENTRY(MPI_Type_get_envelope, gompi_type_get_envelope);
 
 int gompi_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *integers, MPI_Count *addresses, MPI_Count *counts,
 			      MPI_Count *datatypes, int *combiner) {
@@ -39,4 +39,4 @@ int gompi_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *integers, MPI_Co
 	*combiner = f->combiner;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_get_envelope_c, gompi_type_get_envelope_c)
+GOMPI_ENTRY(MPI_Type_get_envelope_c, gompi_type_get_envelope_c);

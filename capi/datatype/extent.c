@@ -24,7 +24,7 @@ int gompi_type_size(MPI_Datatype datatype, int *size) {
 	*size = gompi_as_int(f->size);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_size, gompi_type_size)
+GOMPI_ENTRY(MPI_Type_size, gompi_type_size);
 
 static inline int type_size(const char *call, MPI_Datatype datatype, MPI_Count *size) {
 	const struct gompi_facts *f = gompi_facts_get(datatype);
@@ -37,10 +37,10 @@ static inline int type_size(const char *call, MPI_Datatype datatype, MPI_Count *
 }
 
 int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size) { return type_size("MPI_Type_size", datatype, size); }
-GOMPI_ENTRY(MPI_Type_size_c, gompi_type_size_c)
+GOMPI_ENTRY(MPI_Type_size_c, gompi_type_size_c);
 
 int gompi_type_size_x(MPI_Datatype datatype, MPI_Count *size) { return type_size("MPI_Type_size_x", datatype, size); }
-GOMPI_ENTRY(MPI_Type_size_x, gompi_type_size_x)
+GOMPI_ENTRY(MPI_Type_size_x, gompi_type_size_x);
 
 // Stores lower bound and extent, or the true ones. MPI_Aint and MPI_Count are the same type.
 static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, int64_t *lb, int64_t *length) {
@@ -57,32 +57,32 @@ static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, 
 int gompi_type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *length) {
 	return extent("MPI_Type_get_extent", false, datatype, lb, length);
 }
-GOMPI_ENTRY(MPI_Type_get_extent, gompi_type_get_extent)
+GOMPI_ENTRY(MPI_Type_get_extent, gompi_type_get_extent);
 
 int gompi_type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
 	return extent("MPI_Type_get_extent", false, datatype, lb, length);
 }
-GOMPI_ENTRY(MPI_Type_get_extent_c, gompi_type_get_extent_c)
+GOMPI_ENTRY(MPI_Type_get_extent_c, gompi_type_get_extent_c);
 
 int gompi_type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
 	return extent("MPI_Type_get_extent_x", false, datatype, lb, length);
 }
-GOMPI_ENTRY(MPI_Type_get_extent_x, gompi_type_get_extent_x)
+GOMPI_ENTRY(MPI_Type_get_extent_x, gompi_type_get_extent_x);
 
 int gompi_type_get_true_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *length) {
 	return extent("MPI_Type_get_true_extent", true, datatype, lb, length);
 }
-GOMPI_ENTRY(MPI_Type_get_true_extent, gompi_type_get_true_extent)
+GOMPI_ENTRY(MPI_Type_get_true_extent, gompi_type_get_true_extent);
 
 int gompi_type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
 	return extent("MPI_Type_get_true_extent", true, datatype, lb, length);
 }
-GOMPI_ENTRY(MPI_Type_get_true_extent_c, gompi_type_get_true_extent_c)
+GOMPI_ENTRY(MPI_Type_get_true_extent_c, gompi_type_get_true_extent_c);
 
 int gompi_type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
 	return extent("MPI_Type_get_true_extent_x", true, datatype, lb, length);
 }
-GOMPI_ENTRY(MPI_Type_get_true_extent_x, gompi_type_get_true_extent_x)
+GOMPI_ENTRY(MPI_Type_get_true_extent_x, gompi_type_get_true_extent_x);
 
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count) {
 	if (t->flags & GOMPI_TYPE_OVERLAP)

@@ -14,7 +14,7 @@ int gompi_type_commit(MPI_Datatype *datatype) {
 		return gompi_not_a_datatype(*datatype, "MPI_Type_commit");
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_commit, gompi_type_commit)
+GOMPI_ENTRY(MPI_Type_commit, gompi_type_commit);
 
 static int refuse_free(const struct gompi_verdict *v) {
 	return gompi_refuse(v->class, "MPI_Type_free", v->text, GOMPI_ON_NONE, 0);
@@ -50,7 +50,7 @@ int gompi_type_free(MPI_Datatype *datatype) {
 	*datatype = MPI_DATATYPE_NULL;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_free, gompi_type_free)
+GOMPI_ENTRY(MPI_Type_free, gompi_type_free);
 
 int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
 	static const char call[] = "MPI_Type_dup";
@@ -69,4 +69,4 @@ int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
 	*newtype = made;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_dup, gompi_type_dup)
+GOMPI_ENTRY(MPI_Type_dup, gompi_type_dup);

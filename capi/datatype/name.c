@@ -33,7 +33,7 @@ int gompi_type_set_name(MPI_Datatype datatype, const char *type_name) {
 	int rc = gompi_name_set(&v, gompi_type_attributes_open((uintptr_t)datatype), type_name);
 	return rc == MPI_SUCCESS ? rc : gompi_refuse(rc, call, v.text, GOMPI_ON_NONE, 0);
 }
-GOMPI_ENTRY(MPI_Type_set_name, gompi_type_set_name)
+GOMPI_ENTRY(MPI_Type_set_name, gompi_type_set_name);
 
 int gompi_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) {
 	static const char call[] = "MPI_Type_get_name";
@@ -46,4 +46,4 @@ int gompi_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) 
 			  : gompi_type_name((uintptr_t)datatype, type_name);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_get_name, gompi_type_get_name)
+GOMPI_ENTRY(MPI_Type_get_name, gompi_type_get_name);

@@ -43,7 +43,7 @@ int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
 	*datatype = of[__builtin_ctz((unsigned)size)];
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_match_size, gompi_type_match_size)
+GOMPI_ENTRY(MPI_Type_match_size, gompi_type_match_size);
 
 #define TWO_INTEGER8 (MPI_Datatype)0x233 // core/datatype.TwoInteger8
 
@@ -73,7 +73,7 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 			*pair_type = pairs[i].pair;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Type_get_value_index, gompi_type_get_value_index)
+GOMPI_ENTRY(MPI_Type_get_value_index, gompi_type_get_value_index);
 
 // Cache of the unnamed types that were requested. Go finds types beyond its capacity. The store of number publishes the
 // entries.
@@ -121,14 +121,14 @@ static int create_unnamed(const char *call, int combiner, int p, int r, MPI_Data
 int gompi_type_create_f90_integer(int r, MPI_Datatype *newtype) {
 	return create_unnamed("MPI_Type_create_f90_integer", MPI_COMBINER_F90_INTEGER, 0, r, newtype);
 }
-GOMPI_ENTRY(MPI_Type_create_f90_integer, gompi_type_create_f90_integer)
+GOMPI_ENTRY(MPI_Type_create_f90_integer, gompi_type_create_f90_integer);
 
 int gompi_type_create_f90_real(int p, int r, MPI_Datatype *newtype) {
 	return create_unnamed("MPI_Type_create_f90_real", MPI_COMBINER_F90_REAL, p, r, newtype);
 }
-GOMPI_ENTRY(MPI_Type_create_f90_real, gompi_type_create_f90_real)
+GOMPI_ENTRY(MPI_Type_create_f90_real, gompi_type_create_f90_real);
 
 int gompi_type_create_f90_complex(int p, int r, MPI_Datatype *newtype) {
 	return create_unnamed("MPI_Type_create_f90_complex", MPI_COMBINER_F90_COMPLEX, p, r, newtype);
 }
-GOMPI_ENTRY(MPI_Type_create_f90_complex, gompi_type_create_f90_complex)
+GOMPI_ENTRY(MPI_Type_create_f90_complex, gompi_type_create_f90_complex);

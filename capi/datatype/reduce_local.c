@@ -48,4 +48,4 @@ int gompi_reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI
 	}
 	return gompi_up.reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
 }
-GOMPI_ENTRY(MPI_Reduce_local_c, gompi_reduce_local_c)
+GOMPI_ENTRY(MPI_Reduce_local_c, gompi_reduce_local_c);

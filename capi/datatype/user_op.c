@@ -59,12 +59,12 @@ static int make_op(const char *call, uintptr_t function, bool large, int commute
 int gompi_op_create(MPI_User_function *user_fn, int commute, MPI_Op *op) {
 	return make_op("MPI_Op_create", (uintptr_t)user_fn, false, commute, op);
 }
-GOMPI_ENTRY(MPI_Op_create, gompi_op_create)
+GOMPI_ENTRY(MPI_Op_create, gompi_op_create);
 
 int gompi_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op) {
 	return make_op("MPI_Op_create_c", (uintptr_t)user_fn, true, commute, op);
 }
-GOMPI_ENTRY(MPI_Op_create_c, gompi_op_create_c)
+GOMPI_ENTRY(MPI_Op_create_c, gompi_op_create_c);
 
 int gompi_op_free(MPI_Op *op) {
 	static const char call[] = "MPI_Op_free";
@@ -88,7 +88,7 @@ int gompi_op_free(MPI_Op *op) {
 	*op = MPI_OP_NULL;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Op_free, gompi_op_free)
+GOMPI_ENTRY(MPI_Op_free, gompi_op_free);
 
 int gompi_op_commutative(MPI_Op op, int *commute) {
 	const struct gompi_user_op *u = NULL;
@@ -99,4 +99,4 @@ int gompi_op_commutative(MPI_Op op, int *commute) {
 	*commute = u != NULL ? u->commutative : op != MPI_REPLACE && op != MPI_NO_OP;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Op_commutative, gompi_op_commutative)
+GOMPI_ENTRY(MPI_Op_commutative, gompi_op_commutative);

@@ -212,7 +212,7 @@ int gompi_error_class(int errorcode, int *errorclass) {
 	*errorclass = errorcode;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Error_class, gompi_error_class)
+GOMPI_ENTRY(MPI_Error_class, gompi_error_class);
 
 int gompi_error_string(int errorcode, char *string, int *resultlen) {
 	struct gompi_verdict v;
@@ -227,7 +227,7 @@ int gompi_error_string(int errorcode, char *string, int *resultlen) {
 	*resultlen = n;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Error_string, gompi_error_string)
+GOMPI_ENTRY(MPI_Error_string, gompi_error_string);
 
 static int no_more_codes(const char *call) {
 	return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another error code", GOMPI_ON_NONE, 0);
@@ -244,7 +244,7 @@ int gompi_add_error_class(int *errorclass) {
 	*errorclass = n;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Add_error_class, gompi_add_error_class)
+GOMPI_ENTRY(MPI_Add_error_class, gompi_add_error_class);
 
 int gompi_add_error_code(int errorclass, int *errorcode) {
 	static const char call[] = "MPI_Add_error_code";
@@ -264,7 +264,7 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 	*errorcode = n;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Add_error_code, gompi_add_error_code)
+GOMPI_ENTRY(MPI_Add_error_code, gompi_add_error_code);
 
 // Makes space for a string of `bytes` bytes. Returns false if out of memory.
 static bool make_text_room(struct added_code *c, size_t bytes) {
@@ -298,7 +298,7 @@ int gompi_add_error_string(int errorcode, const char *string) {
 		memcpy(c->text, string, n + 1);
 	return code_done(call, rc, &v);
 }
-GOMPI_ENTRY(MPI_Add_error_string, gompi_add_error_string)
+GOMPI_ENTRY(MPI_Add_error_string, gompi_add_error_string);
 
 int gompi_remove_error_class(int errorclass) {
 	struct gompi_verdict v;
@@ -313,7 +313,7 @@ int gompi_remove_error_class(int errorclass) {
 		remove_locked(errorclass);
 	return code_done("MPI_Remove_error_class", rc, &v);
 }
-GOMPI_ENTRY(MPI_Remove_error_class, gompi_remove_error_class)
+GOMPI_ENTRY(MPI_Remove_error_class, gompi_remove_error_class);
 
 int gompi_remove_error_code(int errorcode) {
 	struct gompi_verdict v;
@@ -332,7 +332,7 @@ int gompi_remove_error_code(int errorcode) {
 	}
 	return code_done("MPI_Remove_error_code", rc, &v);
 }
-GOMPI_ENTRY(MPI_Remove_error_code, gompi_remove_error_code)
+GOMPI_ENTRY(MPI_Remove_error_code, gompi_remove_error_code);
 
 int gompi_remove_error_string(int errorcode) {
 	struct gompi_verdict v;
@@ -349,4 +349,4 @@ int gompi_remove_error_string(int errorcode) {
 	}
 	return code_done("MPI_Remove_error_string", rc, &v);
 }
-GOMPI_ENTRY(MPI_Remove_error_string, gompi_remove_error_string)
+GOMPI_ENTRY(MPI_Remove_error_string, gompi_remove_error_string);

@@ -124,25 +124,25 @@ int gompi_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_f
 	return create_errhandler("MPI_Comm_create_errhandler", GOMPI_ON_COMM, (uintptr_t)comm_errhandler_fn,
 				 errhandler);
 }
-GOMPI_ENTRY(MPI_Comm_create_errhandler, gompi_comm_create_errhandler)
+GOMPI_ENTRY(MPI_Comm_create_errhandler, gompi_comm_create_errhandler);
 
 int gompi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler) {
 	return create_errhandler("MPI_Win_create_errhandler", GOMPI_ON_WIN, (uintptr_t)win_errhandler_fn, errhandler);
 }
-GOMPI_ENTRY(MPI_Win_create_errhandler, gompi_win_create_errhandler)
+GOMPI_ENTRY(MPI_Win_create_errhandler, gompi_win_create_errhandler);
 
 int gompi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler) {
 	return create_errhandler("MPI_File_create_errhandler", GOMPI_ON_FILE, (uintptr_t)file_errhandler_fn,
 				 errhandler);
 }
-GOMPI_ENTRY(MPI_File_create_errhandler, gompi_file_create_errhandler)
+GOMPI_ENTRY(MPI_File_create_errhandler, gompi_file_create_errhandler);
 
 int gompi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
 				    MPI_Errhandler *errhandler) {
 	return create_errhandler("MPI_Session_create_errhandler", GOMPI_ON_SESSION, (uintptr_t)session_errhandler_fn,
 				 errhandler);
 }
-GOMPI_ENTRY(MPI_Session_create_errhandler, gompi_session_create_errhandler)
+GOMPI_ENTRY(MPI_Session_create_errhandler, gompi_session_create_errhandler);
 
 __attribute__((cold, noinline)) static int refuse_errhandler(const char *call, uintptr_t h) {
 	struct gompi_verdict v;
@@ -174,4 +174,4 @@ int gompi_errhandler_free(MPI_Errhandler *errhandler) {
 	*errhandler = MPI_ERRHANDLER_NULL;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Errhandler_free, gompi_errhandler_free)
+GOMPI_ENTRY(MPI_Errhandler_free, gompi_errhandler_free);

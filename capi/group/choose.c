@@ -100,12 +100,12 @@ static int by_ranks(const char *call, MPI_Group group, int n, const int ranks[],
 int gompi_group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup) {
 	return by_ranks("MPI_Group_incl", group, n, ranks, true, newgroup);
 }
-GOMPI_ENTRY(MPI_Group_incl, gompi_group_incl)
+GOMPI_ENTRY(MPI_Group_incl, gompi_group_incl);
 
 int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup) {
 	return by_ranks("MPI_Group_excl", group, n, ranks, false, newgroup);
 }
-GOMPI_ENTRY(MPI_Group_excl, gompi_group_excl)
+GOMPI_ENTRY(MPI_Group_excl, gompi_group_excl);
 
 // Checks range i and stores the number of ranks that it names. The group has size processes, and room is the number of
 // ranks not yet named. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_ARG if the stride is 0, MPI_ERR_RANK.
@@ -156,12 +156,12 @@ static int by_ranges(const char *call, MPI_Group group, int n, int ranges[][3], 
 int gompi_group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup) {
 	return by_ranges("MPI_Group_range_incl", group, n, ranges, true, newgroup);
 }
-GOMPI_ENTRY(MPI_Group_range_incl, gompi_group_range_incl)
+GOMPI_ENTRY(MPI_Group_range_incl, gompi_group_range_incl);
 
 int gompi_group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup) {
 	return by_ranges("MPI_Group_range_excl", group, n, ranges, false, newgroup);
 }
-GOMPI_ENTRY(MPI_Group_range_excl, gompi_group_range_excl)
+GOMPI_ENTRY(MPI_Group_range_excl, gompi_group_range_excl);
 
 enum which { ALL, THOSE_IN, THOSE_NOT_IN };
 
@@ -197,14 +197,14 @@ static int by_groups(const char *call, MPI_Group group1, MPI_Group group2, enum 
 int gompi_group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
 	return by_groups("MPI_Group_union", group1, group2, ALL, true, newgroup);
 }
-GOMPI_ENTRY(MPI_Group_union, gompi_group_union)
+GOMPI_ENTRY(MPI_Group_union, gompi_group_union);
 
 int gompi_group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
 	return by_groups("MPI_Group_intersection", group1, group2, THOSE_IN, false, newgroup);
 }
-GOMPI_ENTRY(MPI_Group_intersection, gompi_group_intersection)
+GOMPI_ENTRY(MPI_Group_intersection, gompi_group_intersection);
 
 int gompi_group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
 	return by_groups("MPI_Group_difference", group1, group2, THOSE_NOT_IN, false, newgroup);
 }
-GOMPI_ENTRY(MPI_Group_difference, gompi_group_difference)
+GOMPI_ENTRY(MPI_Group_difference, gompi_group_difference);

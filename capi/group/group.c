@@ -136,7 +136,7 @@ int gompi_group_free(MPI_Group *group) {
 	*group = MPI_GROUP_NULL;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Group_free, gompi_group_free)
+GOMPI_ENTRY(MPI_Group_free, gompi_group_free);
 
 int gompi_group_size(MPI_Group group, int *size) {
 	const struct gompi_group *g = gompi_group_get(group);
@@ -147,7 +147,7 @@ int gompi_group_size(MPI_Group group, int *size) {
 	*size = g->ranks.n;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Group_size, gompi_group_size)
+GOMPI_ENTRY(MPI_Group_size, gompi_group_size);
 
 // Executes MPI_Group_rank for the first query of a group, and raises its errors.
 static __attribute__((cold, noinline)) int find_rank(MPI_Group group, int *rank) {
@@ -173,7 +173,7 @@ int gompi_group_rank(MPI_Group group, int *rank) {
 	*rank = known;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Group_rank, gompi_group_rank)
+GOMPI_ENTRY(MPI_Group_rank, gompi_group_rank);
 
 int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 	static const char call[] = "MPI_Group_compare";
@@ -185,7 +185,7 @@ int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 	*result = a == b ? MPI_IDENT : gompi_ranks_compare(&a->ranks, &b->ranks);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Group_compare, gompi_group_compare)
+GOMPI_ENTRY(MPI_Group_compare, gompi_group_compare);
 
 // Returns the index of the first of n ranks that is neither a rank of the group nor MPI_PROC_NULL, or n if there is
 // none.
@@ -223,4 +223,4 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	}
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Group_translate_ranks, gompi_group_translate_ranks)
+GOMPI_ENTRY(MPI_Group_translate_ranks, gompi_group_translate_ranks);

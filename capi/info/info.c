@@ -326,7 +326,7 @@ int gompi_info_create(MPI_Info *info) {
 	return end_info_call("MPI_Info_create",
 			     info == NULL ? no_place(&v) : gompi_info_finish(gompi_info_begin(), info, &v), &v);
 }
-GOMPI_ENTRY(MPI_Info_create, gompi_info_create)
+GOMPI_ENTRY(MPI_Info_create, gompi_info_create);
 
 int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	struct gompi_verdict v;
@@ -343,7 +343,7 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	}
 	return end_info_call("MPI_Info_create_env", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_create_env, gompi_info_create_env)
+GOMPI_ENTRY(MPI_Info_create_env, gompi_info_create_env);
 
 int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 	struct gompi_verdict v;
@@ -362,7 +362,7 @@ int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 	unlock_info();
 	return end_info_call("MPI_Info_dup", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_dup, gompi_info_dup)
+GOMPI_ENTRY(MPI_Info_dup, gompi_info_dup);
 
 int gompi_info_free(MPI_Info *info) {
 	struct gompi_verdict v;
@@ -383,7 +383,7 @@ int gompi_info_free(MPI_Info *info) {
 	gompi_biased_give(&infos.lock);
 	return end_info_call("MPI_Info_free", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_free, gompi_info_free)
+GOMPI_ENTRY(MPI_Info_free, gompi_info_free);
 
 int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 	struct gompi_verdict v;
@@ -408,7 +408,7 @@ int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 	unlock_info();
 	return end_info_call("MPI_Info_set", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_set, gompi_info_set)
+GOMPI_ENTRY(MPI_Info_set, gompi_info_set);
 
 int gompi_info_delete(MPI_Info info, const char *key) {
 	struct gompi_verdict v;
@@ -429,7 +429,7 @@ int gompi_info_delete(MPI_Info info, const char *key) {
 	unlock_info();
 	return end_info_call("MPI_Info_delete", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_delete, gompi_info_delete)
+GOMPI_ENTRY(MPI_Info_delete, gompi_info_delete);
 
 // Copies a value to room >= 1 bytes, truncated if necessary.
 static void copy_value(char *to, int room, struct pair *p) {
@@ -460,7 +460,7 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 	unlock_info();
 	return end_info_call("MPI_Info_get", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_get, gompi_info_get)
+GOMPI_ENTRY(MPI_Info_get, gompi_info_get);
 
 int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag) {
 	struct gompi_verdict v;
@@ -489,7 +489,7 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 	unlock_info();
 	return end_info_call("MPI_Info_get_string", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_get_string, gompi_info_get_string)
+GOMPI_ENTRY(MPI_Info_get_string, gompi_info_get_string);
 
 int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag) {
 	struct gompi_verdict v;
@@ -511,7 +511,7 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 	unlock_info();
 	return end_info_call("MPI_Info_get_valuelen", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen)
+GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen);
 
 // Executes MPI_Info_get_nkeys for MPI_INFO_ENV, and raises its errors.
 static __attribute__((cold, noinline)) int other_nkeys(MPI_Info info, int *nkeys) {
@@ -536,7 +536,7 @@ int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
 	*nkeys = pairs_of(x);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Info_get_nkeys, gompi_info_get_nkeys)
+GOMPI_ENTRY(MPI_Info_get_nkeys, gompi_info_get_nkeys);
 
 int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	struct gompi_verdict v;
@@ -558,4 +558,4 @@ int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	unlock_info();
 	return end_info_call("MPI_Info_get_nthkey", class, &v);
 }
-GOMPI_ENTRY(MPI_Info_get_nthkey, gompi_info_get_nthkey)
+GOMPI_ENTRY(MPI_Info_get_nthkey, gompi_info_get_nthkey);

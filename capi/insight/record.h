@@ -23,7 +23,7 @@
 #pragma GCC visibility pop
 
 #include "base/order.h"
-#include "insight/z_layout.h"
+#include "insight/generated/layout.h"
 
 // The shared memory: the job's header, and the part of a rank. See core/insight/layout.go.
 struct gompi_insight_job {

@@ -164,26 +164,26 @@ int gompi_buffer_attach_c(void *buffer, MPI_Count size) {
 		       ? MPI_SUCCESS
 		       : attach_closer("MPI_Buffer_attach", false, MPI_COMM_NULL, buffer, size);
 }
-GOMPI_ENTRY(MPI_Buffer_attach_c, gompi_buffer_attach_c)
+GOMPI_ENTRY(MPI_Buffer_attach_c, gompi_buffer_attach_c);
 
 int gompi_buffer_detach(void *buffer_addr, int *size) {
 	return detach_quick(process_attached(), buffer_addr, size, NULL)
 		       ? MPI_SUCCESS
 		       : detach_closer("MPI_Buffer_detach", false, MPI_COMM_NULL, buffer_addr, size, NULL);
 }
-GOMPI_ENTRY(MPI_Buffer_detach, gompi_buffer_detach)
+GOMPI_ENTRY(MPI_Buffer_detach, gompi_buffer_detach);
 
 int gompi_buffer_detach_c(void *buffer_addr, MPI_Count *size) {
 	return detach_quick(process_attached(), buffer_addr, NULL, size)
 		       ? MPI_SUCCESS
 		       : detach_closer("MPI_Buffer_detach", false, MPI_COMM_NULL, buffer_addr, NULL, size);
 }
-GOMPI_ENTRY(MPI_Buffer_detach_c, gompi_buffer_detach_c)
+GOMPI_ENTRY(MPI_Buffer_detach_c, gompi_buffer_detach_c);
 
 int gompi_buffer_flush(void) {
 	return is_empty(process_attached()) ? MPI_SUCCESS : flush_closer("MPI_Buffer_flush", false, MPI_COMM_NULL);
 }
-GOMPI_ENTRY(MPI_Buffer_flush, gompi_buffer_flush)
+GOMPI_ENTRY(MPI_Buffer_flush, gompi_buffer_flush);
 
 int gompi_buffer_iflush(MPI_Request *request) {
 	if (request == NULL || !is_empty(process_attached()))
@@ -191,34 +191,34 @@ int gompi_buffer_iflush(MPI_Request *request) {
 	*request = GOMPI_REQUEST_DONE;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Buffer_iflush, gompi_buffer_iflush)
+GOMPI_ENTRY(MPI_Buffer_iflush, gompi_buffer_iflush);
 
 int gompi_comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
 	return attach_quick(comm_attached(gompi_comm_get(comm)), buffer, size)
 		       ? MPI_SUCCESS
 		       : attach_closer("MPI_Comm_attach_buffer", true, comm, buffer, size);
 }
-GOMPI_ENTRY(MPI_Comm_attach_buffer_c, gompi_comm_attach_buffer_c)
+GOMPI_ENTRY(MPI_Comm_attach_buffer_c, gompi_comm_attach_buffer_c);
 
 int gompi_comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
 	return detach_quick(comm_attached(gompi_comm_get(comm)), buffer_addr, size, NULL)
 		       ? MPI_SUCCESS
 		       : detach_closer("MPI_Comm_detach_buffer", true, comm, buffer_addr, size, NULL);
 }
-GOMPI_ENTRY(MPI_Comm_detach_buffer, gompi_comm_detach_buffer)
+GOMPI_ENTRY(MPI_Comm_detach_buffer, gompi_comm_detach_buffer);
 
 int gompi_comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size) {
 	return detach_quick(comm_attached(gompi_comm_get(comm)), buffer_addr, NULL, size)
 		       ? MPI_SUCCESS
 		       : detach_closer("MPI_Comm_detach_buffer", true, comm, buffer_addr, NULL, size);
 }
-GOMPI_ENTRY(MPI_Comm_detach_buffer_c, gompi_comm_detach_buffer_c)
+GOMPI_ENTRY(MPI_Comm_detach_buffer_c, gompi_comm_detach_buffer_c);
 
 int gompi_comm_flush_buffer(MPI_Comm comm) {
 	return is_empty(comm_attached(gompi_comm_get(comm))) ? MPI_SUCCESS
 							     : flush_closer("MPI_Comm_flush_buffer", true, comm);
 }
-GOMPI_ENTRY(MPI_Comm_flush_buffer, gompi_comm_flush_buffer)
+GOMPI_ENTRY(MPI_Comm_flush_buffer, gompi_comm_flush_buffer);
 
 int gompi_comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
 	if (request == NULL || !is_empty(comm_attached(gompi_comm_get(comm))))
@@ -226,4 +226,4 @@ int gompi_comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
 	*request = GOMPI_REQUEST_DONE;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Comm_iflush_buffer, gompi_comm_iflush_buffer)
+GOMPI_ENTRY(MPI_Comm_iflush_buffer, gompi_comm_iflush_buffer);

@@ -83,7 +83,7 @@ int gompi_bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 	return buffered_closer(&(struct gompi_envelope){"MPI_Bsend", buf, count, datatype, dest, tag, comm}, false,
 			       NULL);
 }
-GOMPI_ENTRY(MPI_Bsend_c, gompi_bsend_c)
+GOMPI_ENTRY(MPI_Bsend_c, gompi_bsend_c);
 
 int gompi_ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		   MPI_Request *request) {
@@ -94,7 +94,7 @@ int gompi_ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
 	return buffered_closer(&(struct gompi_envelope){"MPI_Ibsend", buf, count, datatype, dest, tag, comm}, true,
 			       request);
 }
-GOMPI_ENTRY(MPI_Ibsend_c, gompi_ibsend_c)
+GOMPI_ENTRY(MPI_Ibsend_c, gompi_ibsend_c);
 
 int gompi_buffered_start(struct gompi_request *r, struct gompi_verdict *v) {
 	int class = r->peer == MPI_PROC_NULL ? MPI_SUCCESS : buffered_send(r, v);

@@ -67,7 +67,7 @@ int gompi_sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 			      in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
 	return exchange(&out, &in, false, status);
 }
-GOMPI_ENTRY(MPI_Sendrecv_c, gompi_sendrecv_c)
+GOMPI_ENTRY(MPI_Sendrecv_c, gompi_sendrecv_c);
 
 int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
 			     int recvtag, MPI_Comm comm, MPI_Status *status) {
@@ -75,7 +75,7 @@ int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 			      in = {"MPI_Sendrecv_replace", buf, count, datatype, source, recvtag, comm};
 	return exchange(&out, &in, true, status);
 }
-GOMPI_ENTRY(MPI_Sendrecv_replace_c, gompi_sendrecv_replace_c)
+GOMPI_ENTRY(MPI_Sendrecv_replace_c, gompi_sendrecv_replace_c);
 
 // A nonblocking exchange whose send could not complete immediately: its two messages, and the copy that it sends, if
 // needed. The request of the application represents both: it is complete when both are, and its status is that of the
@@ -255,7 +255,7 @@ int gompi_isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 			      in = {"MPI_Isendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
 	return iexchange(&out, &in, false, request);
 }
-GOMPI_ENTRY(MPI_Isendrecv_c, gompi_isendrecv_c)
+GOMPI_ENTRY(MPI_Isendrecv_c, gompi_isendrecv_c);
 
 int gompi_isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
 			      int recvtag, MPI_Comm comm, MPI_Request *request) {
@@ -263,4 +263,4 @@ int gompi_isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype,
 			      in = {"MPI_Isendrecv_replace", buf, count, datatype, source, recvtag, comm};
 	return iexchange(&out, &in, true, request);
 }
-GOMPI_ENTRY(MPI_Isendrecv_replace_c, gompi_isendrecv_replace_c)
+GOMPI_ENTRY(MPI_Isendrecv_replace_c, gompi_isendrecv_replace_c);

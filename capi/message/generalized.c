@@ -69,7 +69,7 @@ int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_fre
 	*request = (MPI_Request)gompi_request_handle(r);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Grequest_start, gompi_grequest_start)
+GOMPI_ENTRY(MPI_Grequest_start, gompi_grequest_start);
 
 int gompi_grequest_complete(MPI_Request request) {
 	struct gompi_request *r = gompi_request_of(request);
@@ -79,4 +79,4 @@ int gompi_grequest_complete(MPI_Request request) {
 	gompi_request_complete(r);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Grequest_complete, gompi_grequest_complete)
+GOMPI_ENTRY(MPI_Grequest_complete, gompi_grequest_complete);

@@ -368,14 +368,14 @@ int gompi_psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Dat
 	struct gompi_envelope e = {"MPI_Psend_init", buf, count, datatype, dest, tag, comm};
 	return init_partitioned(&e, partitions, true, info, request);
 }
-GOMPI_ENTRY(MPI_Psend_init_c, gompi_psend_init_c)
+GOMPI_ENTRY(MPI_Psend_init_c, gompi_psend_init_c);
 
 int gompi_precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
 		       MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	struct gompi_envelope e = {"MPI_Precv_init", buf, count, datatype, dest, tag, comm};
 	return init_partitioned(&e, partitions, false, info, request);
 }
-GOMPI_ENTRY(MPI_Precv_init_c, gompi_precv_init_c)
+GOMPI_ENTRY(MPI_Precv_init_c, gompi_precv_init_c);
 
 // Returns the partitioned request of a handle. Returns NULL if there is none; then the call returns *rc.
 static struct gompi_request *partitioned_request(const char *call, MPI_Request request, int *rc) {
@@ -443,7 +443,7 @@ int gompi_pready(int partition, MPI_Request request) {
 	struct gompi_request *r = partitioned_request("MPI_Pready", request, &rc);
 	return r != NULL ? mark_ready("MPI_Pready", r, 1, partition, NULL) : rc;
 }
-GOMPI_ENTRY(MPI_Pready, gompi_pready)
+GOMPI_ENTRY(MPI_Pready, gompi_pready);
 
 int gompi_pready_range(int partition_low, int partition_high, MPI_Request request) {
 	const char *call = "MPI_Pready_range";
@@ -461,7 +461,7 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 	int32_t most = partitioned_of(r)->parts;
 	return mark_ready(call, r, n <= most ? (int)n : most < INT32_MAX ? most + 1 : most, partition_low, NULL);
 }
-GOMPI_ENTRY(MPI_Pready_range, gompi_pready_range)
+GOMPI_ENTRY(MPI_Pready_range, gompi_pready_range);
 
 int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request request) {
 	const char *call = "MPI_Pready_list";
@@ -476,7 +476,7 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 	}
 	return mark_ready(call, r, length, 0, array_of_partitions);
 }
-GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list)
+GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);
 
 // Returns true if all that the sender has of a partition of this side has arrived. If the partitions are empty, the
 // shares of the partition numbers count. A partition for which the sender has no data arrives when the request is
@@ -534,4 +534,4 @@ int gompi_parrived(MPI_Request request, int partition, int *flag) {
 		gompi_message_polled();
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Parrived, gompi_parrived)
+GOMPI_ENTRY(MPI_Parrived, gompi_parrived);

@@ -120,7 +120,7 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 		return rc;
 	return probe_blocking(&p, "MPI_Probe", source, tag, comm);
 }
-GOMPI_ENTRY(MPI_Probe, gompi_probe)
+GOMPI_ENTRY(MPI_Probe, gompi_probe);
 
 int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
 	static const char call[] = "MPI_Mprobe";
@@ -136,7 +136,7 @@ int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_S
 		return rc;
 	return hand_out(&p, call, comm, message);
 }
-GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe)
+GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe);
 
 // Checks for a message without waiting. wrong describes an error to raise if the other arguments are valid, or is NULL.
 // Returns true if the call ends with *rc.
@@ -174,7 +174,7 @@ int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *stat
 	int rc;
 	return probe_once(&p, "MPI_Iprobe", comm, flag == NULL ? "flag is NULL" : NULL, flag, &rc) ? rc : MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Iprobe, gompi_iprobe)
+GOMPI_ENTRY(MPI_Iprobe, gompi_iprobe);
 
 int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
 	static const char call[] = "MPI_Improbe";
@@ -194,7 +194,7 @@ int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *me
 	*flag = rc == MPI_SUCCESS;
 	return rc;
 }
-GOMPI_ENTRY(MPI_Improbe, gompi_improbe)
+GOMPI_ENTRY(MPI_Improbe, gompi_improbe);
 
 static int no_message(const char *call, MPI_Message message) {
 	return gompi_call_error(call, MPI_ERR_REQUEST, "%#zx is no message, or one that was received", (size_t)message);
@@ -261,7 +261,7 @@ int gompi_mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 	gompi_buffer_drop(&r.buf);
 	return gompi_finish_receive(&r, class, call, status);
 }
-GOMPI_ENTRY(MPI_Mrecv_c, gompi_mrecv_c)
+GOMPI_ENTRY(MPI_Mrecv_c, gompi_mrecv_c);
 
 int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
 	static const char call[] = "MPI_Imrecv";
@@ -287,4 +287,4 @@ int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Messag
 	gompi_call_step(l->home);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Imrecv_c, gompi_imrecv_c)
+GOMPI_ENTRY(MPI_Imrecv_c, gompi_imrecv_c);

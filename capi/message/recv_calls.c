@@ -28,7 +28,7 @@ int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 	}
 	return receive_closer(&(struct gompi_envelope){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
 }
-GOMPI_ENTRY(MPI_Recv_c, gompi_recv_c)
+GOMPI_ENTRY(MPI_Recv_c, gompi_recv_c);
 
 static __attribute__((noinline)) int irecv_closer(const struct gompi_envelope *e, bool persistent,
 						  MPI_Request *request) {
@@ -68,7 +68,7 @@ int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 	return irecv_closer(&(struct gompi_envelope){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
 			    request);
 }
-GOMPI_ENTRY(MPI_Irecv_c, gompi_irecv_c)
+GOMPI_ENTRY(MPI_Irecv_c, gompi_irecv_c);
 
 int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
 		      MPI_Request *request) {
@@ -77,4 +77,4 @@ int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sou
 	return irecv_closer(&(struct gompi_envelope){"MPI_Recv_init", buf, count, datatype, source, tag, comm}, true,
 			    request);
 }
-GOMPI_ENTRY(MPI_Recv_init_c, gompi_recv_init_c)
+GOMPI_ENTRY(MPI_Recv_init_c, gompi_recv_init_c);

@@ -41,7 +41,7 @@ int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	gompi_message_polled();
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Request_get_status, gompi_request_get_status)
+GOMPI_ENTRY(MPI_Request_get_status, gompi_request_get_status);
 
 int gompi_request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[]) {
 	const char *call = "MPI_Request_get_status_all";
@@ -59,7 +59,7 @@ int gompi_request_get_status_all(int count, const MPI_Request requests[], int *f
 	}
 	return rc;
 }
-GOMPI_ENTRY(MPI_Request_get_status_all, gompi_request_get_status_all)
+GOMPI_ENTRY(MPI_Request_get_status_all, gompi_request_get_status_all);
 
 int gompi_request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	const char *call = "MPI_Request_get_status_any";
@@ -78,7 +78,7 @@ int gompi_request_get_status_any(int count, const MPI_Request requests[], int *i
 		gompi_message_polled();
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Request_get_status_any, gompi_request_get_status_any)
+GOMPI_ENTRY(MPI_Request_get_status_any, gompi_request_get_status_any);
 
 int gompi_request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
 				  MPI_Status statuses[]) {
@@ -106,7 +106,7 @@ int gompi_request_get_status_some(int incount, const MPI_Request requests[], int
 		gompi_message_polled();
 	return rc;
 }
-GOMPI_ENTRY(MPI_Request_get_status_some, gompi_request_get_status_some)
+GOMPI_ENTRY(MPI_Request_get_status_some, gompi_request_get_status_some);
 
 static __attribute__((noinline)) bool no_live_request(const char *call, const MPI_Request *at, struct gompi_request **r,
 						      int *rc) {
@@ -177,7 +177,7 @@ int gompi_request_free(MPI_Request *request) {
 	r->result.class = MPI_SUCCESS; // discards the error of the operation
 	return gompi_request_forget(r, &v) == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, on);
 }
-GOMPI_ENTRY(MPI_Request_free, gompi_request_free)
+GOMPI_ENTRY(MPI_Request_free, gompi_request_free);
 
 // Implements MPI_Cancel (MPI-5.0 3.8.4).
 int gompi_cancel(MPI_Request *request) {
@@ -203,7 +203,7 @@ int gompi_cancel(MPI_Request *request) {
 	gompi_lane_end(r->lane);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Cancel, gompi_cancel)
+GOMPI_ENTRY(MPI_Cancel, gompi_cancel);
 
 // Returns true if a request can be started. Else v describes the error, MPI_ERR_REQUEST.
 static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
@@ -243,7 +243,7 @@ int gompi_start(MPI_Request *request) {
 		return MPI_SUCCESS;
 	return gompi_request_raise(&v, call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL);
 }
-GOMPI_ENTRY(MPI_Start, gompi_start)
+GOMPI_ENTRY(MPI_Start, gompi_start);
 
 static __attribute__((cold)) int refuse_at(const char *call, const struct gompi_verdict *why, int i, int n,
 					   const struct gompi_request *r) {
@@ -275,4 +275,4 @@ int gompi_startall(int count, MPI_Request requests[]) {
 	}
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Startall, gompi_startall)
+GOMPI_ENTRY(MPI_Startall, gompi_startall);

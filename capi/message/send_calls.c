@@ -155,56 +155,56 @@ static int send_init(const char *call, enum gompi_mode mode, const void *buf, in
 int gompi_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	return send_as("MPI_Send", MODE_STANDARD, buf, count, datatype, dest, tag, comm);
 }
-GOMPI_ENTRY(MPI_Send_c, gompi_send_c)
+GOMPI_ENTRY(MPI_Send_c, gompi_send_c);
 
 int gompi_ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	return send_as("MPI_Ssend", MODE_SYNCHRONOUS, buf, count, datatype, dest, tag, comm);
 }
-GOMPI_ENTRY(MPI_Ssend_c, gompi_ssend_c)
+GOMPI_ENTRY(MPI_Ssend_c, gompi_ssend_c);
 
 int gompi_rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	return send_as("MPI_Rsend", MODE_READY, buf, count, datatype, dest, tag, comm);
 }
-GOMPI_ENTRY(MPI_Rsend_c, gompi_rsend_c)
+GOMPI_ENTRY(MPI_Rsend_c, gompi_rsend_c);
 
 int gompi_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		  MPI_Request *request) {
 	return isend_as("MPI_Isend", MODE_STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
-GOMPI_ENTRY(MPI_Isend_c, gompi_isend_c)
+GOMPI_ENTRY(MPI_Isend_c, gompi_isend_c);
 
 int gompi_issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		   MPI_Request *request) {
 	return isend_as("MPI_Issend", MODE_SYNCHRONOUS, buf, count, datatype, dest, tag, comm, request);
 }
-GOMPI_ENTRY(MPI_Issend_c, gompi_issend_c)
+GOMPI_ENTRY(MPI_Issend_c, gompi_issend_c);
 
 int gompi_irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		   MPI_Request *request) {
 	return isend_as("MPI_Irsend", MODE_READY, buf, count, datatype, dest, tag, comm, request);
 }
-GOMPI_ENTRY(MPI_Irsend_c, gompi_irsend_c)
+GOMPI_ENTRY(MPI_Irsend_c, gompi_irsend_c);
 
 int gompi_send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		      MPI_Request *request) {
 	return send_init("MPI_Send_init", MODE_STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
-GOMPI_ENTRY(MPI_Send_init_c, gompi_send_init_c)
+GOMPI_ENTRY(MPI_Send_init_c, gompi_send_init_c);
 
 int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		       MPI_Request *request) {
 	return send_init("MPI_Ssend_init", MODE_SYNCHRONOUS, buf, count, datatype, dest, tag, comm, request);
 }
-GOMPI_ENTRY(MPI_Ssend_init_c, gompi_ssend_init_c)
+GOMPI_ENTRY(MPI_Ssend_init_c, gompi_ssend_init_c);
 
 int gompi_bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		       MPI_Request *request) {
 	return send_init("MPI_Bsend_init", MODE_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
-GOMPI_ENTRY(MPI_Bsend_init_c, gompi_bsend_init_c)
+GOMPI_ENTRY(MPI_Bsend_init_c, gompi_bsend_init_c);
 
 int gompi_rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		       MPI_Request *request) {
 	return send_init("MPI_Rsend_init", MODE_READY, buf, count, datatype, dest, tag, comm, request);
 }
-GOMPI_ENTRY(MPI_Rsend_init_c, gompi_rsend_init_c)
+GOMPI_ENTRY(MPI_Rsend_init_c, gompi_rsend_init_c);

@@ -101,7 +101,7 @@ int gompi_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	}
 	return end_all("MPI_Waitall", count, requests, statuses, pending);
 }
-GOMPI_ENTRY(MPI_Waitall, gompi_waitall)
+GOMPI_ENTRY(MPI_Waitall, gompi_waitall);
 
 int gompi_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
 	int rc;
@@ -116,4 +116,4 @@ int gompi_testall(int count, MPI_Request requests[], int *flag, MPI_Status statu
 	gompi_poll_over();
 	return end_all("MPI_Testall", count, requests, statuses, MPI_SUCCESS);
 }
-GOMPI_ENTRY(MPI_Testall, gompi_testall)
+GOMPI_ENTRY(MPI_Testall, gompi_testall);

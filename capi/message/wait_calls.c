@@ -32,7 +32,7 @@ int gompi_wait(MPI_Request *request, MPI_Status *status) {
 		return end_idle("MPI_Wait", what, request, status);
 	return wait_live(r, request, status);
 }
-GOMPI_ENTRY(MPI_Wait, gompi_wait)
+GOMPI_ENTRY(MPI_Wait, gompi_wait);
 
 int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 	struct gompi_request *r;
@@ -52,4 +52,4 @@ int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 	gompi_message_polled();
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Test, gompi_test)
+GOMPI_ENTRY(MPI_Test, gompi_test);

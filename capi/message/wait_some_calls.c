@@ -84,7 +84,7 @@ int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *sta
 	}
 	return rc;
 }
-GOMPI_ENTRY(MPI_Waitany, gompi_waitany)
+GOMPI_ENTRY(MPI_Waitany, gompi_waitany);
 
 int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	int rc;
@@ -105,7 +105,7 @@ int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_
 		gompi_message_polled();
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Testany, gompi_testany)
+GOMPI_ENTRY(MPI_Testany, gompi_testany);
 
 // Ends all complete requests, and stores their number, indices and statuses. Determines the set once: other requests
 // may complete meanwhile, and whether one of the set has failed decides about the statuses of all.
@@ -143,7 +143,7 @@ int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indic
 		*outcount = MPI_UNDEFINED;
 	return rc;
 }
-GOMPI_ENTRY(MPI_Waitsome, gompi_waitsome)
+GOMPI_ENTRY(MPI_Waitsome, gompi_waitsome);
 
 int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
 	int rc;
@@ -164,4 +164,4 @@ int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indic
 	gompi_poll_over();
 	return end_some("MPI_Testsome", incount, requests, outcount, indices, statuses);
 }
-GOMPI_ENTRY(MPI_Testsome, gompi_testsome)
+GOMPI_ENTRY(MPI_Testsome, gompi_testsome);

@@ -99,7 +99,7 @@ int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 	return accumulate_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 			       target_datatype, op, win);
 }
-GOMPI_ENTRY(MPI_Accumulate_c, gompi_accumulate_c)
+GOMPI_ENTRY(MPI_Accumulate_c, gompi_accumulate_c);
 
 int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 			MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
@@ -125,7 +125,7 @@ int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dat
 						      .op = op,
 						      .win = win});
 }
-GOMPI_ENTRY(MPI_Raccumulate_c, gompi_raccumulate_c)
+GOMPI_ENTRY(MPI_Raccumulate_c, gompi_raccumulate_c);
 
 static struct gompi_operation describe_get_accumulate(const void *origin_addr, MPI_Count origin_count,
 						      MPI_Datatype origin_datatype, void *result_addr,
@@ -180,7 +180,7 @@ int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
 	return get_accumulate_slow(origin_addr, origin_count, origin_datatype, result_addr, result_count,
 				   result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
-GOMPI_ENTRY(MPI_Get_accumulate_c, gompi_get_accumulate_c)
+GOMPI_ENTRY(MPI_Get_accumulate_c, gompi_get_accumulate_c);
 
 int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
 			    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
@@ -202,4 +202,4 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 	r.call = "MPI_Rget_accumulate";
 	return gompi_rma_do(&r);
 }
-GOMPI_ENTRY(MPI_Rget_accumulate_c, gompi_rget_accumulate_c)
+GOMPI_ENTRY(MPI_Rget_accumulate_c, gompi_rget_accumulate_c);

@@ -30,4 +30,4 @@ int gompi_win_fence(int assert, MPI_Win win) {
 	gompi_epoch_over(w, call);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_fence", rc);
 }
-GOMPI_ENTRY(MPI_Win_fence, gompi_win_fence)
+GOMPI_ENTRY(MPI_Win_fence, gompi_win_fence);

@@ -69,7 +69,7 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 	}
 	return fetch_slow(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
-GOMPI_ENTRY(MPI_Fetch_and_op, gompi_fetch_and_op)
+GOMPI_ENTRY(MPI_Fetch_and_op, gompi_fetch_and_op);
 
 // Swaps an element at `to`. Must be called after gompi_small_enter_marked or gompi_update_enter; calls
 // gompi_small_leave.
@@ -127,4 +127,4 @@ int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, vo
 		return swap(to, origin_addr, compare_addr, result_addr, size);
 	return swap_slow(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 }
-GOMPI_ENTRY(MPI_Compare_and_swap, gompi_compare_and_swap)
+GOMPI_ENTRY(MPI_Compare_and_swap, gompi_compare_and_swap);

@@ -35,13 +35,13 @@ int gompi_win_flush(int rank, MPI_Win win) {
 	gompi_full_fence();
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_flush, gompi_win_flush)
+GOMPI_ENTRY(MPI_Win_flush, gompi_win_flush);
 
 int gompi_win_flush_local(int rank, MPI_Win win) {
 	return nothing_pending(gompi_win_get(win), rank) ? MPI_SUCCESS
 							 : flush_slow(rank, win, "MPI_Win_flush_local", true);
 }
-GOMPI_ENTRY(MPI_Win_flush_local, gompi_win_flush_local)
+GOMPI_ENTRY(MPI_Win_flush_local, gompi_win_flush_local);
 
 static inline __attribute__((always_inline)) int flush_all(MPI_Win win, const char *call, bool local) {
 	struct gompi_win *w = gompi_win_get(win);
@@ -57,10 +57,10 @@ static inline __attribute__((always_inline)) int flush_all(MPI_Win win, const ch
 }
 
 int gompi_win_flush_all(MPI_Win win) { return flush_all(win, "MPI_Win_flush_all", false); }
-GOMPI_ENTRY(MPI_Win_flush_all, gompi_win_flush_all)
+GOMPI_ENTRY(MPI_Win_flush_all, gompi_win_flush_all);
 
 int gompi_win_flush_local_all(MPI_Win win) { return flush_all(win, "MPI_Win_flush_local_all", true); }
-GOMPI_ENTRY(MPI_Win_flush_local_all, gompi_win_flush_local_all)
+GOMPI_ENTRY(MPI_Win_flush_local_all, gompi_win_flush_local_all);
 
 int gompi_win_sync(MPI_Win win) {
 	struct gompi_win *w = gompi_win_get(win);
@@ -72,4 +72,4 @@ int gompi_win_sync(MPI_Win win) {
 	gompi_full_fence();
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_sync, gompi_win_sync)
+GOMPI_ENTRY(MPI_Win_sync, gompi_win_sync);

@@ -65,7 +65,7 @@ int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
 				target_datatype, win);
 	return get(origin_addr, target_rank, target_disp, target_count, target_datatype, win);
 }
-GOMPI_ENTRY(MPI_Get_c, gompi_get_c)
+GOMPI_ENTRY(MPI_Get_c, gompi_get_c);
 
 // Uses int counts: without possible overflow it saves some instructions.
 int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
@@ -77,7 +77,7 @@ int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
 	}
 	return get(origin_addr, target_rank, target_disp, target_count, target_datatype, win);
 }
-GOMPI_ENTRY(MPI_Get, gompi_get)
+GOMPI_ENTRY(MPI_Get, gompi_get);
 
 int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 		 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
@@ -109,4 +109,4 @@ int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 						      .target_type = target_datatype,
 						      .win = win});
 }
-GOMPI_ENTRY(MPI_Rget_c, gompi_rget_c)
+GOMPI_ENTRY(MPI_Rget_c, gompi_rget_c);

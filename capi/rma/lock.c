@@ -54,7 +54,7 @@ int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 				       (check ? 0 : TARGET_NOCHECK));
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_lock, gompi_win_lock)
+GOMPI_ENTRY(MPI_Win_lock, gompi_win_lock);
 
 enum { LOCK_BITS = TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK };
 
@@ -93,7 +93,7 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 	gompi_epoch_over(w, EPOCH_UNLOCK);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);
 }
-GOMPI_ENTRY(MPI_Win_unlock, gompi_win_unlock)
+GOMPI_ENTRY(MPI_Win_unlock, gompi_win_unlock);
 
 // Releases the locks of the first n members on this node.
 static void unlock_first(struct gompi_win *w, int n) {
@@ -129,7 +129,7 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	gompi_epoch_undo(w, EPOCH_LOCK_ALL);
 	return gompi_wait_error(w, "MPI_Win_lock_all", rc);
 }
-GOMPI_ENTRY(MPI_Win_lock_all, gompi_win_lock_all)
+GOMPI_ENTRY(MPI_Win_lock_all, gompi_win_lock_all);
 
 int gompi_win_unlock_all(MPI_Win win) {
 	struct gompi_win *w = gompi_win_get(win);
@@ -151,4 +151,4 @@ int gompi_win_unlock_all(MPI_Win win) {
 	gompi_epoch_over(w, EPOCH_UNLOCK_ALL);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock_all", rc);
 }
-GOMPI_ENTRY(MPI_Win_unlock_all, gompi_win_unlock_all)
+GOMPI_ENTRY(MPI_Win_unlock_all, gompi_win_unlock_all);

@@ -82,7 +82,7 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	}
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_post", rc);
 }
-GOMPI_ENTRY(MPI_Win_post, gompi_win_post)
+GOMPI_ENTRY(MPI_Win_post, gompi_win_post);
 
 struct post_wait {
 	struct gompi_win *w;
@@ -147,7 +147,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 	}
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_start, gompi_win_start)
+GOMPI_ENTRY(MPI_Win_start, gompi_win_start);
 
 int gompi_win_complete(MPI_Win win) {
 	struct gompi_win *w = gompi_win_get(win);
@@ -166,7 +166,7 @@ int gompi_win_complete(MPI_Win win) {
 	gompi_epoch_over(w, EPOCH_COMPLETE);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_complete", rc);
 }
-GOMPI_ENTRY(MPI_Win_complete, gompi_win_complete)
+GOMPI_ENTRY(MPI_Win_complete, gompi_win_complete);
 
 static bool completed(void *arg) {
 	struct gompi_win *w = arg;
@@ -202,7 +202,7 @@ int gompi_win_wait(MPI_Win win) {
 	gompi_store_total(&w->exposure, 0);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_wait", rc);
 }
-GOMPI_ENTRY(MPI_Win_wait, gompi_win_wait)
+GOMPI_ENTRY(MPI_Win_wait, gompi_win_wait);
 
 int gompi_win_test(MPI_Win win, int *flag) {
 	struct gompi_win *w = gompi_win_get(win);
@@ -225,4 +225,4 @@ int gompi_win_test(MPI_Win win, int *flag) {
 	}
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_test, gompi_win_test)
+GOMPI_ENTRY(MPI_Win_test, gompi_win_test);

@@ -118,7 +118,7 @@ int gompi_put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 				target_datatype, win);
 	return put(origin_addr, target_rank, target_disp, target_count, target_datatype, win);
 }
-GOMPI_ENTRY(MPI_Put_c, gompi_put_c)
+GOMPI_ENTRY(MPI_Put_c, gompi_put_c);
 
 // Uses int counts: without possible overflow it saves some instructions.
 int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -130,7 +130,7 @@ int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
 	}
 	return put(origin_addr, target_rank, target_disp, target_count, target_datatype, win);
 }
-GOMPI_ENTRY(MPI_Put, gompi_put)
+GOMPI_ENTRY(MPI_Put, gompi_put);
 
 int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 		 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
@@ -162,4 +162,4 @@ int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype o
 						      .target_type = target_datatype,
 						      .win = win});
 }
-GOMPI_ENTRY(MPI_Rput_c, gompi_rput_c)
+GOMPI_ENTRY(MPI_Rput_c, gompi_rput_c);

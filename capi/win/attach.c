@@ -201,7 +201,7 @@ int gompi_win_attach(MPI_Win win, void *base, MPI_Aint size) {
 			return gompi_win_refuse(win, call, &v);
 	}
 }
-GOMPI_ENTRY(MPI_Win_attach, gompi_win_attach)
+GOMPI_ENTRY(MPI_Win_attach, gompi_win_attach);
 
 int gompi_win_detach(MPI_Win win, const void *base) {
 	static const char call[] = "MPI_Win_detach";
@@ -227,4 +227,4 @@ int gompi_win_detach(MPI_Win win, const void *base) {
 	return found ? MPI_SUCCESS
 		     : gompi_win_error(win, call, MPI_ERR_BASE, "no memory is attached at %#" PRIx64, address);
 }
-GOMPI_ENTRY(MPI_Win_detach, gompi_win_detach)
+GOMPI_ENTRY(MPI_Win_detach, gompi_win_detach);

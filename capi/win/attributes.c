@@ -40,7 +40,7 @@ int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fl
 	*flag = 1;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_get_attr, gompi_win_get_attr)
+GOMPI_ENTRY(MPI_Win_get_attr, gompi_win_get_attr);
 
 int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val) {
 	struct gompi_verdict v;
@@ -51,7 +51,7 @@ int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val) {
 				     win_keyval, attribute_val);
 	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_set_attr", &v);
 }
-GOMPI_ENTRY(MPI_Win_set_attr, gompi_win_set_attr)
+GOMPI_ENTRY(MPI_Win_set_attr, gompi_win_set_attr);
 
 int gompi_win_delete_attr(MPI_Win win, int win_keyval) {
 	struct gompi_verdict v;
@@ -62,7 +62,7 @@ int gompi_win_delete_attr(MPI_Win win, int win_keyval) {
 					win_keyval);
 	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_delete_attr", &v);
 }
-GOMPI_ENTRY(MPI_Win_delete_attr, gompi_win_delete_attr)
+GOMPI_ENTRY(MPI_Win_delete_attr, gompi_win_delete_attr);
 
 int gompi_win_get_group(MPI_Win win, MPI_Group *group) {
 	static const char call[] = "MPI_Win_get_group";
@@ -74,4 +74,4 @@ int gompi_win_get_group(MPI_Win win, MPI_Group *group) {
 	int class = gompi_group_hold(&w->group, &w->members, group);
 	return class == MPI_SUCCESS ? class : gompi_no_more_groups(call, GOMPI_ON_WIN, (uintptr_t)win);
 }
-GOMPI_ENTRY(MPI_Win_get_group, gompi_win_get_group)
+GOMPI_ENTRY(MPI_Win_get_group, gompi_win_get_group);

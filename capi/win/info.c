@@ -84,7 +84,7 @@ int gompi_win_set_info(MPI_Win win, MPI_Info info) {
 	gompi_store_total(&w->granularity, h->common.granularity);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_set_info, gompi_win_set_info)
+GOMPI_ENTRY(MPI_Win_set_info, gompi_win_set_info);
 
 static const char *true_if(bool set) { return set ? "true" : "false"; }
 
@@ -135,4 +135,4 @@ int gompi_win_get_info(MPI_Win win, MPI_Info *info_used) {
 	int class = gompi_info_finish(x, info_used, &v);
 	return class == MPI_SUCCESS ? class : gompi_win_refuse(win, call, &v);
 }
-GOMPI_ENTRY(MPI_Win_get_info, gompi_win_get_info)
+GOMPI_ENTRY(MPI_Win_get_info, gompi_win_get_info);

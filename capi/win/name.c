@@ -18,7 +18,7 @@ int gompi_win_set_name(MPI_Win win, const char *win_name) {
 	int rc = gompi_name_set(&v, gompi_attributes_open(&w->attributes), win_name);
 	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_set_name", &v);
 }
-GOMPI_ENTRY(MPI_Win_set_name, gompi_win_set_name)
+GOMPI_ENTRY(MPI_Win_set_name, gompi_win_set_name);
 
 int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen) {
 	static const char call[] = "MPI_Win_get_name";
@@ -32,4 +32,4 @@ int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen) {
 		null ? gompi_name_get(NULL, GOMPI_UNNAMED("MPI_WIN_NULL"), win_name) : gompi_win_name(win, win_name);
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_get_name, gompi_win_get_name)
+GOMPI_ENTRY(MPI_Win_get_name, gompi_win_get_name);

@@ -54,7 +54,7 @@ int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit
 	*disp_unit = (int)t->disp_unit;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_shared_query, gompi_win_shared_query)
+GOMPI_ENTRY(MPI_Win_shared_query, gompi_win_shared_query);
 
 int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
 	struct gompi_target *t = plain_target(win, rank);
@@ -65,4 +65,4 @@ int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *di
 	*disp_unit = t->disp_unit;
 	return MPI_SUCCESS;
 }
-GOMPI_ENTRY(MPI_Win_shared_query_c, gompi_win_shared_query_c)
+GOMPI_ENTRY(MPI_Win_shared_query_c, gompi_win_shared_query_c);

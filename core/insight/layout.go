@@ -14,7 +14,7 @@ const (
 	Answers                  // calls of functions that Raises names wait for the answer whether they conflict
 )
 
-// The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/z_layout.h.
+// The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/generated/layout.h.
 const (
 	Magic   = 0x676d70696e736967 // "gmpinsig"
 	Version = 4

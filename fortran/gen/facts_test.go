@@ -356,7 +356,7 @@ func TestFactsF08(t *testing.T) {
 }
 
 func factsF08(t *testing.T, bytes int) {
-	got := bodies(t, "fortran/z_mpi_f08.F90", "mpi_f08", bytes)
+	got := bodies(t, "fortran/generated/mpi_f08.F90", "mpi_f08", bytes)
 	seen := 0
 	for _, f := range facts(t) {
 		if !f.F08 {
@@ -398,7 +398,7 @@ func TestFactsMPI(t *testing.T) {
 }
 
 func factsMPI(t *testing.T, bytes int) {
-	got := bodies(t, "fortran/z_mpi.F90", "mpi", bytes)
+	got := bodies(t, "fortran/generated/mpi.F90", "mpi", bytes)
 	for _, f := range facts(t) {
 		if !f.F90 || strings.HasSuffix(f.Name, "_c") {
 			continue

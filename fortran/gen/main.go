@@ -73,10 +73,10 @@ func generate() []file {
 	files := []file{
 		{"fortran/mpif.h", mpifHeader(4)},
 		{"fortran/i8/mpif.h", mpifHeader(8)},
-		{"fortran/z_constants.F90", constantsModule()},
-		{"fortran/z_mpi.F90", mpiModule()},
-		{"fortran/z_mpi_f08.F90", f08Module()},
-		{"fortran/test/z_symbols.c", symbolsTest()},
+		{"fortran/generated/constants.F90", constantsModule()},
+		{"fortran/generated/mpi.F90", mpiModule()},
+		{"fortran/generated/mpi_f08.F90", f08Module()},
+		{"fortran/test/generated/symbols.c", symbolsTest()},
 	}
 	return append(files, shims()...)
 }
@@ -95,12 +95,12 @@ func staleFiles(root string) ([]file, error) {
 			stale = append(stale, f)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(root, "fortran", "z_*"))
+	left, err := filepath.Glob(filepath.Join(root, "fortran", "generated", "*"))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range left {
-		if path := "fortran/" + filepath.Base(name); !wanted[path] {
+		if path := "fortran/generated/" + filepath.Base(name); !wanted[path] {
 			stale = append(stale, file{path: path})
 		}
 	}

@@ -128,7 +128,7 @@ func shims() []file {
 	}
 	var files []file
 	for name, out := range chapters {
-		for i, what := range []string{"z_f_", "z_f08ts_"} {
+		for i, what := range []string{"f_", "f08ts_"} {
 			if out[i].Len() == 0 {
 				continue
 			}
@@ -138,7 +138,7 @@ func shims() []file {
 			}
 			head := fmt.Sprintf("/* %s */\n/* The functions of MPI-5.0 chapter %s %s. Compiled twice, "+
 				"see NAME. */\n#include \"%s\"\n", notice, chapterTitle(name), says, include)
-			files = append(files, file{"fortran/" + what + name + ".c",
+			files = append(files, file{"fortran/generated/" + what + name + ".c",
 				append([]byte(head), out[i].Bytes()...)})
 		}
 	}

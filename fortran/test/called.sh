@@ -1,10 +1,10 @@
 #!/bin/sh
-# Does a test call each function of the one-sided chapter in a binding? called.sh BINDING FOLDER PROGRAM...: the names that z_f_rma.c and
-# z_f08ts_rma.c in FOLDER define for the binding must be among the undefined ones of the programs, which are tests of that binding.
+# Does a test call each function of the one-sided chapter in a binding? called.sh BINDING FOLDER PROGRAM...: the names that f_rma.c and
+# f08ts_rma.c in FOLDER define for the binding must be among the undefined ones of the programs, which are tests of that binding.
 set -eu
 binding=$1 folder=$2
 shift 2
-defined=$(cat "$folder/z_f_rma.c" "$folder/z_f08ts_rma.c" | sed -n 's/^ENTRY .*NAME(\([a-z_0-9]*\)).*/\1/p; s/^SAME([a-z_0-9]*, \([a-z_0-9]*\))/\1/p')
+defined=$(cat "$folder/f_rma.c" "$folder/f08ts_rma.c" | sed -n 's/^ENTRY .*NAME(\([a-z_0-9]*\)).*/\1/p; s/^SAME([a-z_0-9]*, \([a-z_0-9]*\))/\1/p')
 case $binding in
 f08) wanted=$(echo "$defined" | grep -E '_f08(ts)?$') ;;
 mpi) wanted=$(echo "$defined" | grep -vE '_f08(ts)?$') ;;

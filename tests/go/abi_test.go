@@ -186,9 +186,9 @@ func TestHeaderCXX(t *testing.T) {
 		[]byte("extern \"C\" {\n#include <mpi.h>\n}\nMPI_Datatype type = MPI_INT;\n"), 0o644))
 	eachCompiler(t, []string{"g++", "clang++"}, func(t *testing.T, compiler string) {
 		for standard, files := range map[string][]string{
-			"-std=c++98": {asC}, "-std=c++11": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
-			"-std=c++17": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
-			"-std=c++20": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
+			"-std=c++98": {asC}, "-std=c++11": {asC, "abi/header_cxx.cc", "abi/generated/constants_cxx.cc"},
+			"-std=c++17": {asC, "abi/header_cxx.cc", "abi/generated/constants_cxx.cc"},
+			"-std=c++20": {asC, "abi/header_cxx.cc", "abi/generated/constants_cxx.cc"},
 		} {
 			for _, file := range files {
 				command(t, filepath.Join(top, "tests/c"), nil, compiler, standard, "-I",

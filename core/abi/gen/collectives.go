@@ -124,7 +124,7 @@ func writeStarted(b *bytes.Buffer, c call) {
 	}
 	b.WriteString(wrap("\tstruct gompi_collective a = {", dotted(fields), "};") + "\n")
 	fmt.Fprintf(b, "\treturn gompi_collective_%s;\n}\n", c.ends)
-	fmt.Fprintf(b, "GOMPI_ENTRY(%s, %s)\n", c.Name, internalName(c.Function))
+	fmt.Fprintf(b, "GOMPI_ENTRY(%s, %s);\n", c.Name, internalName(c.Function))
 }
 
 // dotted returns designated initializers.

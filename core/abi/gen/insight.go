@@ -13,7 +13,10 @@ import (
 // insightFiles returns the wrappers of libgompirma-insight.so: of every function of the ABI by both of its names, MPI_X
 // and PMPI_X. Each wrapper records its arguments as insight.Plan specifies.
 func insightFiles() []file {
-	files := []file{{"capi/insight/z_layout.h", insightLayout()}, {"capi/insight/z_names.c", insightNames()}}
+	files := []file{
+		{"capi/insight/generated/layout.h", insightLayout()},
+		{"capi/insight/generated/names.c", insightNames()},
+	}
 	for _, e := range entryFiles {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "// %s\n//\n// Wrappers of functions of the ABI, which record what passes. "+
@@ -27,7 +30,7 @@ func insightFiles() []file {
 				writeWrapper(&b, i, f)
 			}
 		}
-		files = append(files, file{"capi/insight/z_" + e.name + ".c", b.Bytes()})
+		files = append(files, file{"capi/insight/generated/" + e.name + ".c", b.Bytes()})
 	}
 	return files
 }

@@ -103,11 +103,11 @@ func generate(root string) ([]file, error) {
 		{"capi/coll/z_started.c", started(written)},
 		{"core/abi/zconst.go", goConstants()},
 		{"capi/errors/z_classes.h", cErrors()},
-		{"tests/c/abi/z_symbols.c", symbolsTest()},
-		{"tests/c/abi/z_constants.c", constantsTest()},
-		{"tests/c/abi/z_constants_cxx.cc", constantsTestCXX()},
-		{"tests/c/fuzz/z_kinds.h", fuzzKinds()},
-		{"tests/c/fuzz/z_calls.c", fuzzCalls(have)},
+		{"tests/c/abi/generated/symbols.c", symbolsTest()},
+		{"tests/c/abi/generated/constants.c", constantsTest()},
+		{"tests/c/abi/generated/constants_cxx.cc", constantsTestCXX()},
+		{"tests/c/fuzz/generated/kinds.h", fuzzKinds()},
+		{"tests/c/fuzz/generated/calls.c", fuzzCalls(have)},
 	}
 	for _, room := range slices.Sorted(maps.Keys(folders)) {
 		files = append(files, file{"capi/" + room + "/z_calls.h", callsHeader(room, folders[room])})
@@ -135,7 +135,7 @@ func staleFiles(root string) ([]file, error) {
 	}
 	// Generated files that no longer follow from the table.
 	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h",
-		"capi/*/z_started.c", "capi/insight/z_*"} {
+		"capi/*/z_started.c", "capi/insight/generated/*"} {
 		left, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err

@@ -3,7 +3,7 @@
  * same calls, drawn from one seed, one after the other (together.c). No call may crash, hang, change its outputs when
  * it fails, or succeed with an argument that is certainly wrong.
  *
- *   z_calls.c     the functions and the semantic kinds of their parameters, generated from the table in core/abi
+ *   generated/    the functions and the semantic kinds of their parameters, generated from the table in core/abi
  *   main.c        phases of a job; the loop over the calls
  *   draw.c        chooses the function and which of its arguments are wrong
  *   handle.c      handles
@@ -27,9 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "z_kinds.h"
+#include "generated/kinds.h"
 
-/* ---- functions (z_calls.c) */
+/* ---- functions (generated/calls.c) */
 
 union value {
 	int64_t number;

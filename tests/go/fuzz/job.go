@@ -96,9 +96,9 @@ func Build(gompicc, source, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command(gompicc,
-		append([]string{"-O1", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program},
-			files...)...).CombinedOutput()
+	arguments := []string{"-O1", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I", source, "-o", program,
+		filepath.Join(source, "generated/calls.c")}
+	out, err := exec.Command(gompicc, append(arguments, files...)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
