@@ -102,7 +102,20 @@ func needRunning() error {
 
 //export gompi_abort_job
 func gompi_abort_job(comm uintptr, errorcode int32) {
-	abort(errorcode, fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode), false)
+	abort(errorcode, fmt.Sprintf("MPI_Abort(%s, %d)", commText(comm), errorcode), false)
+}
+
+// commText returns the name of a predefined communicator, else the handle in hexadecimal.
+func commText(h uintptr) string {
+	switch h {
+	case abi.MPI_COMM_WORLD:
+		return "MPI_COMM_WORLD"
+	case abi.MPI_COMM_SELF:
+		return "MPI_COMM_SELF"
+	case abi.MPI_COMM_NULL:
+		return "MPI_COMM_NULL"
+	}
+	return fmt.Sprintf("%#x", h)
 }
 
 // exitStatus converts an error code to a nonzero process status.

@@ -100,7 +100,7 @@ func noObject(kind handle.Kind, object uintptr) error {
 //
 //export gompi_abort_error
 func gompi_abort_error(class int32, message uintptr) {
-	abort(class, cString(message), class == abi.MPI_ERR_PROC_ABORTED)
+	abort(class, cString(message), true)
 }
 
 // lookupComm returns the communicator with a handle, including predefined ones, or nil if there is none.
@@ -117,9 +117,10 @@ func lookupComm(h uintptr) *comm.Comm {
 }
 
 // abort prints a line on standard error and ends the job with a nonzero status, whatever the error code. It does not
-// return. If the launcher is already ending the job, it only ends this process and prints nothing. byLoss reports that
-// the reason is a failed process.
-func abort(code int32, message string, byLoss bool) {
+// return. If the launcher is already ending the job, it only ends this process and prints nothing. byError reports that
+// code is the class of a fatal error.
+func abort(code int32, message string, byError bool) {
+	byLoss := byError && code == abi.MPI_ERR_PROC_ABORTED
 	code = exitStatus(code)
 	if core.EndAnnounced(byLoss) {
 		exit(code)
@@ -129,7 +130,7 @@ func abort(code int32, message string, byLoss bool) {
 	} else {
 		fmt.Fprintf(os.Stderr, "gompirma: %s\n", message)
 	}
-	core.Abort(int(code))
+	core.Abort(int(code), byError)
 	exit(code)
 }
 

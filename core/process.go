@@ -104,10 +104,14 @@ func Rank() int {
 }
 
 // Abort asks the launcher to end the job with a status, also in the middle of MPI_Init. It returns if there is no
-// launcher; the caller then ends the process.
-func Abort(code int) {
+// launcher; the caller then ends the process. byError reports that an error handler ends the job, not MPI_Abort.
+func Abort(code int, byError bool) {
 	if b := launcher.Load(); b != nil {
-		(*b).Abort(code, lost())
+		cause := lost()
+		if cause < 0 && byError {
+			cause = boot.ByError
+		}
+		(*b).Abort(code, cause)
 	}
 }
 

@@ -24,7 +24,7 @@ func (j *job) name(rank int) string {
 // cannot continue.
 func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *verdict, hard bool) {
 	hard = !st.Finalized
-	told := "it had called MPI_Finalize"
+	told := "it had already called MPI_Finalize"
 	switch {
 	case !st.Initialized:
 		told = "it had not called MPI_Init"
@@ -47,7 +47,7 @@ func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *verdict,
 	case ws.ExitStatus() != 0:
 		return one(ws.ExitStatus(), "exited with status %d; %s", ws.ExitStatus(), told), hard
 	case st.Initialized && !st.Finalized:
-		return one(statusFailed, "exited with status 0 without having called MPI_Finalize"), true
+		return one(statusFailed, "exited with status 0 before MPI_Finalize"), true
 	}
 	return nil, false
 }
@@ -58,8 +58,13 @@ func (j *job) aborted(rank int, st pmi1.State) *verdict {
 		status = statusFailed
 	}
 	line := fmt.Sprintf("%s called MPI_Abort with status %d", j.name(rank), st.Status)
+	if st.Error {
+		line = fmt.Sprintf("%s was ended by the MPI error that it printed (MPI_ERRORS_ARE_FATAL), with "+
+			"status %d",
+			j.name(rank), st.Status)
+	}
 	if st.Lost >= 0 {
-		line += fmt.Sprintf(" because rank %d was lost to it", st.Lost)
+		line += fmt.Sprintf(" because rank %d failed", st.Lost)
 	}
 	return &verdict{status, []string{line}}
 }

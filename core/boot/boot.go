@@ -56,7 +56,7 @@ type Client interface {
 	Finalize() error
 	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status if
 	// possible. It returns at once, also while another thread is in Fence. The caller ends its process next. lost
-	// is the rank of the failed process that caused the abort; -1 if there is none.
+	// is the rank of the failed process that caused the abort; ByError; or -1 for MPI_Abort.
 	Abort(status, lost int) error
 	// Control returns the node's control segment if the launcher has created it. In that case the launcher also
 	// watches the processes and ends them all when one dies.
@@ -72,6 +72,9 @@ type Control struct {
 	NodeRank int // index of this process among those of the node
 	NodeSize int // processes on this node
 }
+
+// ByError is an argument of Abort: the error handler of a failed MPI call ended the job.
+const ByError = pmi1.ByError
 
 // EnvTimeout names the variable for the longest silence of a process on another node: in seconds or with a unit of Go's
 // time.ParseDuration; 0 means no limit.

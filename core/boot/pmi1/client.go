@@ -338,18 +338,27 @@ func (c *Client) Finalize() error {
 }
 
 // Abort asks the launcher to end the job with a status. It does not wait for an answer; the caller ends its process
-// next. Pass in lost the rank of the failed process that caused the abort, or a negative number if there is none or the
-// launcher does not support it.
+// next. Pass in lost the rank of the failed process that caused the abort; ByError if an MPI error caused it; or -1 for
+// MPI_Abort, or if the launcher does not support more.
 func (c *Client) Abort(status, lost int) error {
 	m := New("abort", "exitcode", strconv.Itoa(status))
-	if lost >= 0 {
+	switch {
+	case lost == ByError:
+		m.pairs = append(m.pairs, pair{errorKey, "1"})
+	case lost >= 0:
 		m.pairs = append(m.pairs, pair{lostKey, strconv.Itoa(lost)})
 	}
 	return c.send(m)
 }
 
-// lostKey is a key of cmd=abort that only gompirun understands.
-const lostKey = "lost"
+// Keys of cmd=abort that only gompirun understands.
+const (
+	lostKey  = "lost"
+	errorKey = "error"
+)
+
+// ByError is an argument of Abort: the error handler of a failed MPI call ended the job.
+const ByError = -2
 
 // Lost returns a channel that is closed when the launcher ends the connection.
 func (c *Client) Lost() <-chan struct{} { return c.lost }

@@ -139,6 +139,9 @@ func TestAbort(t *testing.T) {
 	require.NoError(t, clients[1].Abort(42, 0), "while another thread is in a barrier")
 	require.Equal(t, 1, <-aborted)
 	require.Equal(t, State{Initialized: true, Aborted: true, Status: 42, Lost: 0}, s.State(1))
+	require.NoError(t, clients[0].Abort(1, ByError), "an MPI error has ended the job")
+	require.Equal(t, 0, <-aborted)
+	require.Equal(t, State{Initialized: true, Aborted: true, Status: 1, Lost: -1, Error: true}, s.State(0))
 	clients[1].Close()
 	require.Error(t, <-inBarrier)
 }

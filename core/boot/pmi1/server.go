@@ -55,6 +55,7 @@ type State struct {
 	Aborted     bool
 	Status      int   // of the abort
 	Lost        int   // of the abort: the failed process that caused it; -1 if none
+	Error       bool  // of the abort: an MPI error caused it
 	Err         error // how the process violated the protocol
 }
 
@@ -228,6 +229,7 @@ func (s *Server) handle(rank int, line string) error {
 		}
 		s.change(rank, Aborted, func(st *State) bool {
 			st.Aborted, st.Status, st.Lost = true, status, lost
+			_, st.Error = m.Value(errorKey)
 			return true
 		})
 		return nil
