@@ -53,28 +53,36 @@ func (k *rank) shareOf(e *event, m *comm, base string, how manner) share {
 
 // agrees reports differences between the shares of two members.
 func (c *Checker) agrees(m *comm, a, b share) {
-	tell := func(kind, name, advice string) {
+	tell := func(kind, name, advice, ofA, ofB string) {
 		c.tell(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice},
-			spot{a.site, "takes part"}, spot{b.site, "takes part"})
+			spot{a.site, ofA}, spot{b.site, ofB})
 	}
 	switch {
 	case a.base != b.base:
-		tell("collective", "name", "all members of a communicator call the same collectives in the same order")
+		tell("collective", "name", "All members of a communicator or window must call the same collectives "+
+			"in the same "+
+			"order.", "", "")
 	case a.how != b.how:
-		tell("collective", "name", "blocking, nonblocking and persistent collectives do not match each other")
+		tell("collective", "name", "Blocking, nonblocking and persistent collectives do not match each "+
+			"other: use the "+
+			"same kind on all members.", "", "")
 	case len(m.remote) > 0:
 	case a.rooted && a.root != b.root:
-		tell("collective", "root", fmt.Sprintf("one has root %d, the other %d", a.root, b.root))
+		tell("collective", "root", "Pass the same root on all members.", fmt.Sprintf("has root %d", a.root),
+			fmt.Sprintf("has root %d", b.root))
 	case a.op != b.op && a.op < firstMade && b.op < firstMade:
-		tell("collective", "op", fmt.Sprintf("one has %s, the other %s", opName(a.op), opName(b.op)))
+		tell("collective", "op", "Pass the same operation on all members.", "has operation "+opName(a.op),
+			"has operation "+opName(b.op))
 	case a.given && b.given && a.data.bytes != b.data.bytes && a.data.sized && b.data.sized:
-		tell("collective", "length", fmt.Sprintf("one gives %d bytes, the other %d", a.data.bytes,
-			b.data.bytes))
+		tell("collective", "length", "Pass counts and datatypes with the same number of bytes on all members.",
+			fmt.Sprintf("has %d bytes", a.data.bytes), fmt.Sprintf("has %d bytes", b.data.bytes))
 	case !slices.Equal(a.counts, b.counts):
-		tell("collective", "length", fmt.Sprintf("one has the counts %d, the other %d", a.counts, b.counts))
+		tell("collective", "length", "Pass the same counts on all members.", fmt.Sprintf("has counts "+
+			"%d", a.counts),
+			fmt.Sprintf("has counts %d", b.counts))
 	case a.given && b.given:
 		if how := a.data.differs(b.data, false); how != "" {
-			tell("signature", "", how)
+			tell("signature", "", how, "", "")
 		}
 	}
 }
@@ -196,8 +204,9 @@ func (c *Checker) passes(m *comm, a, b *lists, from, to int) {
 	sent, taken := contentsOf(n, t), contentsOf(expected, u)
 	if sent.bytes != taken.bytes && sent.sized && taken.sized {
 		f.Kind, f.Name = "collective", "length"
-		f.Advice = fmt.Sprintf("rank %d of them sends %d bytes to rank %d, which receives %d", from, sent.bytes,
-			to, taken.bytes)
+		f.Advice = fmt.Sprintf("Rank %d of the communicator sends %d bytes to rank %d, which expects %d "+
+			"bytes.", from,
+			sent.bytes, to, taken.bytes)
 	} else if f.Advice = sent.differs(taken, false); f.Advice == "" {
 		return
 	}
@@ -210,13 +219,13 @@ func (c *Checker) hintFails(name string, s *site, w *window, why string) {
 	if w != nil {
 		f.Window = w.plain()
 	}
-	c.tell(f, spot{s, "does otherwise"})
+	c.tell(f, spot{s, "violates the hint"})
 }
 
 // asserted reports an assertion that is violated.
 func (c *Checker) asserted(name string, w *window, by *site, against *site, why string) {
 	c.tell(&Finding{Kind: "assertion", Name: name, Window: w.plain(), Target: by.rank, Advice: why},
-		spot{by, "asserts " + name}, spot{against, "makes it untrue"})
+		spot{by, "asserts MPI_MODE_" + name}, spot{against, "violates the assertion"})
 }
 
 // hintsOfWindow checks the hints that the parts of a window are equal at all members.
@@ -228,13 +237,15 @@ func (c *Checker) hintsOfWindow(k *rank, e *event, w *window) {
 			continue
 		}
 		if w.hints["same_size"] == "true" && p.size != me.size {
-			c.hintFails("same_size", k.site(e), w, fmt.Sprintf("sizes are %d and %d bytes", p.size,
-				me.size))
+			c.hintFails("same_size", k.site(e), w, fmt.Sprintf("The info key same_size promises equal "+
+				"sizes, but they are "+
+				"%d and %d bytes.", p.size, me.size))
 			return
 		}
 		if w.hints["same_disp_unit"] == "true" && p.unit != me.unit {
-			c.hintFails("same_disp_unit", k.site(e), w, fmt.Sprintf("displacement units are %d and %d",
-				p.unit, me.unit))
+			c.hintFails("same_disp_unit", k.site(e), w, fmt.Sprintf("The info key same_disp_unit "+
+				"promises equal displacement "+
+				"units, but they are %d and %d.", p.unit, me.unit))
 			return
 		}
 	}
@@ -259,7 +270,8 @@ func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked b
 		if !unchecked {
 			by, other = x.site, s
 		}
-		c.asserted("NOCHECK", w, by, other, "another process may hold a conflicting lock")
+		c.asserted("NOCHECK", w, by, other, "MPI_MODE_NOCHECK promises that no other process holds or "+
+			"requests a conflicting lock. Remove the assertion, or order the two lock epochs.")
 		break
 	}
 	state.epochs = append(state.epochs,

@@ -354,7 +354,9 @@ func (c *Checker) failed(k *rank, e *event) {
 	if e.Result == abi.MPI_ERR_RMA_SYNC && w != nil {
 		s.epoch = w.epochs[k.number]
 		c.tell(&Finding{Kind: "epoch", Window: w.plain(), Target: k.number,
-			Advice: "there is no epoch in which the call is allowed"}, spot{s, "is refused"})
+			Advice: "No open epoch allows this call. Call MPI_Win_fence, MPI_Win_start or MPI_Win_lock " +
+				"first."},
+			spot{s, "is erroneous"})
 		return
 	}
 	c.misused(k, e)

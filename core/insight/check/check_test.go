@@ -53,3 +53,29 @@ func TestLostRecords(t *testing.T) {
 	position, _ := c.Answers(1, 0)
 	require.Equal(t, uint64(20), position, "calls are answered although they are not checked")
 }
+
+// Checks the first line of a finding of each kind.
+func TestTitles(t *testing.T) {
+	for _, c := range []struct {
+		f    Finding
+		want string
+	}{
+		{Finding{Kind: "collective", Name: "name", Object: "window 1"},
+			"collective: ranks call different collectives on window 1\n"},
+		{Finding{Kind: "collective", Name: "op", Object: "MPI_COMM_WORLD"},
+			"collective: different operations on MPI_COMM_WORLD\n"},
+		{Finding{Kind: "signature", Window: "halo"}, "signature: datatypes do not match on window 'halo'\n"},
+		{Finding{Kind: "epoch", Window: "window 2"}, "epoch: call without a suitable epoch on window 2\n"},
+		{Finding{Kind: "leak", Object: "message"}, "leak: message is never received\n"},
+		{Finding{Kind: "leak", Object: "group"}, "leak: group is never freed\n"},
+		{Finding{Kind: "freed", Object: "window"}, "freed: window is used after it was freed\n"},
+		{Finding{Kind: "assertion", Name: "NOSTORE", Window: "halo"},
+			"assertion: MPI_MODE_NOSTORE is not true on window 'halo'\n"},
+		{Finding{Kind: "hint", Name: "mpi_assert_no_any_tag"}, "hint: mpi_assert_no_any_tag is not true\n"},
+		{Finding{Kind: "race", Window: "window 1", Target: 2, First: 8, Bytes: 4},
+			"race: window 1, memory of rank 2, 4 bytes at offset 8\n"},
+	} {
+		first, _, _ := strings.Cut(c.f.String(), "\n")
+		require.Equal(t, c.want, first+"\n")
+	}
+}

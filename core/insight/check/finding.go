@@ -52,7 +52,7 @@ func opName(op uint64) string {
 			return n.name
 		}
 	}
-	return "an operation of the program"
+	return "a user-defined operation"
 }
 
 var opNames = []struct {
@@ -273,24 +273,30 @@ func (k *rank) windowAt(at span) *window {
 func advice(x, y *access) string {
 	switch {
 	case x.kind == updates && y.kind == updates && x.element != 0 && x.element == y.element && !sameElements(x, y):
-		return "accumulates are atomic to each other only where their elements begin at the same places"
+		return "Accumulates are atomic only if their elements begin at the same addresses. Align the " +
+			"elements, or " +
+			"synchronize the two calls."
 	case x.kind == updates && y.kind == updates && !sameElements(x, y):
-		return "accumulates are atomic to each other with one predefined datatype only"
+		return "Accumulates to one location are atomic only with the same predefined datatype. Use one " +
+			"datatype, or " +
+			"synchronize the two calls."
 	case x.kind == updates && y.kind == updates:
-		return "accumulates at one place at one time need one operation, or MPI_NO_OP"
+		return "Concurrent accumulates to one location must use the same operation, or MPI_NO_OP. Use one " +
+			"operation, or " +
+			"synchronize the two calls."
 	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.over:
-		return "nothing orders the two threads between the end of the first and the second: " +
-			"a mutex, a barrier, a join"
+		return "Nothing orders the two threads. Put a mutex, a barrier or a join between the end of the " +
+			"first access and " +
+			"the second."
 	case x.site.rank == y.site.rank && (x.win == nil || y.win == nil):
-		return "the buffer is in use until the operation is complete at the origin: " +
-			"by a flush, the end of the epoch, or its request"
+		return "Do not touch this buffer until the operation is complete (flush, end of epoch, or MPI_Wait)."
 	case x.site.rank == y.site.rank:
-		return "operations of one origin have no order until a flush or the end of the epoch"
+		return "Operations of one origin are not ordered. Put MPI_Win_flush or the end of the epoch between " +
+			"them."
 	case !x.over:
-		return "the first is not complete: a flush or the end of the epoch, then synchronization of the ranks"
+		return "The first access may still be running. Flush or end its epoch, then synchronize the ranks."
 	}
-	return fmt.Sprintf("nothing of rank %d after the first is before the second: "+
-		"a message, a collective or an epoch of both", x.site.rank)
+	return "Nothing orders the two accesses. Put a message, a barrier or the end of the epoch between them."
 }
 
 // News returns the findings since its last call.
@@ -308,25 +314,64 @@ func (f *Finding) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", f.Kind)
 	if f.Kind != "race" && f.Kind != "buffer" {
-		for _, s := range []string{f.Name, f.Object, f.Window} {
-			if s != "" {
-				fmt.Fprintf(&b, " %s", s)
-			}
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, " %s\n", f.title())
 		f.writePlaces(&b)
 		return b.String()
 	}
-	where := fmt.Sprintf("%d bytes at %d", f.Bytes, f.First)
+	where := fmt.Sprintf("%d bytes at offset %d", f.Bytes, f.First)
 	if f.address {
 		where = fmt.Sprintf("%d bytes at address %#x", f.Bytes, f.First)
 	}
 	if f.Window != "" {
-		fmt.Fprintf(&b, " window '%s',", f.Window)
+		fmt.Fprintf(&b, " %s,", f.windowTitle())
 	}
 	fmt.Fprintf(&b, " memory of rank %d, %s\n", f.Target, where)
 	f.writePlaces(&b)
 	return b.String()
+}
+
+// windowTitle returns the window of a finding as text.
+func (f *Finding) windowTitle() string {
+	if strings.HasPrefix(f.Window, "window ") { // it has no name
+		return f.Window
+	}
+	return "window '" + f.Window + "'"
+}
+
+// title returns a summary of a finding that is no conflict of accesses.
+func (f *Finding) title() string {
+	on := f.Object
+	if f.Window != "" {
+		on = f.windowTitle()
+	}
+	switch f.Kind {
+	case "collective":
+		return map[string]string{"name": "ranks call different collectives on ", "root": "different roots on ",
+			"op": "different operations on ", "length": "different data sizes on "}[f.Name] + on
+	case "signature":
+		return "datatypes do not match on " + on
+	case "epoch":
+		return "call without a suitable epoch on " + on
+	case "leak":
+		if on == "message" {
+			return "message is never received"
+		}
+		return on + " is never freed"
+	case "freed":
+		return on + " is used after it was freed"
+	case "assertion":
+		return "MPI_MODE_" + f.Name + " is not true on " + on
+	case "hint":
+		if on == "" {
+			return f.Name + " is not true"
+		}
+		return f.Name + " is not true on " + on
+	case "memory":
+		return "memory is freed or detached while " + on + " uses it"
+	case "buffering":
+		return "sends on " + on + " complete only because MPI buffers messages"
+	}
+	return strings.Join(strings.Fields(f.Name+" "+on), " ")
 }
 
 func (f *Finding) writePlaces(b *strings.Builder) {
@@ -343,9 +388,12 @@ func (f *Finding) writePlaces(b *strings.Builder) {
 		if p.Detail != "" {
 			fmt.Fprintf(b, " (%s)", p.Detail)
 		}
-		fmt.Fprintf(b, " at %v %s", p.Place, p.What)
+		fmt.Fprintf(b, " at %v", p.Place)
+		if p.What != "" {
+			b.WriteString(" " + p.What)
+		}
 		if p.Epoch != "" {
-			fmt.Fprintf(b, ", in an epoch of %s", p.Epoch)
+			fmt.Fprintf(b, ", in a %s epoch", p.Epoch)
 		}
 		b.WriteString("\n")
 	}

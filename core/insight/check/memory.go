@@ -11,11 +11,13 @@ import (
 // given reports memory that the program has freed although it belongs to a window.
 func (c *Checker) given(k *rank, r *insight.Record) {
 	if w := k.wins[uint64(r.Result)]; w != nil && !k.ended {
-		c.gone(w, k, "the memory is a window's until MPI_Win_free or MPI_Win_detach",
+		c.gone(w, k, stillUsed,
 			spot{&site{rank: k.number, thread: r.Thread, start: r.Start, address: r.Caller,
-				name: "the program"}, "gives the window's memory back"})
+				name: "the program"}, "frees memory of the window"})
 	}
 }
+
+const stillUsed = "The window still uses this memory. Call MPI_Win_free or MPI_Win_detach first."
 
 func (c *Checker) gone(w *window, k *rank, advice string, spots ...spot) {
 	c.tell(&Finding{Kind: "memory", Window: w.plain(), Target: k.number, Advice: advice}, spots...)
@@ -25,8 +27,8 @@ func (c *Checker) gone(w *window, k *rank, advice string, spots ...spot) {
 func (c *Checker) freedMemory(k *rank, e *event) {
 	base := e.In("base").Uint()
 	if w := k.windowAt(span{base, base + 1}); w != nil && !k.isBehind(w, base) {
-		c.gone(w, k, "the memory is a window's until MPI_Win_free or MPI_Win_detach",
-			spot{k.site(e), "gives the window's memory back"})
+		c.gone(w, k, stillUsed,
+			spot{k.site(e), "frees memory of the window"})
 	}
 }
 
@@ -72,7 +74,9 @@ func (c *Checker) detach(k *rank, e *event, w *window) {
 		}
 	})
 	if last != nil {
-		c.gone(w, k, "nothing tells the rank that the operation is complete: a message, a collective, an epoch",
-			spot{last.site, "uses the memory"}, spot{k.site(e), "detaches it"})
+		c.gone(w, k, "The operation may still be running. Complete it at its origin, then synchronize with "+
+			"this rank (message, "+
+			"collective or epoch) before MPI_Win_detach.",
+			spot{last.site, "uses the memory"}, spot{k.site(e), "detaches the memory"})
 	}
 }

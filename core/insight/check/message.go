@@ -100,9 +100,9 @@ func (c *Checker) unreceived(m *comm) {
 		all.each(func(s *send) bool {
 			if c.follow == nil && !c.ranks[to].missed {
 				c.tell(&Finding{Kind: "leak", Target: to, Object: "message",
-					Advice: fmt.Sprintf("rank %d does not receive the message before MPI_Finalize",
+					Advice: fmt.Sprintf("Rank %d must receive the message before MPI_Finalize.",
 						to)},
-					spot{s.site, "sends it"})
+					spot{s.site, "sends the message"})
 			}
 			return false
 		})
@@ -120,8 +120,9 @@ func (c *Checker) matches(m *comm, s *send, r *receive) {
 	}
 	if m.hints["mpi_assert_exact_length"] == "true" && s.data.bytes != r.data.bytes {
 		c.hintFails("mpi_assert_exact_length", r.site, nil,
-			fmt.Sprintf("%d bytes are received where %d are sent",
-				r.data.bytes, s.data.bytes))
+			fmt.Sprintf("The info key mpi_assert_exact_length promises receive buffers of exactly the "+
+				"message's size, "+
+				"but this one has %d bytes and the message %d.", r.data.bytes, s.data.bytes))
 	}
 }
 
@@ -176,10 +177,12 @@ func (c *Checker) expects(k *rank, e *event, m *comm, source, tag int) *receive 
 		}
 	}
 	if from == abi.MPI_ANY_SOURCE && m.hints["mpi_assert_no_any_source"] == "true" {
-		c.hintFails("mpi_assert_no_any_source", k.site(e), nil, "the receive takes a message of any source")
+		c.hintFails("mpi_assert_no_any_source", k.site(e), nil, "The info key mpi_assert_no_any_source "+
+			"promises no receive with MPI_ANY_SOURCE. Remove the key, or pass a rank.")
 	}
 	if tag == abi.MPI_ANY_TAG && m.hints["mpi_assert_no_any_tag"] == "true" {
-		c.hintFails("mpi_assert_no_any_tag", k.site(e), nil, "the receive takes a message with any tag")
+		c.hintFails("mpi_assert_no_any_tag", k.site(e), nil, "The info key mpi_assert_no_any_tag promises "+
+			"no receive with MPI_ANY_TAG. Remove the key, or pass a tag.")
 	}
 	r := &receive{comm: m, site: k.site(e), data: k.messageContents(e, "recv"), clock: k.clock.clone()}
 	r.envelope = envelope{from, tag}

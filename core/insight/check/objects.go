@@ -99,8 +99,8 @@ func (c *Checker) misused(k *rank, e *event) {
 			}
 			use := k.site(e)
 			c.tell(&Finding{Kind: "freed", Target: k.number, Object: objectNames[what],
-				Advice: "the handle was freed before it is used"},
-				spot{free, "frees it"}, spot{use, "uses it"})
+				Advice: "Do not use a handle after it has been freed."},
+				spot{free, "frees the handle"}, spot{use, "uses the handle"})
 			return
 		}
 	}
@@ -121,8 +121,13 @@ func (c *Checker) leaks(k *rank) {
 
 func (c *Checker) leak(k *rank, what string, made *site) {
 	c.tell(&Finding{Kind: "leak", Target: k.number, Object: what,
-		Advice: "the " + what + " is not freed before MPI_Finalize"}, spot{made, "makes it"})
+		Advice: freeing[what] + " before MPI_Finalize."}, spot{made, "creates the " + what})
 }
+
+// freeing holds the advice on objects that are left.
+var freeing = map[string]string{"communicator": "Call MPI_Comm_free", "group": "Call MPI_Group_free",
+	"info": "Call MPI_Info_free", "op": "Call MPI_Op_free", "datatype": "Call MPI_Type_free",
+	"window": "Call MPI_Win_free", "request": "Complete the request (MPI_Wait) or call MPI_Request_free"}
 
 // spot is a call of a finding, and its role.
 type spot struct {

@@ -173,7 +173,7 @@ func (c *Checker) operation(k *rank, e *event) {
 			k.contents(int64(count), datatype)
 		if how := mine.differs(there, false); how != "" {
 			c.tell(&Finding{Kind: "signature", Window: w.plain(), Target: target, Advice: how},
-				spot{site, "has other datatypes at origin and target"})
+				spot{site, "has different datatypes at origin and target"})
 		}
 	}
 	o.reads = base == "Get"
@@ -195,7 +195,7 @@ func (c *Checker) operation(k *rank, e *event) {
 	if s := w.noput[[2]int{target, w.fences[k.number]}]; s != nil && w.epochs[k.number] == "fence" &&
 		what != reads &&
 		op != abi.MPI_NO_OP {
-		c.asserted("NOPUT", w, s, site, "an operation changes the memory")
+		c.asserted("NOPUT", w, s, site, noPut)
 	}
 	c.reach(k, o)
 	if withRequest && e.Out("request").Given() {

@@ -59,18 +59,21 @@ func (s contents) differs(b contents, part bool) string {
 		}
 		if right == 0 {
 			if k == len(b.runs) {
-				return fmt.Sprintf("one has %d bytes, the other %d", s.bytes, b.bytes)
+				return fmt.Sprintf("The data sizes differ: %d bytes in the first call, %d in the "+
+					"second.", s.bytes, b.bytes)
 			}
 			right, k = b.runs[k].N, k+1
 		}
 		if x, y := s.runs[i-1].Basic, b.runs[k-1].Basic; !alike(x, y) {
-			return fmt.Sprintf("element %d is %s of one and %s of the other", element, x.Name, y.Name)
+			return fmt.Sprintf("Element %d is %s in the first call, %s in the "+
+				"second.", element, x.Name, y.Name)
 		}
 		n := min(left, right)
 		left, right, element = left-n, right-n, element+n
 	}
 	if !part && (right > 0 || k < len(b.runs)) {
-		return fmt.Sprintf("one has %d bytes, the other %d", s.bytes, b.bytes)
+		return fmt.Sprintf("The data sizes differ: %d bytes in the first call, %d in the "+
+			"second.", s.bytes, b.bytes)
 	}
 	return ""
 }

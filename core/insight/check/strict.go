@@ -216,14 +216,14 @@ func (c *Checker) buffered(cycle []*replay) {
 		}
 		s.free = true
 		if len(spots) < 2 {
-			spots = append(spots, spot{s.site, "is complete only because the message is buffered"})
+			spots = append(spots, spot{s.site, "completes only because MPI buffers the message"})
 		}
 	}
 	if len(spots) == 1 {
-		spots = append(spots, spot{first.receive.site, "receives the message, but not before that"})
+		spots = append(spots, spot{first.receive.site, "receives the message only after that"})
 	}
 	c.tell(&Finding{Kind: "buffering", Target: first.to, Object: first.comm.name,
-		Advice: "a send that waits for its receive would never end here: use MPI_Sendrecv, MPI_Isend, " +
-			"or another order"},
+		Advice: "Without buffering, these calls would deadlock. Use MPI_Sendrecv or MPI_Isend, or change " +
+			"the order of sends and receives."},
 		spots...)
 }

@@ -160,7 +160,9 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	switch e.name {
 	case "MPI_Win_lock", "MPI_Win_lock_all":
 		if w.hints["no_locks"] == "true" {
-			c.hintFails("no_locks", k.site(e), w, "the window is locked")
+			c.hintFails("no_locks", k.site(e), w, "The info key no_locks promises that no process locks "+
+				"the window. Remove "+
+				"the key or the lock.")
 		}
 	case "MPI_Win_start":
 		c.started(k, e, w)
@@ -281,6 +283,19 @@ func (w *window) endedBy(k *rank, o *operation) {
 	w.elsewhere[own] = append(w.elsewhere[own], o)
 }
 
+// Advice on assertions that are not true.
+const (
+	noStore = "MPI_MODE_NOSTORE promises no stores to the local window memory since the last synchronization. " +
+		"Remove the " +
+		"assertion, or synchronize after the store."
+	noPut = "MPI_MODE_NOPUT promises that no put or accumulate changes this memory until the next " +
+		"synchronization. " +
+		"Remove the assertion."
+	postBeforeStart = "MPI_MODE_NOCHECK promises that MPI_Win_post is called before MPI_Win_start, but nothing " +
+		"orders " +
+		"them. Put a message or a barrier between them, or remove the assertion."
+)
+
 // posted starts an exposure epoch.
 func (c *Checker) posted(k *rank, e *event, w *window) {
 	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(),
@@ -290,7 +305,7 @@ func (c *Checker) posted(k *rank, e *event, w *window) {
 	x.unchecked = e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
 	x.noput = e.In("assert").Int()&abi.MPI_MODE_NOPUT != 0
 	if s := w.stored[k.number]; s != nil && e.In("assert").Int()&abi.MPI_MODE_NOSTORE != 0 {
-		c.asserted("NOSTORE", w, x.site, s, "the memory was written to since the last synchronization")
+		c.asserted("NOSTORE", w, x.site, s, noStore)
 	}
 	delete(w.stored, k.number)
 	w.posts[k.number] = append(w.posts[k.number], x)
@@ -303,7 +318,7 @@ func (c *Checker) posted(k *rank, e *event, w *window) {
 			delete(t.completed, x.number[origin])
 		}
 		if s := t.unchecked[x.number[origin]]; s != nil {
-			c.asserted("NOCHECK", w, s, x.site, "nothing orders the post before the start")
+			c.asserted("NOCHECK", w, s, x.site, postBeforeStart)
 			delete(t.unchecked, x.number[origin])
 		}
 		early := t.early
@@ -503,9 +518,11 @@ func (c *Checker) started(k *rank, e *event, w *window) {
 			}
 			t.unchecked[turn] = k.site(e)
 		} else if !x.unchecked {
-			c.asserted("NOCHECK", w, k.site(e), x.site, "the post does not assert it")
+			c.asserted("NOCHECK", w, k.site(e), x.site, "MPI_Win_post and MPI_Win_start must both be "+
+				"called with "+
+				"MPI_MODE_NOCHECK.")
 		} else if !x.at.before(k.clock) {
-			c.asserted("NOCHECK", w, k.site(e), x.site, "nothing orders the post before the start")
+			c.asserted("NOCHECK", w, k.site(e), x.site, postBeforeStart)
 		}
 	}
 }
@@ -514,10 +531,12 @@ func (c *Checker) started(k *rank, e *event, w *window) {
 func (c *Checker) fenceAsserts(k *rank, e *event, w *window) {
 	assert, s := e.In("assert").Int(), k.site(e)
 	if open := w.open[k.number]; assert&abi.MPI_MODE_NOPRECEDE != 0 && len(open) > 0 {
-		c.asserted("NOPRECEDE", w, s, open[0].request.site, "the fence completes an operation")
+		c.asserted("NOPRECEDE", w, s, open[0].request.site, "MPI_MODE_NOPRECEDE promises that the fence "+
+			"completes no "+
+			"operation of this process, but this one is pending. Remove the assertion.")
 	}
 	if store := w.stored[k.number]; assert&abi.MPI_MODE_NOSTORE != 0 && store != nil {
-		c.asserted("NOSTORE", w, s, store, "the memory was written to since the last synchronization")
+		c.asserted("NOSTORE", w, s, store, noStore)
 	}
 	delete(w.stored, k.number)
 	w.fences[k.number]++
@@ -533,6 +552,6 @@ func (c *Checker) puts(o *operation, x *exposure) {
 		return
 	}
 	if x != nil && x.noput {
-		c.asserted("NOPUT", o.window, x.site, o.request.site, "an operation changes the memory")
+		c.asserted("NOPUT", o.window, x.site, o.request.site, noPut)
 	}
 }
