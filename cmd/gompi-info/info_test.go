@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
+	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,4 +137,19 @@ func TestPrint(t *testing.T) {
 	var back Info
 	require.NoError(t, json.Unmarshal(data, &back))
 	require.Equal(t, info, back)
+}
+
+func TestOptionError(t *testing.T) {
+	for arg, want := range map[string]string{
+		"--jsno":    "unknown option --jsno. Did you mean --json?",
+		"-version2": "unknown option --version2. Did you mean --version?",
+		"--all":     "unknown option --all (gompi-info --help lists the options)",
+		"--json=x":  `invalid boolean value "x" for -json: parse error`,
+	} {
+		flags := flag.NewFlagSet("gompi-info", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		flags.Bool("json", false, "")
+		flags.Bool("version", false, "")
+		require.Equal(t, want, optionError(flags, flags.Parse([]string{arg})), arg)
+	}
 }

@@ -13,8 +13,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"gompirma/cmd/internal/carriers"
+	"gompirma/cmd/internal/nearest"
 	"gompirma/core/abi"
 	"gompirma/core/handle"
 	_ "gompirma/core/lastwords" // prints one line if the Go runtime fails
@@ -58,7 +60,7 @@ func features() []string {
 	return []string{
 		"MPI 5.0 standard ABI, MPI_ and PMPI_ symbols",
 		"MPI_THREAD_MULTIPLE",
-		"strong progress: one-sided operations complete whatever the target does",
+		"strong progress: one-sided operations complete without MPI calls of the target",
 		"windows in shared memory without names (memfd)",
 		"bounds, epochs, ranks, counts and handles checked on every call",
 		"launch by gompirun, by PMI-1 launchers (MPICH's mpiexec, Slurm), or without a launcher",
@@ -104,22 +106,45 @@ func collect() Info {
 	}
 }
 
+const manual = `usage: gompi-info [--fabric] [--json | --version]
+
+Prints version, features and limits of this gompirma, and the properties of this machine.
+  --fabric   print which network a job on several nodes would use, and why
+  --json     print JSON
+  --version  print the version only
+`
+
+// optionError returns the message for an error of the options. For an unknown option it names the one that is most like
+// it.
+func optionError(flags *flag.FlagSet, err error) string {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return err.Error()
+	}
+	var names []string
+	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	text := "unknown option --" + strings.TrimPrefix(name, "-")
+	if like := nearest.Word(name, names); like != "" {
+		return text + ". Did you mean --" + like + "?"
+	}
+	return text + " (gompi-info --help lists the options)"
+}
+
 func main() {
 	flags := flag.NewFlagSet("gompi-info", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "print JSON")
 	short := flags.Bool("version", false, "print the version alone")
-	network := flags.Bool("fabric", false, "tell what would carry a job on several nodes, and why")
-	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: gompi-info [--fabric] [--json | --version]\n"+
-			"Tells what this gompirma is and what it finds on this machine.")
-	}
+	network := flags.Bool("fabric", false, "print which network a job on several nodes would use, and why")
+	flags.SetOutput(io.Discard)
 	switch err := flags.Parse(os.Args[1:]); {
 	case err == flag.ErrHelp:
+		fmt.Print(manual)
 		return
 	case err != nil:
+		fmt.Fprintln(os.Stderr, "gompi-info:", optionError(flags, err))
 		os.Exit(2)
 	case flags.NArg() > 0:
-		fmt.Fprintf(os.Stderr, "gompi-info: it takes no argument %q\n", flags.Arg(0))
+		fmt.Fprintf(os.Stderr, "gompi-info: unexpected argument %q\n", flags.Arg(0))
 		os.Exit(2)
 	}
 	var err error

@@ -44,7 +44,7 @@ func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	text, _ := lookup("SLURM_TASKS_PER_NODE")
 	slots, err := tasksPerNode(text)
 	if err == nil && len(slots) != len(hosts) {
-		err = fmt.Errorf("that is %d nodes, and there are %d", len(slots), len(hosts))
+		err = fmt.Errorf("it describes %d nodes, but the allocation has %d", len(slots), len(hosts))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("SLURM_TASKS_PER_NODE=%s: %w", text, err)
@@ -81,11 +81,11 @@ func expand(names []string, prefix, rest string) ([]string, error) {
 	inside, after, closed := strings.Cut(inside, "]")
 	switch {
 	case bracket && !closed:
-		return nil, errors.New("a bracket is not closed")
+		return nil, errors.New("the closing bracket is missing")
 	case !bracket && prefix+before == "":
-		return nil, errors.New("a name is missing")
+		return nil, errors.New("the name of a node is missing")
 	case len(names) > shm.MaxProcesses:
-		return nil, fmt.Errorf("more than %d nodes", shm.MaxProcesses)
+		return nil, fmt.Errorf("it names more than %d nodes", shm.MaxProcesses)
 	case !bracket:
 		return append(names, prefix+before), nil
 	}
@@ -94,7 +94,7 @@ func expand(names []string, prefix, rest string) ([]string, error) {
 		a, err := strconv.Atoi(first)
 		b, err2 := strconv.Atoi(cmp.Or(last, first))
 		if err != nil || err2 != nil || a < 0 || b < a || b-a > shm.MaxProcesses {
-			return nil, fmt.Errorf("%q is no range of numbers", item)
+			return nil, fmt.Errorf("%q is not a range of numbers such as 1-4", item)
 		}
 		for n := a; n <= b; n++ {
 			name := fmt.Sprintf("%s%s%0*d", prefix, before, len(first), n)

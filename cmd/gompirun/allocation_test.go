@@ -20,13 +20,13 @@ func TestNodeNames(t *testing.T) {
 		require.Equal(t, names, strings.Join(found, " "), list)
 	}
 	for list, why := range map[string]string{
-		"a,,b":                "a name is missing",
-		"n[1-3":               "a bracket is not closed",
-		"n[3-1]":              `"3-1" is no range of numbers`,
-		"n[x]":                `"x" is no range of numbers`,
-		"n[]":                 `"" is no range of numbers`,
+		"a,,b":                "the name of a node is missing",
+		"n[1-3":               "the closing bracket is missing",
+		"n[3-1]":              `"3-1" is not a range of numbers such as 1-4`,
+		"n[x]":                `"x" is not a range of numbers such as 1-4`,
+		"n[]":                 `"" is not a range of numbers such as 1-4`,
 		"n[1-900]m[1-9]":      "more than",
-		"n[0-99999999999999]": "is no range of numbers",
+		"n[0-99999999999999]": "is not a range of numbers such as 1-4",
 	} {
 		_, err := nodeNames(list)
 		require.ErrorContains(t, err, why, list)
@@ -65,9 +65,9 @@ func TestAllocation(t *testing.T) {
 		require.Equal(t, c.want, found, c.env)
 	}
 	for why, tasks := range map[string]string{
-		"that is 2 nodes, and there are 3": "2(x2)",
-		`"x" is not a number of slots`:     "x",
-		`"" is not a number of slots`:      "",
+		"it describes 2 nodes, but the allocation has 3": "2(x2)",
+		`must be from 1 to 4096, not "x"`:                "x",
+		`must be from 1 to 4096, not ""`:                 "",
 	} {
 		_, err := of(nodes, "SLURM_NTASKS=5", "SLURM_TASKS_PER_NODE="+tasks)
 		require.ErrorContains(t, err, why)

@@ -83,8 +83,8 @@ func (l *checkListener) noteLoss() {
 		}
 		l.broken = true
 		l.checker.Broken()
-		fmt.Fprintf(os.Stderr, "gompirun: --check: rank %d has lost records of calls, because gompirun did "+
-			"not read them for a long time: no later call is checked. A larger %s (in bytes) holds more\n",
+		fmt.Fprintf(os.Stderr, "gompirun: --check: rank %d lost records of calls, because gompirun did not "+
+			"read them in time: later calls are not checked. Set a larger %s (in bytes)\n",
 			rank, envRing)
 	}
 }
@@ -104,7 +104,8 @@ func (l *checkListener) looked(until time.Duration) {
 		l.number++
 		fmt.Fprintf(os.Stderr, "gompirun: --check: %d: %v\n", l.number, f)
 		if f.Kind == "collective" && f.Name == "name" {
-			l.job.mail.send(hopeless{"--check ends the job: its ranks are in different collectives"})
+			l.job.mail.send(hopeless{"--check ended the job: its ranks call different collectives and " +
+				"would hang"})
 		}
 	}
 }
@@ -124,7 +125,7 @@ func (l *checkListener) abandon() { l.order.Abandon() }
 func (l *checkListener) end() error {
 	l.looked(math.MaxInt64)
 	if n := l.order.Left(); n > 0 {
-		fmt.Fprintf(os.Stderr, "gompirun: --check: the last %d records of the job were not looked at\n", n)
+		fmt.Fprintf(os.Stderr, "gompirun: --check: the last %d records of the job were not checked\n", n)
 	}
 	if l.order.Err != nil {
 		return l.order.Err

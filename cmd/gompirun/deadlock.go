@@ -15,7 +15,7 @@ import (
 // edge says that the wait of rank from cannot end before rank to calls something.
 type edge struct {
 	from, to int
-	what     string // "waits in ... for 2"
+	what     string // "waits in ... for rank 2"
 }
 
 // needs says what ends the wait of a rank: all of the edges or, if either is set, any of them. Without edges it is
@@ -122,11 +122,11 @@ func (p picture) ends(rank int, w *shm.Waiting, h held) needs {
 // inOrder returns a text that says what a wait needs of another rank.
 func (p picture) inOrder(w *shm.Waiting, rank, other int) string {
 	if w.Call == finalize && w.Reason == shm.ForUnsaid {
-		return fmt.Sprintf("is in %s and %s", finalize, p.withholds(rank, other, ""))
+		return fmt.Sprintf("is in %s and %s", finalize, p.withholds(rank, other))
 	}
-	what := "waits " + toward(w, fmt.Sprint(other))
+	what := "waits " + toward(w, fmt.Sprintf("rank %d", other))
 	if w.Reason == shm.ForLock {
-		what += fmt.Sprintf(", which %d holds", other)
+		what += fmt.Sprintf(", which rank %d holds", other)
 	}
 	return what
 }
@@ -154,20 +154,19 @@ func (p picture) notIn(call string) (ranks []int) {
 	return ranks
 }
 
-// withholds returns a text that says what a rank in MPI_Finalize will not do for a waiting rank; before precedes the
-// other rank's number.
-func (p picture) withholds(rank, other int, before string) string {
+// withholds returns a text that says what a rank in MPI_Finalize will not do for a waiting rank.
+func (p picture) withholds(rank, other int) string {
 	for i := range p[other].ws {
 		w := &p[other].ws[i]
 		switch {
 		case w.Peer != int32(rank) && w.Peer != shm.PeersAny:
 		case w.Reason == shm.ForMessage || w.Reason == shm.ForPartitions:
-			return fmt.Sprintf("will send nothing more to %s%d", before, other)
+			return fmt.Sprintf("will send nothing more to rank %d", other)
 		case w.Reason == shm.ForReceipt:
-			return fmt.Sprintf("will receive nothing more from %s%d", before, other)
+			return fmt.Sprintf("will receive nothing more from rank %d", other)
 		}
 	}
-	return fmt.Sprintf("waits there for %s%d", before, other)
+	return fmt.Sprintf("waits there for rank %d", other)
 }
 
 // mostStarts is the largest number of ranks from which a shortest cycle is searched.
@@ -298,12 +297,7 @@ func (p picture) mismatches() (lines []string) {
 			}
 			parts = append(parts, fmt.Sprintf("%s %sin %s", ranksOf(ranks), are, printable(name)))
 		}
-		kind, _, _ := strings.Cut(object(c.w), " ")
-		same := "the same " + kind + " " + strings.TrimPrefix(object(c.w), kind+" ")
-		if kind != "window" && kind != "communicator" {
-			same = "the same communicator " + object(c.w)
-		}
-		lines = append(lines, strings.Join(parts, ", ")+" on "+same)
+		lines = append(lines, "different collectives on "+object(c.w)+": "+strings.Join(parts, ", "))
 	}
 	sort.Strings(lines)
 	return lines
@@ -333,7 +327,7 @@ func (p picture) why(h held) string {
 	}
 	var parts []string
 	for _, e := range way {
-		parts = append(parts, fmt.Sprintf("%d %s", e.from, e.what))
+		parts = append(parts, fmt.Sprintf("rank %d %s", e.from, e.what))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -367,13 +361,13 @@ func (p picture) knot(out []needs) string {
 			order = append(order, what)
 		}
 	}
-	text := fmt.Sprintf("%d %s", best[0], p.says(&p[best[0]]))
+	text := fmt.Sprintf("rank %d %s", best[0], p.says(&p[best[0]]))
 	for _, what := range order {
 		ranks := says[what]
 		if len(ranks) > 1 {
 			what = several(what)
 		}
-		text += fmt.Sprintf("; %s %s", ranges(ranks), what)
+		text += fmt.Sprintf("; %s %s", ranksOf(ranks), what)
 	}
 	return text
 }

@@ -64,105 +64,111 @@ func TestWhyNobodyGoesOn(t *testing.T) {
 		p          picture
 		h          held
 	}{
-		{"a circle", "0 waits in MPI_Win_start for 1 to post window 'halo'; 1 waits in MPI_Recv (tag 7) " +
-			"for 2; " +
-			"2 waits in MPI_Win_wait for 0 to complete an epoch on window 'halo'",
+		{"a circle", "rank 0 waits in MPI_Win_start for rank 1 to call MPI_Win_post on window 'halo'; rank " +
+			"1 waits in MPI_Recv (tag 7) for rank 2; rank 2 waits in MPI_Win_wait for rank 0 to call " +
+			"MPI_Win_complete on window 'halo'",
 			all(wait("MPI_Win_start", 1, win, 3, why(shm.ForPost, 0), named("halo")), receive(2),
 				wait("MPI_Win_wait", -1, win, 3, lacks(1, 0), named("halo"))), nil},
-		{"the shortest", "0 waits in MPI_Recv (tag 7) for 0", all(receive(0), receive(2), receive(1)), nil},
-		{"beside it", "1 waits in MPI_Recv (tag 7) for 2; 2 waits in MPI_Recv (tag 7) for 1",
+		{"the shortest", "rank 0 waits in MPI_Recv (tag 7) for rank " +
+			"0", all(receive(0), receive(2), receive(1)), nil},
+		{"beside it", "rank 1 waits in MPI_Recv (tag 7) for rank 2; rank 2 waits in MPI_Recv (tag 7) for " +
+			"rank 1",
 			all(receive(1), receive(2), receive(1)), nil},
 		{"any rank may end it", "", all(wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)),
 			receive(0), wait("MPI_Waitany", shm.PeersSeveral, world, 3)), nil},
-		{"any rank might, and none does", "0 waits in MPI_Recv (tag 7) for any rank of MPI_COMM_WORLD; " +
-			"1-2 wait in MPI_Recv (tag 7) for 0", all(
+		{"any rank might, and none does", "rank 0 waits in MPI_Recv (tag 7) for any rank of MPI_COMM_WORLD; " +
+			"ranks 1-2 wait in MPI_Recv (tag 7) for rank 0", all(
 			wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)), receive(0), receive(0)), nil},
-		{"any of two messages might", "0 waits in MPI_Waitany for a message of ranks 1-2 (tag 7); " +
-			"1-2 wait in MPI_Recv (tag 7) for 0",
+		{"any of two messages might", "rank 0 waits in MPI_Waitany for a message from ranks 1-2 (tag 7); " +
+			"ranks 1-2 wait in MPI_Recv (tag 7) for rank 0",
 			all(someOf(receive(1), receive(2)), receive(0), receive(0)), nil},
-		{"any of three operations might", "0 waits in MPI_Waitany for a message of rank 1 (tag 7) or rank 2 " +
-			"to receive (tag 3) or MPI_Ibarrier of rank 1; 1 waits in MPI_Recv (tag 7) for 0; 2 waits in " +
-			"MPI_Recv (tag 7) for 1",
+		{"any of three operations might", "rank 0 waits in MPI_Waitany for a message from rank 1 (tag 7) or " +
+			"rank 2 to receive (tag 3) or MPI_Ibarrier of rank 1; rank 1 waits in MPI_Recv (tag 7) for " +
+			"rank 0; rank 2 waits in MPI_Recv (tag 7) for rank 1",
 			all(someOf(receive(1), wait("MPI_Waitany", 2, world, 3, why(shm.ForReceipt, 3)),
 				nonblocking("MPI_Ibarrier", 1)), receive(0), receive(1)), nil},
 		{"one of two messages may come", "", all(someOf(receive(1), receive(2)), receive(0),
 			wait("MPI_Win_flush", 1, win, 3)), nil},
 		{"not all are known that may end it", "", all(notAll(someOf(receive(1), receive(2))), receive(0),
 			receive(0)), nil},
-		{"both of one rank", "0 waits in MPI_Waitany (tag 7) for 1; 1 waits in MPI_Recv (tag 7) for 0",
+		{"both of one rank", "rank 0 waits in MPI_Waitany (tag 7) for rank 1; rank 1 waits in MPI_Recv (tag " +
+			"7) for rank 0",
 			all(someOf(inCallOf("MPI_Waitany", receive(1)), receive(1)), receive(0)), nil},
-		{"who has called MPI_Finalize", "0 waits in MPI_Recv (tag 7) for 1; 1 is in MPI_Finalize and " +
-			"will send nothing more to 0", all(receive(1), finalizes), nil},
-		{"a message that nobody receives", "0 waits in MPI_Ssend (tag 3) for 1 to receive; 1 is in " +
-			"MPI_Finalize and will receive nothing more from 0",
+		{"who has called MPI_Finalize", "rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 is in " +
+			"MPI_Finalize and will send nothing more to rank 0", all(receive(1), finalizes), nil},
+		{"a message that nobody receives", "rank 0 waits in MPI_Ssend (tag 3) for rank 1 to receive; rank 1 " +
+			"is in MPI_Finalize and will receive nothing more from rank 0",
 			all(wait("MPI_Ssend", 1, world, 2, why(shm.ForReceipt, 3)), finalizes), nil},
-		{"who has not called MPI_Finalize", "0 waits in MPI_Barrier on MPI_COMM_WORLD for 1; 1 is in " +
-			"MPI_Finalize and waits there for 0", all(wait("MPI_Barrier", -1, world, 2), finalizes), nil},
-		{"a blocking collective meets a nonblocking one", "rank 0 is in MPI_Barrier, rank 1 in MPI_Ibarrier " +
-			"on the same communicator MPI_COMM_WORLD", all(wait("MPI_Barrier", -1, world, 3),
+		{"who has not called MPI_Finalize", "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank 1; rank " +
+			"1 is in MPI_Finalize and waits there for rank " +
+			"0", all(wait("MPI_Barrier", -1, world, 2), finalizes), nil},
+		{"a blocking collective meets a nonblocking one", "different collectives on MPI_COMM_WORLD: rank 0 " +
+			"is in MPI_Barrier, rank 1 in MPI_Ibarrier", all(wait("MPI_Barrier", -1, world, 3),
 			nonblocking("MPI_Ibarrier", 0, 2), receive(0)), nil},
-		{"a nonblocking one that all have started", "0 waits in MPI_Barrier on MPI_COMM_WORLD for 2; 2 waits " +
-			"in MPI_Recv (tag 7) for 0", all(wait("MPI_Barrier", -1, world, 3),
+		{"a nonblocking one that all have started", "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank " +
+			"2; rank 2 waits in MPI_Recv (tag 7) for rank 0", all(wait("MPI_Barrier", -1, world, 3),
 			nonblocking("MPI_Ibarrier"), receive(0)), nil},
-		{"different nonblocking ones", "rank 0 is in MPI_Ibarrier, ranks 1-2 in MPI_Ibcast on the same " +
-			"communicator MPI_COMM_WORLD", all(nonblocking("MPI_Ibarrier"), nonblocking("MPI_Ibcast"),
+		{"different nonblocking ones", "different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Ibarrier, " +
+			"ranks 1-2 in MPI_Ibcast", all(nonblocking("MPI_Ibarrier"), nonblocking("MPI_Ibcast"),
 			nonblocking("MPI_Ibcast")), nil},
-		{"who has not started it", "0 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 4) on " +
-			"MPI_COMM_WORLD for 1; 1 waits in MPI_Recv (tag 7) for 0",
+		{"who has not started it", "rank 0 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 4) on " +
+			"MPI_COMM_WORLD for rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0",
 			all(nonblocking("MPI_Ibarrier", 1), receive(0)), nil},
 		{"whether it has started it is not known", "", all(nonblocking("MPI_Bcast_init", 1, byMessages),
 			receive(0)), nil},
-		{"partitions", "0 waits in MPI_Wait (tag 3) for the partitions of 1; 1 waits in MPI_Recv (tag 7) for 0",
+		{"partitions", "rank 0 waits in MPI_Wait (tag 3) for partitions from rank 1; rank 1 waits in " +
+			"MPI_Recv (tag 7) for rank 0",
 			all(wait("MPI_Wait", 1, world, 2, why(shm.ForPartitions, 3)), receive(0)), nil},
-		{"partitions of its own", "0 waits in MPI_Wait for MPI_Pready, which only its own threads can call",
+		{"partitions of its own", "rank 0 waits in MPI_Wait for MPI_Pready, which another thread of this " +
+			"rank must call",
 			all(wait("MPI_Wait", 0, world, 2, why(shm.ForSelf, 3), func(w *shm.Waiting) {
 				w.Operation = "MPI_Pready"
 			}), receive(0)), nil},
 		{"one of two may end it", "", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
 			wait("MPI_Waitany", shm.PeersSeveral, world, 3)), nil},
-		{"one of two might", "0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window " +
-			"0x20000001; 1 waits in MPI_Recv (tag 7) for 0; 2 waits in MPI_Win_start for 0 to post " +
-			"window 0x20000001", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
+		{"one of two might", "rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to call MPI_Win_complete " +
+			"on window 0x20000001; rank 1 waits in MPI_Recv (tag 7) for rank 0; rank 2 waits in " +
+			"MPI_Win_start for rank 0 to call MPI_Win_post on window " +
+			"0x20000001", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
 			wait("MPI_Win_start", 0, win, 3, why(shm.ForPost, 0))), nil},
-		{"both are needed", "0 waits in MPI_Win_wait for 1 to complete an epoch on window 0x20000001; " +
-			"1 waits in MPI_Recv (tag 7) for 0",
+		{"both are needed", "rank 0 waits in MPI_Win_wait for rank 1 to call MPI_Win_complete on window " +
+			"0x20000001; rank 1 waits in MPI_Recv (tag 7) for rank 0",
 			all(wait("MPI_Win_wait", -1, win, 3, lacks(2, 1, 2)), receive(0), receive(0)), nil},
 		{"a flush needs the process only", "", all(wait("MPI_Win_flush", 1, win, 2), receive(0)), nil},
-		{"who is not in the fence", "0 waits in MPI_Win_fence on window 'halo' for 2; 2 waits in MPI_Recv " +
-			"(tag 7) for 0",
+		{"who is not in the fence", "rank 0 waits in MPI_Win_fence on window 'halo' for rank 2; rank 2 " +
+			"waits in MPI_Recv (tag 7) for rank 0",
 			all(fence, receive(2), receive(0)), nil},
 		{"all are in it", "", all(fence, fence, fence), nil},
-		{"different meetings", "rank 0 is in MPI_Barrier, rank 1 in MPI_Allreduce on the same communicator " +
-			"MPI_COMM_WORLD", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Allreduce", 0, world, 3),
+		{"different meetings", "different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Barrier, rank 1 " +
+			"in MPI_Allreduce", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Allreduce", 0, world, 3),
 			receive(0)),
 			nil},
-		{"ranks 0 and 2", "ranks 0,2 are in MPI_Barrier, rank 1 in MPI_Win_fence on the same window 'halo'",
+		{"ranks 0 and 2", "different collectives on window 'halo': ranks 0,2 are in MPI_Barrier, rank 1 in " +
+			"MPI_Win_fence",
 			all(wait("MPI_Barrier", -1, win, 3, named("halo")), fence, wait("MPI_Barrier", -1, win, 3)),
 			nil},
 		{"the root of a broadcast may have gone on", "", all(wait("MPI_Barrier", -1, world, 3),
 			wait("MPI_Bcast", 2, world, 3), wait("MPI_Recv", -2, world, 3, why(shm.ForMessage, 7))), nil},
-		{"nobody is left for that", "ranks 0,2 are in MPI_Barrier, rank 1 in MPI_Bcast on the same " +
-			"communicator " +
-			"MPI_COMM_WORLD", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Bcast", 2, world, 3),
+		{"nobody is left for that", "different collectives on MPI_COMM_WORLD: ranks 0,2 are in MPI_Barrier, " +
+			"rank 1 in MPI_Bcast", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Bcast", 2, world, 3),
 			wait("MPI_Barrier", -1, world, 3)), nil},
 		{"the same number on another communicator", "", all(wait("MPI_Barrier", -1, world, 1),
 			wait("MPI_Allreduce", -1, world, 1, func(w *shm.Waiting) { w.Members.First[0] = 1 })), nil},
-		{"a window and a communicator of one number", "0 waits in MPI_Barrier on MPI_COMM_WORLD for 1; " +
-			"1 waits in MPI_Win_fence on window 'halo' for 0", all(
+		{"a window and a communicator of one number", "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for " +
+			"rank 1; rank 1 waits in MPI_Win_fence on window 'halo' for rank 0", all(
 			wait("MPI_Barrier", -1, world, 3, func(w *shm.Waiting) { w.ID = win }), fence,
 			wait("MPI_Barrier", -1, world, 3, func(w *shm.Waiting) { w.ID = win })), nil},
 		{"nobody is known to hold it", "", all(receive(1), lock), nil},
-		{"who holds a lock", "0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Win_lock for the lock of " +
-			"window " +
-			"0x20000001 at target 0, which 0 holds", all(receive(1), lock),
+		{"who holds a lock", "rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Win_lock for " +
+			"the lock of target 0 in window 0x20000001, which rank 0 holds", all(receive(1), lock),
 			held{{mustKey(&lock), 0}: {{rank: 0, exclusive: true}}}},
 	} {
 		require.Equal(t, c.says, c.p.why(c.h), c.name)
 	}
 	p := all(receive(1), receive(0), receive(0))
 	p[0].ws = append(p[0].ws, receive(2))
-	require.Equal(t, "0 waits in MPI_Recv (tag 7) for rank 1, in MPI_Recv (tag 7) for rank 2; "+
-		"1-2 wait in MPI_Recv (tag 7) for 0", p.why(nil), "either thread might go on")
+	require.Equal(t, "rank 0 waits in MPI_Recv (tag 7) for rank 1, in MPI_Recv (tag 7) for rank 2; "+
+		"ranks 1-2 wait in MPI_Recv (tag 7) for rank 0", p.why(nil), "either thread might go on")
 	p[0].ws = append(p[0].ws, wait("MPI_Win_flush", 1, win, 3))
 	require.Empty(t, p.why(nil), "a thread may go on by itself")
 }

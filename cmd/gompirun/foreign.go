@@ -33,10 +33,11 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 	switch {
 	case !found:
 	case listened:
-		problem = "whose calls gompirun cannot see: compile it with gompicc, or leave out --stats, --trace " +
-			"and --check"
+		problem = "whose calls gompirun cannot observe: compile the program with gompicc, or run it without " +
+			"--stats, --trace and --check"
 	case f.mpi == "Open MPI" && n > 1:
-		problem = fmt.Sprintf("so %d processes would be %d jobs of one process each: compile it with gompicc, "+
+		problem = fmt.Sprintf("so its %d processes would be %d jobs of one process each: compile it with "+
+			"gompicc, "+
 			"or start it with Open MPI's mpirun", n, n)
 	}
 	if problem == "" {

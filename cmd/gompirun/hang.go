@@ -110,7 +110,7 @@ func (h *hang) later(now time.Time, between time.Duration) {
 
 // mayHang returns the report of a job that hangs unless something outside of it wakes a thread.
 func mayHang(o outside) []string {
-	return []string{"may hang: " + strings.Join(o.may, "; ")}
+	return []string{"possible hang: " + strings.Join(o.may, "; ")}
 }
 
 // still records the waits of all ranks (nil if a rank does not wait). It reports whether they have been unchanged for
@@ -145,9 +145,9 @@ func (j *job) tellDeadlock(p picture, now time.Time) {
 	j.findMissing(p)
 	why := p.why(j.hang.held)
 	if why == "" {
-		why = "all ranks wait in MPI"
+		why = "all ranks wait in MPI, and none can continue"
 	}
-	why += fmt.Sprintf(" (nothing has moved for %.0f s)", now.Sub(j.hang.since).Seconds())
+	why += fmt.Sprintf(" (no progress for %.0f s)", now.Sub(j.hang.since).Seconds())
 	lines := slices.Concat([]string{"deadlock: " + why}, p.lines(j.traces(p)), j.hang.held.lines(p, now))
 	if j.opts.deadlock == deadlockAbort {
 		j.fail(&verdict{statusDeadlock, lines})
@@ -181,7 +181,7 @@ func (j *job) say(lines []string) {
 
 // asked handles SIGUSR1: it prints the report of a hang, and forwards the signal to the ranks that catch it.
 func (j *job) asked() {
-	j.say(append([]string{"what the ranks do:"}, j.report()...))
+	j.say(append([]string{"state of the ranks:"}, j.report()...))
 	for i := range j.ranks {
 		if r := &j.ranks[i]; r.pid != 0 && !r.ended && catches("/proc", r.pid, syscall.SIGUSR1) {
 			j.signalRank(r, syscall.SIGUSR1)

@@ -269,16 +269,17 @@ func (h held) lines(p picture, now time.Time) (lines []string) {
 				continue
 			}
 			for _, one := range h.of(w) {
-				how := ""
+				how := "exclusive"
 				if !one.exclusive {
-					how = ", shared"
+					how = "shared"
 				}
 				what := "it " + p.says(&p[one.rank])
 				if d := &p[one.rank]; len(d.ws) == 0 && d.more == 0 && d.is == "" {
 					what = "it is not blocked in MPI (computing, or polling with MPI_Test)"
 				}
-				lines = append(lines, fmt.Sprintf("rank %d has held %s at target %d since %.0f s%s: %s",
-					one.rank, object(w), w.Tag, now.Sub(one.since).Seconds(), how, what))
+				lines = append(lines, fmt.Sprintf("rank %d has held the %s lock of target %d in %s "+
+					"for %.0f s: %s",
+					one.rank, how, w.Tag, object(w), now.Sub(one.since).Seconds(), what))
 			}
 		}
 	}

@@ -134,9 +134,10 @@ func readHost(text string) (one host, err error) {
 	}
 	switch {
 	case strings.ContainsAny(one.name, "[]") || strings.Contains(slots, ":"):
-		return host{}, fmt.Errorf("%s is not a host (an IPv6 address with slots is written [::1]:2)", text)
+		return host{}, fmt.Errorf("%s is not a host name or address (write an IPv6 address with slots as "+
+			"[::1]:2)", text)
 	case one.name == "" || strings.HasPrefix(one.name, "-"):
-		return host{}, errors.New("a host has no name")
+		return host{}, errors.New("the name of a host is missing")
 	}
 	if numbered {
 		if one.slots, err = slotNumber(slots); err != nil {
@@ -154,7 +155,7 @@ func isAddress(text string) bool {
 func slotNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > shm.MaxProcesses {
-		return 0, fmt.Errorf("%q is not a number of slots from 1 to %d", text, shm.MaxProcesses)
+		return 0, fmt.Errorf("the number of slots must be from 1 to %[2]d, not %[1]q", text, shm.MaxProcesses)
 	}
 	return n, nil
 }
@@ -190,7 +191,7 @@ func readHostFile(path string) (list []host, err error) {
 		return nil, plain(err)
 	}
 	if len(list) == 0 {
-		return nil, errors.New("there is no host in it")
+		return nil, errors.New("the file names no host")
 	}
 	return list, nil
 }

@@ -53,7 +53,9 @@ func TestHostLists(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "other", h.elsewhere(list))
 	for text, says := range map[string]string{
-		"": "no name", "node,": "no name", ":3": "no name", "-n": "no name", "node:x": "number of slots",
+		"": "the name of a host is missing", "node,": "the name of a host is missing", ":3": "the name of a " +
+			"host",
+		"-n": "the name of a host is missing", "node:x": "number of slots",
 		"node:-1": "number of slots", "node:5000": "number of slots",
 		"[::1": "not a host", "[node]:2": "not a host", "[::1]2": "not a host", "::1::2": "not a host",
 	} {
@@ -74,8 +76,8 @@ func TestHostFiles(t *testing.T) {
 		require.Equal(t, want, total(list), text)
 	}
 	for text, says := range map[string]string{
-		"": "no host", "# none\n": "no host",
-		"node slots=x": "line 1: \"x\" is not",
+		"": "the file names no host", "# none\n": "the file names no host",
+		"node slots=x": "line 1: the number of slots must be from 1 to 4096, not \"x\"",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		_, err := readHostFile(path)

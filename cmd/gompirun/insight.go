@@ -71,7 +71,7 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	ring := 0
 	if text := os.Getenv(envRing); text != "" {
 		if ring, err = strconv.Atoi(text); err != nil || ring < 1 || ring > 1<<40 {
-			return nil, fmt.Errorf("%s=%s: not a number of bytes", envRing, text)
+			return nil, fmt.Errorf("%s=%s: the value must be a number of bytes", envRing, text)
 		}
 	}
 	mode := insight.Mode(0)
@@ -102,7 +102,8 @@ func insightLibrary() (string, error) {
 		return "", fmt.Errorf("%s: %w", path, plain(err))
 	}
 	if strings.ContainsAny(path, " :$") {
-		return "", fmt.Errorf("%s: the loader takes no such name for a library to preload", path)
+		return "", fmt.Errorf("%s: cannot be preloaded, because its path has a space, a colon or a dollar "+
+			"sign", path)
 	}
 	return path, nil
 }

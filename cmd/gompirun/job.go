@@ -115,7 +115,7 @@ func newJob(opts *options) (*job, error) {
 	if opts.bind != "none" {
 		j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
 		if j.bindings == nil && opts.bind != "" && !opts.quiet {
-			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are not enough for %d ranks, so they "+
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are too few for %d ranks; the ranks "+
 				"are not bound\n", opts.bind, len(j.ranks))
 		}
 	}
@@ -222,7 +222,7 @@ func (j *job) handle(event any) {
 	case outputLost:
 		v := &verdict{status: statusSignal + int(syscall.SIGPIPE)}
 		if !errors.Is(e.err, syscall.EPIPE) {
-			v = &verdict{statusFailed, []string{fmt.Sprintf("the output cannot be written: %v",
+			v = &verdict{statusFailed, []string{fmt.Sprintf("cannot write the output: %v",
 				plain(e.err))}}
 		}
 		j.fail(v)
@@ -284,7 +284,7 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 // would wait for the rank without end.
 func (j *job) outsider(rank int) *verdict {
 	return &verdict{statusFailed, []string{j.name(rank) +
-		" exited with status 0 without having called MPI_Init, which other ranks called"}}
+		" exited with status 0 without MPI_Init, but other ranks called MPI_Init"}}
 }
 
 func (j *job) rankSaid(rank int, e pmi1.Event) {
@@ -298,7 +298,7 @@ func (j *job) rankSaid(rank int, e pmi1.Event) {
 		j.ends = append(j.ends, end{rank: rank, word: true})
 		j.judgeEnds()
 	case pmi1.Failed:
-		j.fail(&verdict{statusFailed, []string{fmt.Sprintf("%s does not speak PMI-1: %v", j.name(rank),
+		j.fail(&verdict{statusFailed, []string{fmt.Sprintf("%s sent an invalid PMI-1 message: %v", j.name(rank),
 			j.pmi.State(rank).Err)}})
 	}
 }
@@ -322,7 +322,7 @@ func (j *job) interrupted(s syscall.Signal) {
 		}
 		if j.verdict == nil {
 			j.verdict = &verdict{statusSignal + int(s),
-				[]string{fmt.Sprintf("ended by signal %d (%v)", s, s)}}
+				[]string{fmt.Sprintf("received signal %d (%v) and ended the job", s, s)}}
 		}
 		j.hurries = true
 		j.end(s)
@@ -335,7 +335,8 @@ func (j *job) tick(t tick) {
 	case timeUp:
 		if j.state < draining && j.verdict == nil {
 			j.hurries = true
-			lines := append([]string{fmt.Sprintf("not done after %v", j.opts.timeout)}, j.report()...)
+			lines := append([]string{fmt.Sprintf("the job exceeded its time limit of %v "+
+				"(--timeout)", j.opts.timeout)}, j.report()...)
 			j.fail(&verdict{statusTimedOut, lines})
 		}
 	case watch:

@@ -195,11 +195,12 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	case err == nil:
 		return pid, nil
 	case errors.Is(err, syscall.ENOEXEC):
-		err = errors.New("is not a program that this system can run (a script needs a #! line)")
+		err = errors.New("this system cannot run the file (a script needs a #! line as its first line)")
 	case errors.Is(err, syscall.ENOENT):
-		err = errors.New("cannot be started: its interpreter is missing")
+		err = errors.New("cannot be started: the interpreter in its #! line, or its ELF interpreter, does " +
+			"not exist")
 	case errors.Is(err, syscall.EAGAIN):
-		err = fmt.Errorf("rank %d cannot be started: the system allows no further process%s", rank,
+		err = fmt.Errorf("cannot start rank %d: the limit on processes is reached%s", rank,
 			limit.Why("/", err))
 	}
 	return 0, fmt.Errorf("%s: %w", p.argv[0], err)
@@ -264,7 +265,8 @@ func checkDescriptors(ranks, nodes int) error {
 		on = fmt.Sprintf(" on %d nodes", nodes)
 	}
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < need {
-		return fmt.Errorf("%d processes%s need %d descriptors, %d are allowed (ulimit -n)", ranks, on, need,
+		return fmt.Errorf("%d processes%s need %d file descriptors, but the limit is %d: raise ulimit "+
+			"-n", ranks, on, need,
 			limit.Cur)
 	}
 	return nil

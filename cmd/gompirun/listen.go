@@ -102,7 +102,7 @@ func listenElsewhere(o *options) int {
 	}
 	silent, problem := receiver.Problems()
 	if len(silent) > 0 && status == 0 {
-		problem = errors.Join(fmt.Errorf("nothing has come of what ranks %s recorded", ranges(silent)), problem)
+		problem = errors.Join(fmt.Errorf("gompirun received no records of ranks %s", ranges(silent)), problem)
 	}
 	if err := errors.Join(problem, j.observation.finish(status > statusSignal)); err != nil {
 		if status = max(status, statusFailed); !o.quiet {
@@ -140,7 +140,7 @@ func reachable(port int, only []string) (where []string, err error) {
 		}
 	}
 	if len(where) == 0 {
-		err = errors.Join(errors.New("this host has no address at which others could reach gompirun"), err)
+		err = errors.Join(errors.New("this host has no address at which other hosts could reach gompirun"), err)
 	}
 	return where, err
 }

@@ -46,8 +46,8 @@ func loopback(interfaces []net.Interface) (name string, err error) {
 		switch {
 		case one.Flags&net.FlagLoopback == 0:
 		case one.Flags&net.FlagUp == 0:
-			return "", fmt.Errorf("--nodes: the ranks reach each other over the loopback interface %s, "+
-				"which is down: ip link set %s up", one.Name, one.Name)
+			return "", fmt.Errorf("--nodes: the ranks connect over the loopback interface %s, "+
+				"which is down. Run: ip link set %s up", one.Name, one.Name)
 		case name == "":
 			name = one.Name
 		}

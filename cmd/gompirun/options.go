@@ -12,81 +12,105 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gompirma/cmd/internal/nearest"
 	"gompirma/core/shm"
 )
 
 const manual = `usage: gompirun [options] [-n N] program [arguments] [: [-n N] program [arguments]]...
-       gompirun report FILE.json [-o PAGE.html]    a page made of a trace, see gompirun report --help
+       gompirun report FILE.json [-o PAGE.html]    make a page of a trace (gompirun report --help)
 
-Starts N processes of a program on this machine as one MPI job. Several programs, separated by ":", form one job together.
+Starts N processes of a program on this machine as one MPI job. Several programs, separated by
+":", form one job.
 
 For each program:
-  -n, -np, -c N           number of processes; else -ppn, else the slots of the hosts given, else the cores that may be used
+  -n, -np, -c N           start N processes. Default: -ppn on each host, else one process for each
+                          slot of the hosts, else one for each usable core
   -ppn, -npernode, -perhost N
-                          the number of processes on each host
-  -x, --env NAME[=V]      set a variable of the environment, or pass on gompirun's (everything is passed on by default); repeatable
-  -env NAME V             the same, with one dash and two values (or NAME=V)
+                          start N processes on each host
+  -x, --env NAME[=V]      set a variable of the environment, or pass on the one of gompirun; may be
+                          repeated. By default, gompirun passes on its whole environment
+  -env NAME V             the same with one dash and two values; also -env NAME=V
   -envall, -envnone, -envlist A,B,...
-                          pass on all, none, or some of gompirun's environment
-  -wdir, -wd, -cwd DIR    start in this folder; a program given by a relative path is looked for from there
-  -H, -host, -hosts LIST  host[:slots],...: names and addresses of this machine, or of others too, see below
+                          pass on all, none, or the listed variables of gompirun's environment
+  -wdir, -wd, -cwd DIR    start in this directory; a relative path of the program starts there
+  -H, -host, -hosts LIST  run on host[:slots],...: names and addresses of this machine or of others
+                          (see "Other hosts")
   -f, -hostfile, -machinefile FILE
-                          the same from a file, one a line: host[:slots] or host slots=N; # begins a comment
+                          read the hosts from a file, one a line: host[:slots] or host slots=N;
+                          # begins a comment
 
 For the job, before the first program:
   -genv NAME V, -genvall, -genvnone, -genvlist A,B,...
-                          as -env..., for all programs; those of a program count more
+                          as -env..., for all programs; the options of one program take precedence
   -l, -prepend-rank, --tag-output
-                          put [rank] before each line
-  --nodes N               have the ranks pretend to be on N machines, in blocks of equal size or of -ppn: they reach those of other blocks over the
-                          network only; for trying and tests; else the number in the variable GOMPIRMA_NODES
-  --output-dir DIR        write each rank's output and errors to DIR/rank-R.txt instead of passing it on
+                          print [rank] before each line
+  --nodes N               simulate N machines, for tests: the ranks form N blocks of equal size, or
+                          of -ppn ranks, and reach other blocks over the network only.
+                          Default: the variable GOMPIRMA_NODES
+  --output-dir DIR        write the output and errors of each rank to DIR/rank-R.txt
   -outfile-pattern P, -errfile-pattern P
-                          write each rank's output, or errors, to a file: %r is the rank, %0r with leading zeros,
-                          %h the host, %g the program's number, %p 0, %% a %
-  --output-filename DIR   the same, as DIR/1/rank.R/stdout and stderr
-  --timeout S             end the job after S seconds, say what each rank waited for, exit with status 124; else the
-                          number in the variable MPIEXEC_TIMEOUT, if there is one above 0
-  --deadlock WHAT         when all ranks wait in MPI and nothing moves: report says so once, with what each waits for
-                          (this is the default); abort ends the job, too, with status 4; off looks at nothing
-  --deadlock-after S      after so many seconds without a move, else 5
-  --bind-to WHAT          none; core, hwthread: each rank to one of its own, if there are enough; socket, numa: to all
-                          processors of one, in blocks of ranks; if not said, each of several ranks to its share of
-                          the cores, if there are as many; not where Slurm or another launcher starts the ranks
-  --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
-  --stats, --stats=FILE   say at the end where the time went: calls, bytes and times of each function and window, and
-                          the three things that cost most; or write it to FILE as JSON; see docs/INSIGHT.md
-  --check, --check=FILE   tell of accesses to memory that MPI calls conflicting, and that nothing orders (also when all went well this
-                          time), on standard error, and to FILE as JSON; then the exit status is 3; see docs/INSIGHT.md
-  --check=error           the same, and the later call of the two raises MPI_ERR_RMA_CONFLICT; calls wait until it is known
-  --check=strict          the same as --check, and report sends that complete only because MPI buffers the messages
-  --trace FILE            write every call of every rank to FILE as a timeline with arrows, for Perfetto, chrome://tracing
-                          and gompirun report; see docs/INSIGHT.md
-  --trace=drop            with --trace=FILE: calls for which gompirun is too slow are left out of the file and counted; else ranks wait
-  --records FILE          write every call of every rank to FILE, a line each, with its arguments; see docs/INSIGHT.md
-  --preflight             instead of a program: which of the hosts can connect to which, by which of their addresses, how fast, and what
-                          is wrong where they cannot; then the exit status is 1
-  -q, --quiet             no lines of gompirun's own about failures and warnings
+                          write the output, or the errors, of each rank to a file: %r is the rank,
+                          %0r the rank with leading zeros, %h the host, %g the number of the
+                          program, %p is 0, %% is a percent sign
+  --output-filename DIR   write them to DIR/1/rank.R/stdout and stderr
+  --timeout S             end the job after S seconds, print what each rank waited for, exit with
+                          status 124. Default: the variable MPIEXEC_TIMEOUT, if above 0
+  --deadlock WHAT         what to do when all ranks wait in MPI without progress: report prints once
+                          what each rank waits for (default); abort also ends the job with status 4;
+                          off disables the detection
+  --deadlock-after S      report a deadlock after S seconds without progress (default 5)
+  --bind-to WHAT          core, hwthread: bind each rank to one of these, if there are enough;
+                          socket, numa: bind blocks of ranks to all processors of one; none: do not
+                          bind. Default: each rank is bound to an equal share of the cores, if there
+                          are at least as many cores as ranks. Slurm and other launchers bind
+                          themselves
+  --map-by WHAT           :PE=N binds each rank to N units with --bind-to core or hwthread;
+                          ppr:N:node is -ppn N
+  --stats, --stats=FILE   at the end of the job, print calls, bytes and times of each function and
+                          window, and the three largest costs; or write them to FILE as JSON
+                          (docs/INSIGHT.md)
+  --check, --check=FILE   find data races and MPI misuse; print file and line, or also write them to
+                          FILE as JSON; exit status 3 if any (docs/INSIGHT.md)
+  --check=error           --check, and the later call of a data race raises MPI_ERR_RMA_CONFLICT;
+                          calls wait until they have been checked
+  --check=strict          --check, and find sends that complete only because MPI buffers messages
+  --trace FILE            write every call of every rank to FILE as a timeline with arrows, for
+                          Perfetto, chrome://tracing and gompirun report (docs/INSIGHT.md)
+  --trace=drop            with --trace=FILE: ranks do not wait for gompirun; calls that it cannot
+                          record in time are missing in the file, which has their number
+  --records FILE          write every call of every rank to FILE, one a line, with its arguments
+                          (docs/INSIGHT.md)
+  --preflight             start no program; print which hosts can connect to each other, by which
+                          addresses and how fast, and why others cannot; exit status 1 if any
+  -q, --quiet             print no failures and warnings of gompirun itself
   -V, --version           print the version
-  -h, --help              print this
+  -h, --help              print this text
 
-Other hosts: gompirun becomes a launcher that reaches them, and says so. Inside of a Slurm allocation the hosts are its nodes if none are given, with as many
-processes on each as tasks were asked for, or as equally as can be (-H localhost: this machine alone). There that is srun, else MPICH's mpiexec or Open MPI's
-mpirun, whichever is installed. Ranks lie on the hosts in blocks. What the launcher has nothing for is refused by name; input, and what becomes of the
-others when a rank fails, is as that launcher has it. The program must be at the same place on all hosts.
+Other hosts: to start ranks on other machines, gompirun runs one of srun, MPICH's mpiexec and Open
+MPI's mpirun, whichever is installed, and prints which. In a Slurm allocation it uses srun and,
+without -H, all nodes of the allocation, with the number of tasks of each node or equally many
+processes on each (-H localhost: this machine only). Ranks are placed in blocks. gompirun rejects
+options that the launcher does not support. The launcher handles input, and ends the other ranks
+when a rank fails. The program needs the same path on all hosts.
 
-Options may be written with one or two dashes, values as "--opt V" or "--opt=V". Taken and without effect, since they are so in any case or have no meaning on
-one machine: --oversubscribe --nooversubscribe -v --verbose -localonly --report-bindings --use-hwthread-cpus -disable-auto-cleanup --rank-by. Passed on
-to MPICH's mpiexec on other hosts, else without effect: -disable-hostname-propagation, with a value -launcher -launcher-exec -bootstrap -bootstrap-exec
--rmk -iface; to Open MPI's mpirun --allow-run-as-root, with two values --mca --gmca --omca --prtemca. At most %MAX% processes.
+Options have one or two dashes and values as "--opt V" or "--opt=V". These have no effect, because
+they are the default or have no meaning on one machine: --oversubscribe --nooversubscribe -v
+--verbose -localonly --report-bindings --use-hwthread-cpus -disable-auto-cleanup --rank-by. These
+are passed on to MPICH's mpiexec on other hosts: -disable-hostname-propagation, and with a value
+-launcher -launcher-exec -bootstrap -bootstrap-exec -rmk -iface. These are passed on to Open MPI's
+mpirun: --allow-run-as-root, and with two values --mca --gmca --omca --prtemca. A job has at most
+%MAX% processes.
 
-Input goes to rank 0; the others read an empty file. Lines of different ranks do not mix. The folder with gompirma's libraries, also as libmpi_abi.so, stands
-last in the ranks' LD_LIBRARY_PATH.
+Rank 0 reads the input; the other ranks read an empty file. gompirun prints whole lines of each
+rank. It appends the directory of gompirma's libraries, which includes libmpi_abi.so, to
+LD_LIBRARY_PATH of the ranks.
 
-Exit status: 0; else that of the first rank that failed (128 + the signal, if one killed it; what it gave to MPI_Abort; 1 if it left without
-MPI_Finalize), 4 after --deadlock abort, 124 after --timeout, 128 + the signal that ended gompirun's job, 2 if nothing could be started. When a rank dies, aborts, or
-ends with an error before MPI_Finalize, the others are ended within a second by SIGTERM, then SIGKILL. What a rank leaves running in its process
-group is ended with the job.
+Exit status: 0, or the status of the first rank that failed: its exit status, 128 + the signal
+that killed it, the status that it passed to MPI_Abort, or 1 if it exited without MPI_Finalize; 4
+after --deadlock abort; 124 after --timeout; 128 + the signal that ended gompirun; 2 if no process
+was started. When a rank is killed, aborts, or exits with an error before MPI_Finalize, gompirun
+ends the others within a second by SIGTERM, then SIGKILL. When the job ends, it also ends
+processes that ranks left in their process groups.
 `
 
 // options holds the parsed command line.
@@ -306,7 +330,9 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 			}
 		}
 		if len(p.part.argv) == 0 || p.part.argv[0] == "" {
-			return nil, errors.New("no program given; see gompirun --help")
+			return nil, errors.New("no program given. Usage: gompirun -n N program (gompirun --help " +
+				"lists the " +
+				"options)")
 		}
 		if _, pretended := p.lookup(envNodes); p.list == nil && p.opts.nodes == 0 && !pretended {
 			if p.list, err = allocation(p.lookup); err != nil {
@@ -323,7 +349,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		switch {
 		case p.given:
 		case p.opts.remote != "":
-			return nil, fmt.Errorf("-n is needed: nothing says how many processes host %s is to have",
+			return nil, fmt.Errorf("host %s has no number of slots: use -n, -ppn or -host %[1]s:N",
 				p.opts.remote)
 		default:
 			p.part.n = cores()
@@ -342,14 +368,14 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	}
 	for _, l := range p.opts.listeners {
 		if t, is := l.(*traceListener); is && t.path == "" {
-			return nil, errors.New("--trace=drop needs --trace=FILE, too: the file of the trace")
+			return nil, errors.New("--trace=drop also needs --trace=FILE, the file of the trace")
 		}
 	}
 	if len(p.opts.parts) > 1 && !numbered {
-		return nil, errors.New("-n is needed for each of several programs")
+		return nil, errors.New("each of several programs needs its own -n")
 	}
 	if n := p.opts.size(); n > shm.MaxProcesses {
-		return nil, fmt.Errorf("%d processes: at most %d are possible", n, shm.MaxProcesses)
+		return nil, fmt.Errorf("the job has %d processes; the maximum is %d", n, shm.MaxProcesses)
 	}
 	if p.opts.remote != "" {
 		if err := p.checkRemote(); err != nil {
@@ -365,7 +391,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		p.opts.perNode = 0
 	}
 	if n, o := p.opts.size(), &p.opts; o.perNode > 0 && o.remote == "" && n > o.nodes*o.perNode {
-		return nil, fmt.Errorf("%d processes do not fit %d nodes with %d on each", n, o.nodes, o.perNode)
+		return nil, fmt.Errorf("%d processes do not fit on %d nodes with -ppn %d", n, o.nodes, o.perNode)
 	}
 	if err := p.timeoutOfEnvironment(); err != nil {
 		return nil, err
@@ -391,9 +417,10 @@ func (p *parser) options(args []string) (rest []string, err error) {
 		}
 		switch {
 		case o == nil:
-			return nil, fmt.Errorf("unknown option %s; see gompirun --help", arg)
+			return nil, fmt.Errorf("unknown option %s%s", arg, cmp.Or(similar(arg, name,
+				optionNames()...), " (gompirun --help lists the options)"))
 		case o.job && len(p.opts.parts) > 0:
-			return nil, fmt.Errorf("%s is about the whole job and must stand before the first program", arg)
+			return nil, fmt.Errorf("%s applies to the whole job: write it before the first program", arg)
 		case o.value == "" && attached:
 			return nil, fmt.Errorf("%s takes no value", arg)
 		case o.value != "" && !attached && !o.choice:
@@ -401,8 +428,8 @@ func (p *parser) options(args []string) (rest []string, err error) {
 				return nil, fmt.Errorf("%s needs a %s", arg, o.value)
 			}
 			if value, args = args[0], args[1:]; o.value == "file" && len(value) > 1 && value[0] == '-' {
-				return nil, fmt.Errorf("%s needs the name of a file, and %s is an option "+
-					"(a file of that name is ./%[2]s)", arg, value)
+				return nil, fmt.Errorf("%s needs the name of a file, but %s looks like an option "+
+					"(for a file of this name write ./%[2]s)", arg, value)
 			}
 		}
 		if name, _, assigned := strings.Cut(value, "="); o.second != "" && !assigned {
@@ -421,6 +448,26 @@ func (p *parser) options(args []string) (rest []string, err error) {
 	return args, nil
 }
 
+// optionNames returns the names of all options.
+func optionNames() (names []string) {
+	for _, o := range table {
+		names = append(names, o.names...)
+	}
+	return names
+}
+
+// similar returns the end of the message about an unknown option, with the option that is most like it; "" if none is.
+func similar(arg, name string, names ...string) string {
+	known := strings.TrimPrefix(nearest.Word(name, names), "-")
+	switch {
+	case known == "":
+		return ""
+	case len(known) == 1 || !strings.HasPrefix(arg, "--"):
+		return ". Did you mean -" + known + "?"
+	}
+	return ". Did you mean --" + known + "?"
+}
+
 func find(name string) *option {
 	for i := range table {
 		for _, n := range table[i].names {
@@ -432,15 +479,18 @@ func find(name string) *option {
 	return nil
 }
 
-func (p *parser) setNumber(value string) error {
+func (p *parser) setNumber(value string) error { return p.number("-n", value) }
+
+// number parses the value of -n, or of the named option.
+func (p *parser) number(option, value string) error {
 	n, err := strconv.Atoi(value)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && n > shm.MaxProcesses:
-		return fmt.Errorf("-n %s: from 1 to %d processes are possible", value, shm.MaxProcesses)
+		return fmt.Errorf("%s must be from 1 to %d, not %s", option, shm.MaxProcesses, value)
 	case err != nil:
-		return fmt.Errorf("-n %s: not a number", value)
+		return fmt.Errorf("%s must be a number from 1 to %d, not %q", option, shm.MaxProcesses, value)
 	case n < 1:
-		return fmt.Errorf("-n %s: from 1 to %d processes are possible", value, shm.MaxProcesses)
+		return fmt.Errorf("%s must be from 1 to %d, not %s", option, shm.MaxProcesses, value)
 	}
 	p.part.n, p.given = n, true
 	return nil
@@ -497,7 +547,7 @@ func (p *parser) setCheck(value string) error {
 func (p *parser) setNodes(value string) error {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > shm.MaxProcesses {
-		return fmt.Errorf("--nodes %s: not a number from 1 to %d", value, shm.MaxProcesses)
+		return fmt.Errorf("--nodes must be a number from 1 to %d, not %q", shm.MaxProcesses, value)
 	}
 	p.opts.nodes = n
 	return nil
@@ -506,7 +556,7 @@ func (p *parser) setNodes(value string) error {
 func (p *parser) setEnv(value string) error {
 	name, _, assigned := strings.Cut(value, "=")
 	if name == "" {
-		return fmt.Errorf("-x %s: not a variable's name", value)
+		return fmt.Errorf("-x %s: the name of the variable is missing; write NAME or NAME=VALUE", value)
 	}
 	if !assigned {
 		v, ok := p.lookup(name)
@@ -522,7 +572,7 @@ func (p *parser) setEnv(value string) error {
 func (p *parser) setTimeout(value string) error {
 	d, ok := seconds(value)
 	if !ok || d <= 0 {
-		return fmt.Errorf("--timeout %s: not a number of seconds above 0", value)
+		return fmt.Errorf("--timeout must be a number of seconds above 0, not %q", value)
 	}
 	p.opts.timeout = d
 	return nil
@@ -531,7 +581,7 @@ func (p *parser) setTimeout(value string) error {
 func (p *parser) setDeadlock(value string) error {
 	mode, ok := map[string]deadlockMode{"report": deadlockReport, "abort": deadlockAbort, "off": deadlockOff}[value]
 	if !ok {
-		return fmt.Errorf("--deadlock %s: report, abort and off are possible", value)
+		return fmt.Errorf("--deadlock must be report, abort or off, not %q", value)
 	}
 	p.opts.deadlock = mode
 	return nil
@@ -540,7 +590,7 @@ func (p *parser) setDeadlock(value string) error {
 func (p *parser) setDeadlockAfter(value string) error {
 	d, ok := seconds(value)
 	if !ok || d <= 0 {
-		return fmt.Errorf("--deadlock-after %s: not a number of seconds above 0", value)
+		return fmt.Errorf("--deadlock-after must be a number of seconds above 0, not %q", value)
 	}
 	p.opts.deadlockAfter = d
 	return nil
@@ -568,7 +618,7 @@ func (p *parser) nodesOfEnvironment() error {
 		return nil
 	}
 	if err := p.setNodes(value); err != nil {
-		return fmt.Errorf("%s=%s: not a number from 1 to %d", envNodes, value, shm.MaxProcesses)
+		return fmt.Errorf("%s must be a number from 1 to %d, not %q", envNodes, shm.MaxProcesses, value)
 	}
 	p.opts.perNode = 0 // -ppn does not apply to these
 	return nil
@@ -584,7 +634,7 @@ func (p *parser) timeoutOfEnvironment() error {
 	}
 	d, ok := seconds(value)
 	if !ok {
-		return fmt.Errorf("%s=%s: not a number of seconds up to 1e9", envTimeout, value)
+		return fmt.Errorf("%s must be a number of seconds up to 1e9, not %q", envTimeout, value)
 	}
 	p.opts.timeout = d
 	return nil
@@ -592,7 +642,7 @@ func (p *parser) timeoutOfEnvironment() error {
 
 func (p *parser) setPerHost(value string) error {
 	given, n := p.given, p.part.n
-	err := p.setNumber(value)
+	err := p.number("-ppn", value)
 	p.perHost = p.part.n
 	p.given, p.part.n = given, n
 	return err
@@ -600,7 +650,7 @@ func (p *parser) setPerHost(value string) error {
 
 func (p *parser) setJobEnv(value string) error {
 	if strings.HasPrefix(value, "=") {
-		return fmt.Errorf("-genv %s: not a variable's name", value)
+		return fmt.Errorf("-genv %s: the name of the variable is missing; write NAME VALUE", value)
 	}
 	p.env = append(p.env, value)
 	return nil
@@ -631,7 +681,7 @@ func (p *parser) setJobHosts() error {
 		p.opts.hosts = p.list
 	case !slices.Equal(p.opts.hosts, p.list):
 		if p.opts.remote = cmp.Or(p.opts.remote, p.hosts.elsewhere(p.list)); p.opts.remote != "" {
-			return errors.New("-host: programs of one job cannot have hosts of their own")
+			return errors.New("-host: all programs of a job on several machines need the same hosts")
 		}
 	}
 	if p.opts.remote == "" {
@@ -653,17 +703,20 @@ func (p *parser) checkRemote() error {
 	p.opts.passed = p.passed
 	switch {
 	case p.opts.nodes > 0:
-		return fmt.Errorf("--nodes: host %s is another machine, so nothing is to be pretended", p.opts.remote)
+		return fmt.Errorf("--nodes simulates machines; it cannot be combined with host %s, a real "+
+			"one", p.opts.remote)
 	case p.opts.deadlock == deadlockAbort:
-		return fmt.Errorf("--deadlock abort: gompirun does not see what ranks on host %s wait for",
+		return fmt.Errorf("--deadlock abort is not supported on several machines: gompirun "+
+			"cannot observe the ranks on host %s",
 			p.opts.remote)
 	case p.order != "":
-		return fmt.Errorf("%s: ranks lie on the hosts in blocks", p.order)
+		return fmt.Errorf("%s is not supported on several machines: gompirun places the ranks in "+
+			"blocks", p.order)
 	}
 	for _, l := range p.opts.listeners {
 		if _, is := l.(*checkListener); is {
-			return fmt.Errorf("--check: what comes before what is known on one machine only, and host "+
-				"%s is another (--nodes %d pretends several)", p.opts.remote,
+			return fmt.Errorf("--check is not supported on several machines, and host %s is another "+
+				"machine; use --nodes %d on one machine", p.opts.remote,
 				len(merged(p.opts.hosts)))
 		}
 	}
@@ -687,7 +740,7 @@ func (p *parser) setBind(value string) error {
 	case "package":
 		p.opts.bind = "socket"
 	default:
-		return fmt.Errorf("--bind-to %s: none, core, hwthread, socket and numa are possible", value)
+		return fmt.Errorf("--bind-to must be none, core, hwthread, socket or numa, not %q", value)
 	}
 	return nil
 }
@@ -699,8 +752,8 @@ var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "pac
 
 // setMap parses PLACE or ppr:N:PLACE, followed by modifiers, each behind a colon or a comma.
 func (p *parser) setMap(value string) error {
-	bad := fmt.Errorf("--map-by %s: a place such as slot, core, socket or node is possible, ppr:N:node, and the "+
-		"modifier PE=N", value)
+	bad := fmt.Errorf("--map-by must be slot, core, socket, node or ppr:N:node, with the modifier PE=N, not %q",
+		value)
 	words := strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return r == ':' || r == ',' })
 	perNode := len(words) > 2 && words[0] == "ppr"
 	if perNode {
@@ -747,7 +800,7 @@ func (p *parser) setRank(value string) error {
 	word, _, _ := strings.Cut(strings.ToLower(value), ":")
 	p.orders("--rank-by", word)
 	if !slices.Contains(places, word) {
-		return fmt.Errorf("--rank-by %s: a place such as slot, core, socket or node is possible", value)
+		return fmt.Errorf("--rank-by must be slot, core, socket or node, not %q", value)
 	}
 	return nil
 }

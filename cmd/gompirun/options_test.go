@@ -113,64 +113,75 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for line, says := range map[string]string{
-		"":                                       "no program",
-		"-n 2":                                   "no program",
-		"--preflight a":                          `--preflight takes no program, and "a" is given`,
-		"--preflight :":                          `--preflight takes no program, and ":" is given`,
-		"--preflight -n 2":                       "one process on each host is enough",
-		"--preflight -ppn 2":                     "one process on each host is enough",
-		"-n 2 --":                                "no program",
-		"-n":                                     "-n needs a number",
-		"--n= prog":                              "--n= needs a number",
-		"-n x prog":                              "-n x: not a number",
-		"-n 1e3 prog":                            "not a number",
-		"-n 2.5 prog":                            "not a number",
-		"-n 0 prog":                              "from 1 to 4096",
-		"-n -1 prog":                             "from 1 to 4096",
-		"-n 4097 prog":                           "from 1 to 4096",
-		"--nodes 0 prog":                         "--nodes 0: not a number from 1 to 4096",
-		"--nodes x prog":                         "--nodes x: not a number",
-		"-n 5 -ppn 2 --nodes 2 prog":             "5 processes do not fit 2 nodes with 2 on each",
-		"-n 1 a : --nodes 2 -n 1 b":              "--nodes is about the whole job",
-		"-n 99999999999999999999 prog":           "from 1 to 4096",
-		"--frobnicate prog":                      "unknown option --frobnicate",
-		"-n4 prog":                               "unknown option -n4",
-		"---l prog":                              "unknown option ---l",
-		"-l=3 prog":                              "takes no value",
-		"--timeout":                              "--timeout needs a number of seconds",
-		"--deadlock maybe a":                     "--deadlock maybe: report, abort and off are possible",
-		"--deadlock-after 0 a":                   "above 0",
-		"--timeout x a":                          "not a number of seconds",
-		"--timeout 0 a":                          "above 0",
-		"--timeout -3 a":                         "above 0",
-		"--timeout NaN a":                        "above 0",
-		"--timeout inf a":                        "above 0",
-		"--bind-to board a":                      "none, core, hwthread, socket and numa",
-		"--map-by sideways a":                    "--map-by sideways",
-		"--map-by slot:PE=x a":                   "--map-by slot:PE=x",
-		"--map-by ppr:2:socket a":                "--map-by ppr:2:socket",
-		"--rank-by sideways a":                   "--rank-by sideways",
-		"-host localhost:0 a":                    "not a number of slots",
-		"-host 192.0.2.1 a":                      "nothing says how many processes host 192.0.2.1",
-		"-host 192.0.2.1:2 a : -H 192.0.2.2:2 b": "hosts of their own",
-		"--nodes 2 -host 192.0.2.1:2 a":          "--nodes: host 192.0.2.1 is another machine",
-		"--map-by node -host 192.0.2.1:2 a":      "--map-by node: ranks lie on the hosts in blocks",
-		"--rank-by node -host 192.0.2.1:2 a":     "--rank-by node",
-		"-host localhost, a":                     "no name",
-		"-f /no/such/file a":                     "/no/such/file: no such file",
-		"-ppn 0 a":                               "from 1 to 4096",
-		"-genv A":                                "-genv A needs a value",
-		"-env =a b":                              "not a variable",
-		"-genv =a b":                             "not a variable",
-		"--mca btl":                              "--mca btl needs a value",
-		"-n 1 a : -genv A 1 -n 1 b":              "before the first program",
-		"-x =3 a":                                "not a variable",
-		"-n 1 a : b":                             "-n is needed",
-		"a : -n 1 b":                             "-n is needed",
-		"-n 1 a :":                               "no program",
-		": -n 1 a":                               "no program",
-		"-n 1 a : -n 1 --timeout 3 b":            "before the first program",
-		"-n 4000 a : -n 4000 b":                  "8000 processes: at most 4096",
+		"":              "no program",
+		"-n 2":          "no program",
+		"--preflight a": `--preflight takes no program, but "a" is given`,
+		"--preflight :": `--preflight takes no program, but ":" is given`,
+		"--preflight -n 2": "--preflight starts one process on each host: remove -n " +
+			"and -ppn",
+		"--preflight -ppn 2": "--preflight starts one process on each host: remove -n " +
+			"and -ppn",
+		"-n 2 --":                      "no program",
+		"-n":                           "-n needs a number",
+		"--n= prog":                    "--n= needs a number",
+		"-n x prog":                    `-n must be a number from 1 to 4096, not "x"`,
+		"-n 1e3 prog":                  `must be a number from 1 to 4096, not "1e3"`,
+		"-n 2.5 prog":                  `must be a number from 1 to 4096, not "2.5"`,
+		"-n 0 prog":                    "-n must be from 1 to 4096, not 0",
+		"-n -1 prog":                   "-n must be from 1 to 4096, not -1",
+		"-n 4097 prog":                 "-n must be from 1 to 4096, not 4097",
+		"--nodes 0 prog":               `--nodes must be a number from 1 to 4096, not "0"`,
+		"--nodes x prog":               `--nodes must be a number from 1 to 4096, not "x"`,
+		"-n 5 -ppn 2 --nodes 2 prog":   "5 processes do not fit on 2 nodes with -ppn 2",
+		"-n 1 a : --nodes 2 -n 1 b":    "--nodes applies to the whole job",
+		"-n 99999999999999999999 prog": "from 1 to 4096",
+		"--frobnicate prog": "unknown option --frobnicate (gompirun --help lists the " +
+			"options)",
+		"-n4 prog":                "unknown option -n4. Did you mean -n?",
+		"--cheque prog":           "unknown option --cheque. Did you mean --check?",
+		"-timeuot=3 prog":         "unknown option -timeuot=3. Did you mean -timeout?",
+		"--evn A=1 prog":          "unknown option --evn. Did you mean --env?",
+		"---l prog":               "unknown option ---l. Did you mean -l?",
+		"-l=3 prog":               "takes no value",
+		"--timeout":               "--timeout needs a number of seconds",
+		"--deadlock maybe a":      `--deadlock must be report, abort or off, not "maybe"`,
+		"--deadlock-after 0 a":    "above 0",
+		"--timeout x a":           "must be a number of seconds above 0",
+		"--timeout 0 a":           "above 0",
+		"--timeout -3 a":          "above 0",
+		"--timeout NaN a":         "above 0",
+		"--timeout inf a":         "above 0",
+		"--bind-to board a":       "--bind-to must be none, core, hwthread, socket or numa, not",
+		"--map-by sideways a":     `with the modifier PE=N, not "sideways"`,
+		"--map-by slot:PE=x a":    `with the modifier PE=N, not "slot:PE=x"`,
+		"--map-by ppr:2:socket a": `with the modifier PE=N, not "ppr:2:socket"`,
+		"--rank-by sideways " +
+			"a": `--rank-by must be slot, core, socket or node, not "sideways"`,
+		"-host localhost:0 a": `the number of slots must be from 1 to 4096, not "0"`,
+		"-host 192.0.2.1 a": "host 192.0.2.1 has no number of slots: use -n, -ppn or " +
+			"-host 192.0.2.1:N",
+		"-host 192.0.2.1:2 a : -H 192.0.2.2:2 b": "all programs of a job on several machines need the same " +
+			"hosts",
+		"--nodes 2 -host 192.0.2.1:2 a": "--nodes simulates machines; it cannot be combined with " +
+			"host 192.0.2.1",
+		"--map-by node -host 192.0.2.1:2 a": "--map-by node is not supported on several machines: " +
+			"gompirun places the ranks in blocks",
+		"--rank-by node -host 192.0.2.1:2 a": "--rank-by node",
+		"-host localhost, a":                 "the name of a host is missing",
+		"-f /no/such/file a":                 "/no/such/file: no such file",
+		"-ppn 0 a":                           "-ppn must be from 1 to 4096, not 0",
+		"-genv A":                            "-genv A needs a value",
+		"-env =a b":                          "the name of the variable is missing",
+		"-genv =a b":                         "the name of the variable is missing",
+		"--mca btl":                          "--mca btl needs a value",
+		"-n 1 a : -genv A 1 -n 1 b":          "before the first program",
+		"-x =3 a":                            "the name of the variable is missing",
+		"-n 1 a : b":                         "each of several programs needs its own -n",
+		"a : -n 1 b":                         "each of several programs needs its own -n",
+		"-n 1 a :":                           "no program",
+		": -n 1 a":                           "no program",
+		"-n 1 a : -n 1 --timeout 3 b":        "before the first program",
+		"-n 4000 a : -n 4000 b":              "the job has 8000 processes; the maximum is 4096",
 	} {
 		_, err := parse(strings.Fields(line), lookup)
 		require.ErrorContains(t, err, says, "%q", line)
@@ -178,6 +189,13 @@ func TestParseRefuses(t *testing.T) {
 	}
 	_, err := parse([]string{"-n", "1", ""}, lookup)
 	require.ErrorContains(t, err, "no program")
+}
+
+// Checks that the manuals fit into a terminal of 100 columns.
+func TestManualColumns(t *testing.T) {
+	for line := range strings.Lines(manual + reportManual) {
+		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 100, line)
+	}
 }
 
 func TestHelpAndVersion(t *testing.T) {
@@ -210,7 +228,7 @@ func TestTimeoutOfEnvironment(t *testing.T) {
 	for _, value := range []string{"x", "3s", "NaN", "inf", "1e10", " "} {
 		get := func(name string) (string, bool) { return value, name == "MPIEXEC_TIMEOUT" }
 		_, err := parse([]string{"-n", "1", "a"}, get)
-		require.EqualError(t, err, "MPIEXEC_TIMEOUT="+value+": not a number of seconds up to 1e9")
+		require.EqualError(t, err, `MPIEXEC_TIMEOUT must be a number of seconds up to 1e9, not "`+value+`"`)
 		_, err = parse([]string{"-n", "1", "--timeout", "3", "a"}, get)
 		require.NoError(t, err, "what is not used does not matter")
 	}
@@ -230,7 +248,7 @@ func TestNodesOfEnvironment(t *testing.T) {
 	for _, value := range []string{"x", "0", "-1", "4097", " "} {
 		get := func(name string) (string, bool) { return value, name == "GOMPIRMA_NODES" }
 		_, err := parse([]string{"-n", "1", "a"}, get)
-		require.EqualError(t, err, "GOMPIRMA_NODES="+value+": not a number from 1 to 4096")
+		require.EqualError(t, err, `GOMPIRMA_NODES must be a number from 1 to 4096, not "`+value+`"`)
 		_, err = parse([]string{"-n", "1", "-host", "192.0.2.1:2", "a"}, get)
 		require.NoError(t, err, "what is not used does not matter")
 	}

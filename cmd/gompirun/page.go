@@ -18,13 +18,15 @@ const reportWord = "report"
 
 const reportManual = `usage: gompirun report FILE.json [-o PAGE.html]
 
-Makes a page of a trace that gompirun --trace=FILE.json has written: a timeline, who sent and accessed how much where, waits by cause,
-time by call, and the conflicts that --check has found. The page is one file, which needs no network. Without -o it is FILE.html, beside
-the trace.
+Makes a page of a trace that gompirun --trace=FILE.json has written: a timeline, a matrix of the
+data that ranks sent and accessed, waits by cause, time by call, and the findings of --check. The
+page is one file and needs no network. Default of -o: FILE.html beside the trace.
 
-A program named report is started by gompirun ./report, or with any option before it: gompirun -n 4 report.
+To start a program that is named report: gompirun ./report, or write an option before it:
+gompirun -n 4 report.
 
-Exit status: 0; 1 if the trace cannot be read, or the page not be written: then no page is; 2 if the command line is wrong.
+Exit status: 0; 1 if the trace cannot be read or the page cannot be written (an existing page is not
+changed then); 2 if the command line is wrong.
 `
 
 // pageOptions holds the arguments behind the word.
@@ -47,17 +49,18 @@ func parseReport(args []string) (*pageOptions, error) {
 			case value == "":
 				return nil, fmt.Errorf("%s needs a file", name)
 			case o.out != "":
-				return nil, fmt.Errorf("%s is given twice", name)
+				return nil, fmt.Errorf("%s may be given only once", name)
 			}
 			o.out = value
 		case options && (arg == "-h" || arg == "-help" || arg == "--help"):
 			return nil, errHelp
 		case options && len(arg) > 1 && arg[0] == '-':
-			return nil, fmt.Errorf("unknown option %s", arg)
+			return nil, fmt.Errorf("unknown option "+
+				"%s%s", arg, similar(arg, strings.TrimLeft(name, "-"), "output", "help"))
 		case arg == "":
-			return nil, errors.New("a file's name is empty")
+			return nil, errors.New("the name of the trace file is empty")
 		case o.in != "":
-			return nil, fmt.Errorf("one trace makes a page, and there are %s and %s", o.in, arg)
+			return nil, fmt.Errorf("a page needs exactly one trace, but %s and %s are given", o.in, arg)
 		default:
 			o.in = arg
 		}
@@ -69,7 +72,7 @@ func parseReport(args []string) (*pageOptions, error) {
 		o.out = strings.TrimSuffix(o.in, filepath.Ext(o.in)) + ".html"
 	}
 	if same(o.in, o.out) {
-		return nil, fmt.Errorf("%s would be written over the trace", o.out)
+		return nil, fmt.Errorf("the page %s would overwrite the trace: choose another name with -o", o.out)
 	}
 	return o, nil
 }
@@ -92,7 +95,8 @@ func runReport(args []string) int {
 		fmt.Print(reportManual)
 		return 0
 	case err != nil:
-		return refuse(fmt.Errorf("report: %w; see gompirun report --help (a program of that name: ./report)",
+		return refuse(fmt.Errorf("report: %w (gompirun report --help; to start a program of that name: "+
+			"./report)",
 			err))
 	}
 	about, err := report.File(o.in, o.out)

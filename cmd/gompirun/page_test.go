@@ -29,12 +29,13 @@ func TestParseReport(t *testing.T) {
 		"-o p.html":                "no trace file given",
 		"t.json -o":                "-o needs a file",
 		"t.json --output=":         "--output needs a file",
-		"t.json u.json":            "one trace makes a page, and there are t.json and u.json",
-		"t.json -o a -o b":         "-o is given twice",
+		"t.json u.json":            "a page needs exactly one trace, but t.json and u.json are given",
+		"t.json -o a -o b":         "-o may be given only once",
 		"-n 4 t.json":              "unknown option -n",
-		"t.json -o ./t.json":       "./t.json would be written over the trace",
+		"t.json -o ./t.json":       "the page ./t.json would overwrite the trace",
 		"-q":                       "unknown option -q",
-		"./t.html -o=./././t.html": "would be written over the trace",
+		"--ouput=p t.json":         "unknown option --ouput=p. Did you mean --output?",
+		"./t.html -o=./././t.html": "would overwrite the trace: choose another name with -o",
 	} {
 		_, err := parseReport(strings.Fields(line))
 		require.ErrorContains(t, err, want, line)
@@ -42,7 +43,7 @@ func TestParseReport(t *testing.T) {
 	_, err := parseReport([]string{"--help"})
 	require.ErrorIs(t, err, errHelp)
 	_, err = parseReport([]string{""})
-	require.ErrorContains(t, err, "a file's name is empty")
+	require.ErrorContains(t, err, "the name of the trace file is empty")
 }
 
 // Checks the exit status of gompirun report, and that it makes a page only from a valid trace.

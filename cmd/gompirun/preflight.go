@@ -18,14 +18,14 @@ const preflightRank = "--preflight-rank"
 // setPreflight makes gompirun the part's program. The argument rest holds the arguments behind the options.
 func (p *parser) setPreflight(rest []string) error {
 	if len(rest) > 0 {
-		return fmt.Errorf("--preflight takes no program, and %q is given", rest[0])
+		return fmt.Errorf("--preflight takes no program, but %q is given", rest[0])
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	if p.given || p.perHost > 0 {
-		return errors.New("--preflight: one process on each host is enough: no -n, no -ppn")
+		return errors.New("--preflight starts one process on each host: remove -n and -ppn")
 	}
 	p.part.argv = []string{self, preflightRank}
 	p.perHost = 1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,7 +37,7 @@ func prepare(p part, environ []string) (program, error) {
 		out.path = name
 		seen := within(p.wdir, name)
 		if err := checkProgram(seen); err != nil {
-			return program{}, fmt.Errorf("%s: %w", seen, err)
+			return program{}, cmp.Or(isSource(seen), fmt.Errorf("%s: %w", seen, err))
 		}
 		return out, nil
 	}
@@ -48,12 +49,27 @@ func prepare(p part, environ []string) (program, error) {
 	if !ok {
 		hint := ""
 		if checkProgram(within(p.wdir, "./"+name)) == nil {
-			hint = "; did you mean ./" + name + "?"
+			hint = ". Did you mean ./" + name + "?"
 		}
-		return program{}, fmt.Errorf("%s: not found in PATH%s", name, hint)
+		return program{}, cmp.Or(isSource(name), fmt.Errorf("%s: not found in PATH%s", name, hint))
 	}
 	out.path = path
 	return out, nil
+}
+
+// compilers holds the compiler wrapper for source files, by the end of their name.
+var compilers = map[string]string{".c": "gompicc", ".C": "gompicxx", ".cc": "gompicxx", ".cpp": "gompicxx",
+	".cxx": "gompicxx", ".f": "gompifort", ".F": "gompifort", ".f90": "gompifort", ".F90": "gompifort",
+	".f08": "gompifort", ".F08": "gompifort"}
+
+// isSource returns an error with the command that compiles a file, if its name is that of source code; else nil.
+func isSource(path string) error {
+	ext := filepath.Ext(path)
+	if compilers[ext] == "" {
+		return nil
+	}
+	return fmt.Errorf("%s is source code. Compile it first: %s %[1]s -o %[3]s", path, compilers[ext],
+		strings.TrimSuffix(path, ext))
 }
 
 // search searches a program in the directories of PATH as the shell does; relative ones are relative to wdir.
@@ -83,9 +99,9 @@ func checkProgram(path string) error {
 	case err != nil:
 		return plain(err)
 	case st.IsDir():
-		return errors.New("is a folder, not a program")
+		return errors.New("is a directory, not a program")
 	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
-		return errors.New("is not executable")
+		return errors.New("is not executable (chmod +x)")
 	}
 	return nil
 }
@@ -96,9 +112,9 @@ func checkFolder(path string) error {
 	case err != nil:
 		return plain(err)
 	case !st.IsDir():
-		return errors.New("is not a folder")
+		return errors.New("is not a directory")
 	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
-		return errors.New("may not be entered")
+		return errors.New("permission denied: cannot enter the directory")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func TestPrepareFindsPrograms(t *testing.T) {
 		require.Equal(t, want, got.path)
 	}
 	_, err := prepare(part{wdir: dir + "/work", argv: []string{"here"}}, []string{path})
-	require.ErrorContains(t, err, "did you mean ./here?")
+	require.ErrorContains(t, err, "here: not found in PATH. Did you mean ./here?")
 	for _, wdir := range []string{dir + "/none", dir + "/bin/a"} {
 		_, err := prepare(part{wdir: wdir, argv: []string{"a"}}, []string{path})
 		require.ErrorContains(t, err, "--wdir "+wdir)

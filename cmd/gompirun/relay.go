@@ -29,13 +29,13 @@ func runRelay(argv []string) int {
 	environ := os.Environ()
 	rank, err := strconv.Atoi(cmp.Or(variable(environ, "PMIX_RANK"), variable(environ, "PMI_RANK")))
 	if err != nil {
-		return refuse(fmt.Errorf("%s: no launcher has said which rank this is", relayRank))
+		return refuse(fmt.Errorf("%s: the launcher set neither PMI_RANK nor PMIX_RANK", relayRank))
 	}
 	sender, err := relay.Connect(variable(environ, relay.EnvRelay), rank)
 	if err != nil {
 		host, _ := os.Hostname()
-		return refuse(fmt.Errorf("rank %d on host %s does not reach gompirun, which is to have what it "+
-			"records: %s", rank, host, strings.ReplaceAll(err.Error(), "\n", "; ")))
+		return refuse(fmt.Errorf("rank %d on host %s cannot connect to gompirun to send "+
+			"its records: %s", rank, host, strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 	memory, err := insight.Create(1, sender.Mode, sender.Ring)
 	if err != nil {
@@ -82,7 +82,7 @@ func runRelay(argv []string) int {
 	close(stop)
 	sender.Hurry(relayPatience)
 	if err := <-done; err != nil {
-		fmt.Fprintf(os.Stderr, "gompirun: rank %d: not all that it recorded has reached gompirun: %v\n", rank,
+		fmt.Fprintf(os.Stderr, "gompirun: rank %d: some of its records did not reach gompirun: %v\n", rank,
 			err)
 	}
 	if status > statusSignal && cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {

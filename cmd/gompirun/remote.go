@@ -71,7 +71,8 @@ func commandElsewhere(o *options, environ []string) (s starter, args, env []stri
 		}
 	}
 	if !o.quiet {
-		fmt.Fprintf(os.Stderr, "gompirun: host %s is another machine: %s starts the job on %s\n", o.remote,
+		fmt.Fprintf(os.Stderr, "gompirun: host %s is another machine; using %s to start the job on "+
+			"%s\n", o.remote,
 			s.path, shortened(hostList(places)))
 	}
 	return s, args, env, nil
@@ -95,7 +96,8 @@ func findStarter(o *options, path string, allocated bool, version func(path, opt
 				return starter{srun, found, mpi}, nil
 			}
 		}
-		return starter{}, fmt.Errorf("host %s is another machine, and %s knows neither pmi2 nor pmix", o.remote,
+		return starter{}, fmt.Errorf("host %s is another machine, but %s supports neither pmi2 nor "+
+			"pmix", o.remote,
 			found)
 	}
 	for _, name := range []string{"mpiexec.hydra", "mpiexec.mpich", "mpiexec", "prterun", "mpirun.openmpi",
@@ -113,7 +115,7 @@ func findStarter(o *options, path string, allocated bool, version func(path, opt
 			return starter{prrte, found, ""}, nil
 		}
 	}
-	return starter{}, fmt.Errorf("host %s is another machine, and there is no launcher here that reaches one: "+
+	return starter{}, fmt.Errorf("host %s is another machine, but no launcher for other machines is in PATH: "+
 		"install Hydra (Debian's package mpich) or Open MPI (openmpi-bin), or use a Slurm allocation "+
 		"(salloc, sbatch)", o.remote)
 }
@@ -171,7 +173,8 @@ func (o *options) place() ([]host, error) {
 	var out []host
 	for i, one := range list {
 		if counts[i] > shm.MaxProcesses {
-			return nil, fmt.Errorf("%d processes on host %s: at most %d are possible", counts[i], one.name,
+			return nil, fmt.Errorf("host %[2]s would have %[1]d processes; the maximum is "+
+				"%[3]d", counts[i], one.name,
 				shm.MaxProcesses)
 		}
 		if counts[i] > 0 {
@@ -201,13 +204,14 @@ func (s starter) command(o *options, places []host, environ []string, libraries 
 
 // cannot returns the error for an option that the launcher does not support.
 func (s starter) cannot(option string) error {
-	return fmt.Errorf("%s: %s, which reaches the other hosts, has nothing of that kind", option, s.path)
+	return fmt.Errorf("%s is not supported by %s, which starts the ranks on other hosts", option, s.path)
 }
 
 func (s starter) srun(o *options, places []host, environ []string, libraries string) (args, env []string, err error) {
 	switch {
 	case len(o.parts) > 1:
-		return nil, nil, fmt.Errorf("several programs: %s, which reaches the other hosts, starts one", s.path)
+		return nil, nil, fmt.Errorf("%s, which starts the ranks on other hosts, supports only one "+
+			"program", s.path)
 	case o.timeout > 0:
 		return nil, nil, s.cannot("--timeout")
 	}
@@ -294,7 +298,8 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 	for i, p := range o.parts {
 		switch {
 		case i > 0 && p.wdir != o.parts[0].wdir:
-			return nil, fmt.Errorf("-wdir: %s, which reaches the other hosts, has one for all programs",
+			return nil, fmt.Errorf("-wdir: %s, which starts the ranks on other hosts, supports only one "+
+				"directory for all programs",
 				s.path)
 		case i > 0:
 			args = append(args, ":")

@@ -87,13 +87,14 @@ func TestCommand(t *testing.T) {
 		s          starter
 		line, says string
 	}{
-		{slurm, "a : b", "several programs: /srun"},
-		{slurm, "--timeout 3 a", "--timeout: /srun"},
-		{slurm, "-outfile-pattern o a", "-outfile-pattern without -errfile-pattern: /srun"},
-		{mpich, "--output-dir d a", "--output-dir: /hydra"},
-		{mpich, "-n 1 a : -wdir / -n 1 b", "-wdir: /hydra"},
-		{openmpi, "--output-dir d a", "--output-dir: /mpirun"},
-		{openmpi, "-errfile-pattern d a", "-errfile-pattern: /mpirun"},
+		{slurm, "a : b", "/srun, which starts the ranks on other hosts, supports only one program"},
+		{slurm, "--timeout 3 a", "--timeout is not supported by /srun"},
+		{slurm, "-outfile-pattern o a", "-outfile-pattern without -errfile-pattern is not supported by /srun"},
+		{mpich, "--output-dir d a", "--output-dir is not supported by /hydra"},
+		{mpich, "-n 1 a : -wdir / -n 1 b", "-wdir: /hydra, which starts the ranks on other hosts, supports " +
+			"only one directory"},
+		{openmpi, "--output-dir d a", "--output-dir is not supported by /mpirun"},
+		{openmpi, "-errfile-pattern d a", "-errfile-pattern is not supported by /mpirun"},
 	} {
 		o := two(t, on+strings.Replace(c.line, "a : b", "-n 1 a : -n 1 b", 1))
 		places, err := o.place()
@@ -129,7 +130,7 @@ func TestFindStarter(t *testing.T) {
 		{map[string]string{"mpiexec": "something else", "prterun": "prterun (PRRTE) 3.0.2"}, false,
 			starter{prrte, "prterun", ""}, ""},
 		{map[string]string{"mpiexec": "something else"}, false, starter{},
-			"h2 is another machine, and there is no launcher"},
+			"h2 is another machine, but no launcher for other machines is in PATH"},
 		{nil, true, starter{}, "install Hydra"},
 	} {
 		dir := t.TempDir()

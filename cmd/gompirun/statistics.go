@@ -42,7 +42,7 @@ func (s *statistics) end() error {
 		if len(sum.Ranks) > 0 {
 			s.job.out.stderr.say(sum.table(), !s.job.forced)
 		} else if !s.job.opts.quiet {
-			s.job.out.stderr.say("gompirun: --stats: no rank has called MPI\n", !s.job.forced)
+			s.job.out.stderr.say("gompirun: --stats: no rank called MPI\n", !s.job.forced)
 		}
 		return nil
 	}

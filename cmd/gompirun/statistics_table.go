@@ -13,7 +13,8 @@ const shownFunctions = 20
 // table returns the text that --stats prints.
 func (s *summary) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gompirun: %d %s, %s, %.3g %% of it in MPI\n\n", len(s.Ranks), plural(len(s.Ranks), "rank"),
+	fmt.Fprintf(&b, "gompirun: %d %s, %s, %.3g %% of the time in "+
+		"MPI\n\n", len(s.Ranks), plural(len(s.Ranks), "rank"),
 		seconds3(s.Seconds), 100*s.Mpi)
 	fmt.Fprintf(&b, "  %-30s %12s %10s %10s %8s\n", "call", "count", "bytes", "time", "share")
 	rest := functionSummary{}
@@ -28,7 +29,7 @@ func (s *summary) table() string {
 		f.writeRow(&b)
 	}
 	if rest.Calls > 0 {
-		rest.Name = fmt.Sprintf("%d others", len(s.Functions)-shownFunctions)
+		rest.Name = fmt.Sprintf("%d other functions", len(s.Functions)-shownFunctions)
 		rest.writeRow(&b)
 	}
 	for i := range s.Windows {
@@ -55,7 +56,7 @@ func (s *summary) table() string {
 	}
 	s.writeBalance(&b)
 	if len(s.Costs) > 0 {
-		b.WriteString("\n  What costs most:\n")
+		b.WriteString("\n  Largest costs:\n")
 	}
 	for i, line := range s.Costs {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, line)
@@ -97,11 +98,12 @@ func (s *summary) writeBalance(b *strings.Builder) {
 			s.Ranks[most].Rank, 100*s.Imbalance)
 	}
 	if threads > 0 {
-		fmt.Fprintf(b, "  Not counted: %d %s, since more than %d called MPI at a time\n", threads,
+		fmt.Fprintf(b, "  Not counted: %d %s: more than %d threads of a rank called MPI at the same "+
+			"time\n", threads,
 			plural(threads, "thread"), insight.Slots)
 	}
 	if others > 0 {
-		fmt.Fprintf(b, "  Not counted: %d %s that called MPI beside the ranks\n", others,
+		fmt.Fprintf(b, "  Not counted: %d %s that called MPI but were not ranks\n", others,
 			plural(others, "process"))
 	}
 }

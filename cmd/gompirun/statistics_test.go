@@ -62,7 +62,7 @@ func TestStatsOption(t *testing.T) {
 	_, err = parse([]string{"--stats", "--trace=t", "-n", "2", "-H", "elsewhere.invalid", "prog"}, none)
 	require.NoError(t, err)
 	_, err = parse([]string{"--check", "-n", "2", "-H", "elsewhere.invalid", "prog"}, none)
-	require.ErrorContains(t, err, "--check: what comes before what is known on one machine only, and host "+
+	require.ErrorContains(t, err, "--check is not supported on several machines, and host "+
 		"elsewhere.invalid is another")
 }
 

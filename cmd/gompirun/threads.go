@@ -102,11 +102,12 @@ func (x *rankProcess) outside(proc string) (o outside) {
 		case !call.isPrivate(maps):
 			name = "futex (shared)"
 		case handlers:
-			name = "futex, which a signal handler may end"
+			name = "futex, which a signal handler may wake"
 		default:
 			continue
 		}
-		o.may = append(o.may, fmt.Sprintf("rank %d's thread %d waits outside MPI in %s", x.rank, thread, name))
+		o.may = append(o.may, fmt.Sprintf("thread %[2]d of rank %[1]d waits outside MPI in "+
+			"%[3]s", x.rank, thread, name))
 	}
 	return o
 }

@@ -39,7 +39,7 @@ func TestThreadsOutsideOfMPI(t *testing.T) {
 		{"waits for a thread's end", "S", elsewhere(call(unix.SYS_FUTEX, 0x109, 0, 0x8100)), false, 1, "", 0},
 		{"waits for a process", "S", call(unix.SYS_FUTEX, 0x109, 0, 0x8100), false, 1, "futex (shared)", 0},
 		{"has a handler", "S", call(unix.SYS_FUTEX, 0x80, 0, 0x8100), false, 1,
-			"futex, which a signal handler may end", 1 << (unix.SIGUSR1 - 1)},
+			"futex, which a signal handler may wake", 1 << (unix.SIGUSR1 - 1)},
 		{"has the runtime's handlers", "S", call(unix.SYS_FUTEX, 0x80, 0, 0x8100), false, 1, "",
 			1<<(unix.SIGSEGV-1) | 1<<(unix.SIGURG-1)},
 		{"reads", "S", call(unix.SYS_READ, 0x80, 0, 0x8100), false, 1, "read", 0},
@@ -68,7 +68,7 @@ func TestThreadsOutsideOfMPI(t *testing.T) {
 		require.Len(t, o.asleep, c.sleeps, c.name)
 		var may []string
 		if c.may != "" {
-			may = []string{"rank 3's thread 13 waits outside MPI in " + c.may}
+			may = []string{"thread 13 of rank 3 waits outside MPI in " + c.may}
 		}
 		require.Equal(t, may, o.may, c.name)
 		require.Equal(t, may == nil || strings.HasPrefix(c.may, "futex"), o.futex, c.name)

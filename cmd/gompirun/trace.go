@@ -265,12 +265,14 @@ func (l *traceListener) end() error {
 		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
 	}
 	if lost > 0 && !l.job.opts.quiet {
-		why := "gompirun has not read for a long time"
+		why := "gompirun did not read them in time"
 		if l.drops {
-			why = fmt.Sprintf("there was no room for them: without --trace=drop ranks wait, and a larger "+
-				"%s (in bytes) keeps more", envRing)
+			why = fmt.Sprintf("the ring of the rank was full: without --trace=drop ranks wait, and a "+
+				"larger "+
+				"%s (in bytes) loses fewer", envRing)
 		}
-		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, as %s\n", lost,
+		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, because "+
+			"%s\n", lost,
 			ranges(losers), why), true)
 	}
 	return nil

@@ -190,7 +190,7 @@ func (p picture) says(d *doing) string {
 func (p picture) inFinalize(d *doing) string {
 	text := "is in " + finalize
 	for _, other := range p.notIn(finalize) {
-		if what := p.withholds(d.rank, other, "rank "); strings.HasPrefix(what, "will ") {
+		if what := p.withholds(d.rank, other); strings.HasPrefix(what, "will ") {
 			text += " and " + what
 		}
 	}
@@ -235,26 +235,26 @@ func (p picture) alternatives(w *shm.Waiting) string {
 	var whats []string
 	for i := range w.Parts {
 		part := &w.Parts[i]
-		what, who := "the end of another operation", []int{}
+		what, who := "the completion of another operation", []int{}
 		switch {
 		case part.Reason == shm.ForSelf:
-			what = printable(part.Operation) + " by its own threads"
+			what = printable(part.Operation) + " by another thread of this rank"
 		case part.Reason == shm.ForCollective:
 			what, who = printable(part.Operation)+onOther(part)+" of %s", p.missing(part)
 		case part.Peer < 0:
 			who = nil
 		case part.Reason == shm.ForMessage:
-			what, who = "a message of %s"+of(part), []int{int(part.Peer)}
+			what, who = "a message from %s"+of(part), []int{int(part.Peer)}
 		case part.Reason == shm.ForReceipt:
 			what, who = "%s to receive"+of(part), []int{int(part.Peer)}
 		case part.Reason == shm.ForPartitions:
-			what, who = "partitions of %s"+of(part), []int{int(part.Peer)}
+			what, who = "partitions from %s"+of(part), []int{int(part.Peer)}
 		}
 		if part.Reason == shm.ForMessage && part.Peer == shm.PeersAny {
-			what = "a message of any rank" + of(part)
+			what = "a message from any rank" + of(part)
 		}
 		if len(who) == 0 {
-			what = strings.ReplaceAll(what, " of %s", "")
+			what = strings.NewReplacer(" of %s", "", " from %s", "").Replace(what)
 		}
 		if _, seen := ranks[what]; !seen {
 			whats = append(whats, what)
@@ -262,10 +262,10 @@ func (p picture) alternatives(w *shm.Waiting) string {
 		ranks[what] = append(ranks[what], who...)
 	}
 	if !w.AllParts {
-		whats = append(whats, "the end of another operation")
+		whats = append(whats, "the completion of another operation")
 	}
 	if len(whats) > mostAlternatives {
-		whats = append(whats[:mostAlternatives], "the end of another operation")
+		whats = append(whats[:mostAlternatives], "the completion of another operation")
 	}
 	for i, what := range whats {
 		if strings.Contains(what, "%s") {
@@ -296,19 +296,19 @@ func toward(w *shm.Waiting, who string) string {
 	text := inCall(w)
 	switch w.Reason {
 	case shm.ForPartitions:
-		return text + onOther(w) + " for the partitions of " + who
+		return text + onOther(w) + " for partitions from " + who
 	case shm.ForSelf:
-		return text + " for " + printable(w.Operation) + ", which only its own threads can call"
+		return text + " for " + printable(w.Operation) + ", which another thread of this rank must call"
 	case shm.ForMessage:
 		return text + onOther(w) + " for " + who
 	case shm.ForReceipt:
 		return text + onOther(w) + " for " + who + " to receive"
 	case shm.ForPost:
-		return text + " for " + who + " to post " + object(w)
+		return text + " for " + who + " to call MPI_Win_post on " + object(w)
 	case shm.ForComplete:
-		return text + " for " + who + " to complete an epoch on " + object(w)
+		return text + " for " + who + " to call MPI_Win_complete on " + object(w)
 	case shm.ForLock:
-		return text + fmt.Sprintf(" for the lock of %s at target %d", object(w), w.Tag)
+		return text + fmt.Sprintf(" for the lock of target %d in %s", w.Tag, object(w))
 	}
 	if w.Object == 0 {
 		return text + " for " + who

@@ -26,7 +26,7 @@ func main() {
 func run() error {
 	self, err := os.Executable() // /proc/self/exe: links are resolved
 	if err != nil {
-		return fmt.Errorf("finding where I am: %w", err)
+		return fmt.Errorf("cannot determine the path of this program: %w", err)
 	}
 	w := wrapper{
 		lang:   languageOf(os.Args[0]),
@@ -47,11 +47,12 @@ func run() error {
 	}
 	compiler, err := exec.LookPath(a.argv[0])
 	if err != nil {
-		return fmt.Errorf("the compiler %q is not to be found (%s chooses another)", a.argv[0],
+		return fmt.Errorf("the compiler %q is not in PATH; set %s to the compiler", a.argv[0],
 			w.lang.variables[0])
 	}
 	if sameFile(compiler, self) {
-		return fmt.Errorf("the compiler %q is this wrapper itself (look at %s)", a.argv[0], w.lang.variables[0])
+		return fmt.Errorf("the compiler %q is this wrapper itself; set %s to the "+
+			"compiler", a.argv[0], w.lang.variables[0])
 	}
 	return syscall.Exec(compiler, a.argv, os.Environ())
 }

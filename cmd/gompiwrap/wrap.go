@@ -100,7 +100,8 @@ next:
 		rest = append(rest, arg)
 	}
 	if len(compiler) == 0 {
-		return action{}, fmt.Errorf("no %s compiler: none of %s is in PATH and %s is not set", w.lang.name,
+		return action{}, fmt.Errorf("no %s compiler: none of %s is in PATH; set %s to the "+
+			"compiler", w.lang.name,
 			strings.Join(w.lang.compilers, ", "), w.lang.variables[0])
 	}
 
@@ -151,7 +152,7 @@ next:
 		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; " +
 			"-show, -compile-info, -link-info; --abi; --check"}, nil
 	}
-	return action{}, fmt.Errorf("unrecognized option -showme:%s (-showme:help lists what there is)", show)
+	return action{}, fmt.Errorf("unknown option -showme:%s (-showme:help lists the possible words)", show)
 }
 
 func (w wrapper) compiler() []string {

@@ -202,7 +202,7 @@ func TestShow(t *testing.T) {
 
 func TestShowRefused(t *testing.T) {
 	_, err := sample("gompicc", nil).act([]string{"-showme:colour"})
-	require.ErrorContains(t, err, "unrecognized option -showme:colour")
+	require.ErrorContains(t, err, "unknown option -showme:colour")
 	w := sample("gompicc", nil)
 	w.has = func(string) bool { return false }
 	_, err = w.act([]string{"x.c"})

@@ -277,7 +277,7 @@ func TestPreflight(t *testing.T) {
 	allConnect(t, command...)
 	status, out := look(append([]string{"on", "h1", "env", "GOMPIRMA_INTERFACE=none0"}, command[2:]...)...)
 	require.Equal(t, 1, status, out)
-	require.Contains(t, out, "h1 and h2: neither can connect to the other")
+	require.Contains(t, out, "h1 and h2 cannot connect to each other")
 	require.Contains(t, out, "h3: GOMPIRMA_INTERFACE=none0 names no interface")
 	needCommand(t, "nft")
 	do(t, "bed", "second", "h3", "10.99.0.3/24")
@@ -288,6 +288,6 @@ func TestPreflight(t *testing.T) {
 	require.Equal(t, 0, status, out)
 	require.Regexp(t, `h1 +h3 +10\.99\.0\.3 +docker0 +- +network is unreachable\n`, out)
 	require.Regexp(t, `h1 +h2 +10\.77\.0\.2 +eth0 +- +connection refused\n`, out)
-	require.Contains(t, out, "h1 cannot connect to h2: a job has it connect to h1 instead")
+	require.Contains(t, out, "h1 cannot connect to h2; in a job, h2 connects to h1 instead")
 	nothingLeft(t)
 }

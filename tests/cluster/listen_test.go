@@ -84,7 +84,7 @@ func TestListen(t *testing.T) {
 		r = job("--check=" + file)
 		status, _ = r.wait()
 		require.Equal(t, 2, status)
-		require.Contains(t, r.err.String(), "--check: what comes before what is known on one machine only")
+		require.Contains(t, r.err.String(), "--check is not supported on several machines")
 	})
 }
 

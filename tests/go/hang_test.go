@@ -25,130 +25,139 @@ func hangs(t *testing.T) string {
 // after a "+", further expected output.
 const deadlocks = `
 receives -n 2
-    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Recv (tag 7) for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0
     + rank 0 waits in MPI_Recv (tag 7) for rank 1
     + rank 1 waits in MPI_Recv (tag 7) for rank 0
 receives -n 2 --nodes 2
-    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Recv (tag 7) for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0
 sends -n 2
-    0 waits in MPI_Ssend (tag 3) for 1 to receive; 1 waits in MPI_Ssend (tag 3) for 0 to receive
+    rank 0 waits in MPI_Ssend (tag 3) for rank 1 to receive; rank 1 waits in MPI_Ssend (tag 3) for rank 0 to receive
 start-first -n 2
-    0 waits in MPI_Win_start for 1 to post window 'halo'; 1 waits in MPI_Win_start for 0 to post window 'halo'
+    rank 0 waits in MPI_Win_start for rank 1 to call MPI_Win_post on window 'halo';
+    rank 1 waits in MPI_Win_start for rank 0 to call MPI_Win_post on window 'halo'
 three -n 3
-    0 waits in MPI_Win_start for 1 to post window 'halo'; 1 waits in MPI_Recv (tag 7) for 2;
-    2 waits in MPI_Win_wait for 0 to complete an epoch on window 'halo'
+    rank 0 waits in MPI_Win_start for rank 1 to call MPI_Win_post on window 'halo';
+    rank 1 waits in MPI_Recv (tag 7) for rank 2;
+    rank 2 waits in MPI_Win_wait for rank 0 to call MPI_Win_complete on window 'halo'
 groups -n 3
-    0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window 'halo';
-    1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0
-    + rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window 'halo'
+    rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to call MPI_Win_complete on window 'halo';
+    ranks 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for rank 0
+    + rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to call MPI_Win_complete on window 'halo'
     + ranks 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for rank 0
 groups-late -n 3
-    0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window 'halo';
-    1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0
+    rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to call MPI_Win_complete on window 'halo';
+    ranks 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for rank 0
 no-post -n 3
-    0 waits in MPI_Barrier on MPI_COMM_WORLD for 2; 2 waits in MPI_Win_start for 0 to post window 'halo'
+    rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank 2;
+    rank 2 waits in MPI_Win_start for rank 0 to call MPI_Win_post on window 'halo'
     + ranks 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for rank 2
 progress -n 2
-    0 waits in MPI_Recv (tag 5) for 1; 1 waits in MPI_Win_wait for 0 to complete an epoch on window 'halo'
+    rank 0 waits in MPI_Recv (tag 5) for rank 1;
+    rank 1 waits in MPI_Win_wait for rank 0 to call MPI_Win_complete on window 'halo'
 progress -n 2 --nodes 2
-    0 waits in MPI_Recv (tag 5) for 1; 1 waits in MPI_Win_wait for 0 to complete an epoch on window 'halo'
+    rank 0 waits in MPI_Recv (tag 5) for rank 1;
+    rank 1 waits in MPI_Win_wait for rank 0 to call MPI_Win_complete on window 'halo'
 wait-first -n 2
-    0 waits in MPI_Win_wait for 1 to complete an epoch on window 'halo';
-    1 waits in MPI_Win_wait for 0 to complete an epoch on window 'halo'
+    rank 0 waits in MPI_Win_wait for rank 1 to call MPI_Win_complete on window 'halo';
+    rank 1 waits in MPI_Win_wait for rank 0 to call MPI_Win_complete on window 'halo'
 collectives -n 4
-    rank 0 is in MPI_Barrier, ranks 1-3 in MPI_Allreduce on the same communicator MPI_COMM_WORLD
+    different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Barrier, ranks 1-3 in MPI_Allreduce
     + ranks 1-3 wait in MPI_Allreduce on MPI_COMM_WORLD for rank 0
 collectives -n 4 --nodes 2
-    rank 0 is in MPI_Barrier, ranks 1-3 in MPI_Allreduce on the same communicator MPI_COMM_WORLD
+    different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Barrier, ranks 1-3 in MPI_Allreduce
 handles -n 3
-    ranks 0,2 are in MPI_Barrier, rank 1 in MPI_Allreduce on the same communicator 'mine'
+    different collectives on communicator 'mine': ranks 0,2 are in MPI_Barrier, rank 1 in MPI_Allreduce
 fence -n 2
-    0 waits in MPI_Win_fence on window 'halo' for 1; 1 waits in MPI_Recv (tag 4) for 0
+    rank 0 waits in MPI_Win_fence on window 'halo' for rank 1; rank 1 waits in MPI_Recv (tag 4) for rank 0
 fence -n 4 --nodes 2
-    0 waits in MPI_Win_fence on window 'halo' for 1; 1 waits in MPI_Recv (tag 4) for 0
+    rank 0 waits in MPI_Win_fence on window 'halo' for rank 1; rank 1 waits in MPI_Recv (tag 4) for rank 0
 lock -n 2
-    0 waits in MPI_Recv (tag 6) for 1;
-    1 waits in MPI_Win_lock for the lock of window 'halo' at target 1, which 0 holds
-    + rank 0 has held window 'halo' at target 1 since
+    rank 0 waits in MPI_Recv (tag 6) for rank 1;
+    rank 1 waits in MPI_Win_lock for the lock of target 1 in window 'halo', which rank 0 holds
+    + rank 0 has held the exclusive lock of target 1 in window 'halo' for
     + s: it waits in MPI_Recv (tag 6) for rank 1
 lock-all -n 2
-    0 waits in MPI_Recv (tag 6) for 1;
-    1 waits in MPI_Win_lock for the lock of window 'halo' at target 1, which 0 holds
-    + s, shared: it waits in MPI_Recv (tag 6) for rank 1
+    rank 0 waits in MPI_Recv (tag 6) for rank 1;
+    rank 1 waits in MPI_Win_lock for the lock of target 1 in window 'halo', which rank 0 holds
+    + rank 0 has held the shared lock of target 1 in window 'halo' for
+    + s: it waits in MPI_Recv (tag 6) for rank 1
 finalize -n 2
-    0 waits in MPI_Recv (tag 2) for 1; 1 is in MPI_Finalize and will send nothing more to 0
+    rank 0 waits in MPI_Recv (tag 2) for rank 1; rank 1 is in MPI_Finalize and will send nothing more to rank 0
     + rank 0 waits in MPI_Recv (tag 2) for rank 1
     + rank 1 is in MPI_Finalize and will send nothing more to rank 0
 finalize -n 2 --nodes 2
-    0 waits in MPI_Recv (tag 2) for 1; 1 is in MPI_Finalize and will send nothing more to 0
+    rank 0 waits in MPI_Recv (tag 2) for rank 1; rank 1 is in MPI_Finalize and will send nothing more to rank 0
 joins -n 2
-    0 waits in MPI_Recv (tag 1) for 1; 1 waits in MPI_Recv (tag 1) for 0
+    rank 0 waits in MPI_Recv (tag 1) for rank 1; rank 1 waits in MPI_Recv (tag 1) for rank 0
 waitany -n 3
-    0 waits in MPI_Waitany for a message of rank 1 (tag 3) or a message of rank 2 (tag 4);
-    1-2 wait in MPI_Recv (tag 7) for 0
+    rank 0 waits in MPI_Waitany for a message from rank 1 (tag 3) or a message from rank 2 (tag 4);
+    ranks 1-2 wait in MPI_Recv (tag 7) for rank 0
 waitsome -n 3
-    0 waits in MPI_Waitsome for a message of rank 1 (tag 3) or rank 2 to receive (tag 4);
-    1-2 wait in MPI_Recv (tag 7) for 0
+    rank 0 waits in MPI_Waitsome for a message from rank 1 (tag 3) or rank 2 to receive (tag 4);
+    ranks 1-2 wait in MPI_Recv (tag 7) for rank 0
 two-threads -n 3
-    0 waits in MPI_Recv (tag 7) for rank 1, in MPI_Recv (tag 8) for rank 2; 1-2 wait in MPI_Recv (tag 7) for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1, in MPI_Recv (tag 8) for rank 2;
+    ranks 1-2 wait in MPI_Recv (tag 7) for rank 0
 partitions -n 2
-    0 waits in MPI_Wait (tag 3) for the partitions of 1; 1 waits in MPI_Recv (tag 7) for 0
+    rank 0 waits in MPI_Wait (tag 3) for partitions from rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0
 partitions -n 2 --nodes 2
-    0 waits in MPI_Wait (tag 3) for the partitions of 1; 1 waits in MPI_Recv (tag 7) for 0
+    rank 0 waits in MPI_Wait (tag 3) for partitions from rank 1; rank 1 waits in MPI_Recv (tag 7) for rank 0
 pready -n 2
-    0 waits in MPI_Wait for MPI_Pready, which only its own threads can call
+    rank 0 waits in MPI_Wait for MPI_Pready, which another thread of this rank must call
 grequest -n 2
-    0 waits in MPI_Wait for MPI_Grequest_complete, which only its own threads can call
+    rank 0 waits in MPI_Wait for MPI_Grequest_complete, which another thread of this rank must call
 lock-put -n 2 --nodes 2
-    0 waits in MPI_Recv (tag 6) for 1;
-    1 waits in MPI_Win_lock for the lock of window 'halo' at target 1, which 0 holds
-    + rank 0 has held window 'halo' at target 1 since
+    rank 0 waits in MPI_Recv (tag 6) for rank 1;
+    rank 1 waits in MPI_Win_lock for the lock of target 1 in window 'halo', which rank 0 holds
+    + rank 0 has held the exclusive lock of target 1 in window 'halo' for
 lock-put -n 4 --nodes 2
-    0 waits in MPI_Recv (tag 6) for 1;
-    1 waits in MPI_Win_flush for the lock of window 'halo' at target 3, which 0 holds
-    + rank 0 has held window 'halo' at target 3 since
+    rank 0 waits in MPI_Recv (tag 6) for rank 1;
+    rank 1 waits in MPI_Win_flush for the lock of target 3 in window 'halo', which rank 0 holds
+    + rank 0 has held the exclusive lock of target 3 in window 'halo' for
 ibarrier -n 2
-    0 waits in MPI_Recv (tag 7) for 1;
-    1 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1;
+    rank 1 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for rank 0
 ibarrier -n 4 --nodes 2
-    0 waits in MPI_Recv (tag 7) for 1;
-    1 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1;
+    rank 1 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for rank 0
     + ranks 1-3 wait in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for rank 0
 ibarrier-send -n 2
-    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Ssend (tag 0) for 0 to receive
+    rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Ssend (tag 0) for rank 0 to receive
 ibarrier-barrier -n 2
-    rank 0 is in MPI_Barrier, rank 1 in MPI_Ibarrier on the same communicator MPI_COMM_WORLD
+    different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Barrier, rank 1 in MPI_Ibarrier
 ibarrier-barrier -n 4 --nodes 2
-    rank 0 is in MPI_Barrier, ranks 1-3 in MPI_Ibarrier on the same communicator MPI_COMM_WORLD
+    different collectives on MPI_COMM_WORLD: rank 0 is in MPI_Barrier, ranks 1-3 in MPI_Ibarrier
 ibcast -n 3
-    0 waits in MPI_Recv (tag 7) for 1;
-    1 waits in MPI_Wait (MPI_Ibcast, nonblocking collective 1) on MPI_COMM_WORLD for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1;
+    rank 1 waits in MPI_Wait (MPI_Ibcast, nonblocking collective 1) on MPI_COMM_WORLD for rank 0
 ibcast -n 3 --nodes 3
-    0 waits in MPI_Recv (tag 7) for 1;
-    1 waits in MPI_Wait (MPI_Ibcast, nonblocking collective 1) on MPI_COMM_WORLD for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1;
+    rank 1 waits in MPI_Wait (MPI_Ibcast, nonblocking collective 1) on MPI_COMM_WORLD for rank 0
 barrier-init -n 2
-    0 waits in MPI_Recv (tag 7) for 1;
-    1 waits in MPI_Wait (MPI_Barrier_init, round 3) on MPI_COMM_WORLD for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1;
+    rank 1 waits in MPI_Wait (MPI_Barrier_init, round 3) on MPI_COMM_WORLD for rank 0
 neighbors -n 3
-    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Neighbor_alltoall on communicator 'ring' for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1;
+    rank 1 waits in MPI_Neighbor_alltoall on communicator 'ring' for rank 0
 neighbors -n 4 --nodes 2
-    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Neighbor_alltoall on communicator 'ring' for 0
+    rank 0 waits in MPI_Recv (tag 7) for rank 1;
+    rank 1 waits in MPI_Neighbor_alltoall on communicator 'ring' for rank 0
 probe -n 2
-    0 waits in MPI_Probe (tag 9) for 1; 1 waits in MPI_Mprobe (tag 8) for 0
+    rank 0 waits in MPI_Probe (tag 9) for rank 1; rank 1 waits in MPI_Mprobe (tag 8) for rank 0
 window -n 2 --nodes 2
-    0 waits in MPI_Win_create on MPI_COMM_WORLD for 1; 1 waits in MPI_Recv (tag 4) for 0
+    rank 0 waits in MPI_Win_create on MPI_COMM_WORLD for rank 1; rank 1 waits in MPI_Recv (tag 4) for rank 0
 split -n 2
-    0 waits in MPI_Comm_split on MPI_COMM_WORLD for 1; 1 waits in MPI_Recv (tag 4) for 0
+    rank 0 waits in MPI_Comm_split on MPI_COMM_WORLD for rank 1; rank 1 waits in MPI_Recv (tag 4) for rank 0
 idup -n 2
-    0 waits in MPI_Recv (tag 4) for 1;
-    1 waits in MPI_Wait (MPI_Comm_idup, nonblocking collective 1) on MPI_COMM_WORLD for 0
+    rank 0 waits in MPI_Recv (tag 4) for rank 1;
+    rank 1 waits in MPI_Wait (MPI_Comm_idup, nonblocking collective 1) on MPI_COMM_WORLD for rank 0
 intercommunicator -n 2
-    0 waits in MPI_Recv (tag 7) on communicator 'bridge' for 1;
-    1 waits in MPI_Recv (tag 7) on communicator 'bridge' for 0
+    rank 0 waits in MPI_Recv (tag 7) on communicator 'bridge' for rank 1;
+    rank 1 waits in MPI_Recv (tag 7) on communicator 'bridge' for rank 0
 recv-init -n 2
-    0 waits in MPI_Wait (tag 5) for 1; 1 waits in MPI_Wait (tag 5) for 0
+    rank 0 waits in MPI_Wait (tag 5) for rank 1; rank 1 waits in MPI_Wait (tag 5) for rank 0
 large-sends -n 2
-    0 waits in MPI_Send (tag 3) for 1 to receive; 1 waits in MPI_Send (tag 3) for 0 to receive
+    rank 0 waits in MPI_Send (tag 3) for rank 1 to receive; rank 1 waits in MPI_Send (tag 3) for rank 0 to receive
 `
 
 // TestDeadlocks checks that each hang is reported once, with the reason why no rank can proceed if that is certain, and
@@ -166,7 +175,7 @@ func TestDeadlocks(t *testing.T) {
 			require.Equal(t, 4, status, err)
 			first, _, _ := strings.Cut(err, "\n")
 			why = regexp.QuoteMeta(strings.Join(strings.Fields(why), " "))
-			require.Regexp(t, `^gompirun: deadlock: `+why+` \(nothing has moved for \d+ s\)$`, first)
+			require.Regexp(t, `^gompirun: deadlock: `+why+` \(no progress for \d+ s\)$`, first)
 			for _, line := range strings.Split(lines, "\n    + ") {
 				require.Contains(t, err, strings.TrimSpace(line))
 			}
@@ -212,10 +221,10 @@ func TestDeadlocksHavePlaces(t *testing.T) {
 // ended: it may hang.
 func TestMayHang(t *testing.T) {
 	program := hangs(t)
-	const may = `^gompirun: may hang: rank 0's thread \d+ waits outside MPI in `
+	const may = `^gompirun: possible hang: thread \d+ of rank 0 waits outside MPI in `
 	for way, says := range map[string]string{
 		"outside-semaphore": may + `futex \(shared\)\n`,
-		"outside-signal":    may + `futex, which a signal handler may end\n`,
+		"outside-signal":    may + `futex, which a signal handler may wake\n`,
 		"outside-pipe":      `^$`,
 		"outside-file":      `^$`,
 		"waitany-late":      `^$`,
@@ -238,17 +247,17 @@ func TestDeadlockIsReportedOnce(t *testing.T) {
 	program := hangs(t)
 	status, _, err := gompirun(t, "--deadlock-after", "0.5", "--timeout", "4", "-n", "2", program, "receives")
 	require.Equal(t, 124, status, err)
-	told, late, ended := strings.Cut(err, "gompirun: not done after 4s\n")
+	told, late, ended := strings.Cut(err, "gompirun: the job exceeded its time limit of 4s (--timeout)\n")
 	require.True(t, ended, err)
-	require.Equal(t, 1, strings.Count(told, "deadlock: 0 waits in MPI_Recv (tag 7) for 1;"), err)
-	require.Contains(t, late, "deadlock: 0 waits in MPI_Recv (tag 7) for 1;", "it still is one")
+	require.Equal(t, 1, strings.Count(told, "deadlock: rank 0 waits in MPI_Recv (tag 7) for rank 1;"), err)
+	require.Contains(t, late, "deadlock: rank 0 waits in MPI_Recv (tag 7) for rank 1;", "it still is one")
 	require.Contains(t, late, "gompirun: rank 0 waits in MPI_Recv (tag 7) for rank 1\n")
 	_, _, err = gompirun(t, "--timeout", "2", "-n", "2", program, "receives")
 	require.NotContains(t, err, "deadlock", "that is not known so soon")
 	for _, quiet := range []string{"--deadlock=off", "--quiet"} {
 		args := []string{quiet, "--deadlock-after", "0.5", "--timeout", "3", "-n", "2", program, "receives"}
 		_, _, err = gompirun(t, args...)
-		told, _, _ = strings.Cut(err, "gompirun: not done")
+		told, _, _ = strings.Cut(err, "gompirun: the job exceeded its time limit")
 		require.Empty(t, told, quiet)
 	}
 }
@@ -258,7 +267,7 @@ func TestMayHangOnRequest(t *testing.T) {
 	args := strings.Fields("--deadlock-after 0.3 --timeout 1.5 -n 2")
 	status, _, err := gompirun(t, append(args, hangs(t), "outside-pipe")...)
 	require.Equal(t, 124, status, err)
-	require.Regexp(t, `\ngompirun: may hang: rank 0's thread \d+ waits outside MPI in read\n`, err)
+	require.Regexp(t, `\ngompirun: possible hang: thread \d+ of rank 0 waits outside MPI in read\n`, err)
 	require.NotContains(t, err, "deadlock")
 }
 
@@ -317,14 +326,14 @@ func TestSignalTellsWhatRanksDo(t *testing.T) {
 	require.Eventually(t, func() bool {
 		require.NoError(t, l.cmd.Process.Signal(syscall.SIGUSR1))
 		time.Sleep(100 * time.Millisecond)
-		const waits = "rank 1 waits in MPI_Win_lock for the lock of window 'halo' at target 1\n"
+		const waits = "rank 1 waits in MPI_Win_lock for the lock of target 1 in window 'halo'\n"
 		return strings.Contains(l.err.String(), waits)
 	}, hang, time.Millisecond)
 	require.NoError(t, l.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 128+15, l.wait(t))
 	err := l.err.String()
-	require.Contains(t, err, "gompirun: what the ranks do:\n")
+	require.Contains(t, err, "gompirun: state of the ranks:\n")
 	require.Contains(t, err, "gompirun: rank 0 is not blocked in MPI (computing, or polling with MPI_Test)\n")
-	require.Regexp(t, `gompirun: rank 0 has held window 'halo' at target 1 since \d+ s: it is not blocked in `, err)
+	require.Regexp(t, `gompirun: rank 0 has held the exclusive lock of target 1 in window 'halo' for \d+ s: it is not blocked in `, err)
 	require.NotContains(t, err, "deadlock")
 }

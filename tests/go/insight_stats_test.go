@@ -318,13 +318,13 @@ func TestInsightStatsTable(t *testing.T) {
 	l := prepare(t, "--stats", "-n", "2", program)
 	require.Zero(t, l.run(t), l.err.String())
 	require.Empty(t, l.out.String())
-	form := regexp.MustCompile(`(?s)^gompirun: 2 ranks, \S+ m?s, \S+ % of it in MPI\n\n` +
+	form := regexp.MustCompile(`(?s)^gompirun: 2 ranks, \S+ m?s, \S+ % of the time in MPI\n\n` +
 		`  call +count +bytes +time +share\n.*` +
 		`  MPI_Put +200 +3\.1[23] KiB +\S+ .s +\S+ %\n.*` +
 		`  window 'halo' +count +bytes +waited\n    put +direct +200 +3\.1[23] KiB +-\n    fence +4 +- +\S+ .s\n\n` +
 		`  window 1 of rank 0 and 1 more +count.*    flush +100 +- +\S+ .s\n\n` +
 		`  Outside of MPI: from \S+ .s \(rank 1\) to \S+ ms \(rank 0\); imbalance \S+ %\n\n` +
-		`  What costs most:\n  1\. .*\n  2\. .*\n  3\. .*\n$`)
+		`  Largest costs:\n  1\. .*\n  2\. .*\n  3\. .*\n$`)
 	require.Regexp(t, form, l.err.String())
 
 	status, _, text := gompirun(t, "--stats", "-n", "2", "true")

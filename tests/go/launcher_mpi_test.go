@@ -107,20 +107,23 @@ func TestLauncherMPI(t *testing.T) {
 		{"abort 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
 		{"abort -1", 255, up, "gompirun: rank 1 (program) called MPI_Abort with status "},
 		{"raise 300", 300 - 256, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator " +
-			"MPI_COMM_WORLD: error code 300\ngompirun: rank 1 (program) called MPI_Abort with status 44\n"},
-		{"raise 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
+			"MPI_COMM_WORLD: error code 300\ngompirun: rank 1 (program) was ended by the MPI error that " +
+			"it printed " +
+			"(MPI_ERRORS_ARE_FATAL), with status 44\n"},
+		{"raise 256", 1, up, "gompirun: rank 1 (program) was ended by the MPI error that it printed " +
+			"(MPI_ERRORS_ARE_FATAL), with status 1\n"},
 		{"own", 1, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator MPI_COMM_WORLD: error " +
 			"code 16384 (the mesh has 7 corners)\ngompirun: "},
-		{"no-finalize", 1, up, "gompirun: rank 1 (program) exited with status 0 without having called " +
+		{"no-finalize", 1, up, "gompirun: rank 1 (program) exited with status 0 before " +
 			"MPI_Finalize\n"},
 		{"status", 5, up, "gompirun: rank 1 (program) exited with status 5; it had not called MPI_Finalize\n"},
 		{"signal 11", 139, up, "gompirun: rank 1 (program) was killed by signal 11 (segmentation fault"},
 		{"signal 9", 137, up, "gompirun: rank 1 (program) was killed by signal 9 (killed); it had not called " +
 			"MPI_Finalize\n"},
-		{"no-init", 1, "", "gompirun: rank 1 (program) exited with status 0 without having called MPI_Init, " +
-			"which other ranks called\n"},
+		{"no-init", 1, "", "gompirun: rank 1 (program) exited with status 0 without MPI_Init, but " +
+			"other ranks called MPI_Init\n"},
 		{"after", 5, "still here\nstill here\n" + up,
-			"gompirun: rank 1 (program) exited with status 5; it had called MPI_Finalize\n"},
+			"gompirun: rank 1 (program) exited with status 5; it had already called MPI_Finalize\n"},
 	} {
 		status, out, err := gompirun(t, append([]string{"-n", "3", program}, strings.Fields(c.args)...)...)
 		require.Equal(t, c.status, status, "%s: %s", c.args, err)
@@ -140,7 +143,7 @@ func TestLauncherMPI(t *testing.T) {
 	status, _, err := gompirun(t, "-n", "3", program, "fatal")
 	require.NotZero(t, status)
 	require.Contains(t, err, "MPI_Send")
-	require.Contains(t, err, "gompirun: rank 1 (program) called MPI_Abort")
+	require.Contains(t, err, "gompirun: rank 1 (program) was ended by the MPI error that it printed")
 }
 
 // TestFatalStatusAlone checks that a fatal error ends a process without a launcher with a status other than 0. That
@@ -387,10 +390,10 @@ func TestLauncherForeignMPI(t *testing.T) {
 		program open-mpi "void MPI_Init(void); int main(void) { MPI_Init(); return 0; }" libmpi.so.40
 		program indirect "void user(void); int main(void) { user(); return 0; }" libuser.so
 		program mpich "void MPI_Init(void); int main(void) { MPI_Init(); return 0; }" libmpich.so.12`)
-	isOpenMPI := " is linked to Open MPI (" + dir + "/libmpi.so.40), so 2 processes would be 2 jobs of one " +
+	isOpenMPI := " is linked to Open MPI (" + dir + "/libmpi.so.40), so its 2 processes would be 2 jobs of one " +
 		"process each: compile it with gompicc, or start it with Open MPI's mpirun\n"
 	isMPICH := "gompirun: ./mpich is linked to MPICH (" + dir + "/libmpich.so.12), whose calls gompirun cannot " +
-		"see: compile it with gompicc, or leave out --stats, --trace and --check\n"
+		"observe: compile the program with gompicc, or run it without --stats, --trace and --check\n"
 	for _, c := range []struct {
 		args   string
 		status int

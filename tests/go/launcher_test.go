@@ -176,6 +176,7 @@ func TestLauncherRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/data", []byte("x"), 0o644))
 	require.NoError(t, os.WriteFile(dir+"/noshell", []byte("echo hello\n"), 0o755))
 	require.NoError(t, os.WriteFile(dir+"/badshell", []byte("#!/nowhere/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile(dir+"/code.c", []byte("int main(void) { return 0; }\n"), 0o644))
 	started := dir + "/started"
 	touch := []string{"-n", "1", "touch", started, ":", "-n", "1"}
 	for _, c := range []struct {
@@ -183,18 +184,23 @@ func TestLauncherRefuses(t *testing.T) {
 		says string
 	}{
 		{nil, "no program"},
-		{[]string{"-n", "0", "true"}, "from 1 to 4096"},
-		{[]string{"-n", "-5", "true"}, "from 1 to 4096"},
-		{[]string{"-n", "1000000", "true"}, "from 1 to 4096"},
-		{[]string{"-n", "two", "true"}, "not a number"},
-		{[]string{"--frobnicate", "a", "true"}, "unknown option --frobnicate"},
-		{[]string{"--hosts", "192.0.2.1", "true"}, "nothing says how many processes host 192.0.2.1"},
+		{[]string{"-n", "0", "true"}, "-n must be from 1 to 4096, not 0"},
+		{[]string{"-n", "-5", "true"}, "-n must be from 1 to 4096, not -5"},
+		{[]string{"-n", "1000000", "true"}, "-n must be from 1 to 4096, not 1000000"},
+		{[]string{"-n", "two", "true"}, `-n must be a number from 1 to 4096, not "two"`},
+		{[]string{"--frobnicate", "a", "true"}, "unknown option --frobnicate (gompirun --help lists the " +
+			"options)"},
+		{[]string{"--cheque", "a", "true"}, "unknown option --cheque. Did you mean --check?"},
+		{[]string{"--hosts", "192.0.2.1", "true"}, "host 192.0.2.1 has no number of slots: use -n, -ppn or " +
+			"-host 192.0.2.1:N"},
 		{[]string{"-hostfile", dir + "/none", "true"}, dir + "/none: no such file"},
 		{[]string{"-outfile-pattern", dir + "/data/x.%r", "-n", "1", "touch", started}, "/data"},
+		{[]string{"-n", "1", dir + "/code.c"}, "/code.c is source code. Compile it first: gompicc " + dir +
+			"/code.c -o " + dir + "/code"},
 		{append(touch, "no-such-program"), "no-such-program: not found in PATH"},
 		{append(touch, "./no/such/program"), "./no/such/program: no such file"},
-		{append(touch, dir), "is a folder"},
-		{append(touch, dir+"/data"), "not executable"},
+		{append(touch, dir), "is a directory, not a program"},
+		{append(touch, dir+"/data"), "is not executable (chmod +x)"},
 		{append(touch, "--wdir", dir+"/nowhere", "true"), "--wdir " + dir + "/nowhere: no such file"},
 		{[]string{"--output-dir", dir + "/data/x", "touch", started}, "--output-dir"},
 		{[]string{"-n", "2", dir + "/noshell"}, "#! line"},
@@ -336,7 +342,7 @@ func TestLauncherSignals(t *testing.T) {
 		require.Equal(t, c.status, l.wait(t), "%v %s", c.signals, &l.err)
 		require.Equal(t, c.out, l.out.String(), "%v", c.signals)
 		if c.status != 0 {
-			require.Contains(t, l.err.String(), fmt.Sprintf("gompirun: ended by signal %d (", c.status-128))
+			require.Contains(t, l.err.String(), fmt.Sprintf("gompirun: received signal %d (", c.status-128))
 		}
 	}
 }
@@ -399,7 +405,8 @@ func TestLauncherTimeout(t *testing.T) {
 		"[ $PMI_RANK = 1 ] && exit 0; echo up; exec sleep 600")
 	require.Equal(t, 124, status, err)
 	require.Equal(t, "up\nup\n", out)
-	require.Equal(t, "gompirun: not done after 200ms\ngompirun: ranks 0,2 have not called MPI_Init\ngompirun: "+
+	require.Equal(t, "gompirun: the job exceeded its time limit of 200ms (--timeout)\n"+
+		"gompirun: ranks 0,2 have not called MPI_Init\ngompirun: "+
 		"rank 1 has ended\n", err)
 	status, _, err = gompirun(t, "--timeout", "100", "-n", "2", "true")
 	require.Zero(t, status)
@@ -408,7 +415,8 @@ func TestLauncherTimeout(t *testing.T) {
 	t.Setenv("MPIEXEC_TIMEOUT", "0.2")
 	status, _, err = gompirun(t, "-n", "1", "sleep", "600")
 	require.Equal(t, 124, status, err)
-	require.Equal(t, "gompirun: not done after 200ms\ngompirun: rank 0 has not called MPI_Init\n", err)
+	require.Equal(t, "gompirun: the job exceeded its time limit of 200ms (--timeout)\n"+
+		"gompirun: rank 0 has not called MPI_Init\n", err)
 }
 
 // TestLauncherLinesNeverMix checks many ranks with long lines, and both streams in one file.

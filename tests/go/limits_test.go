@@ -159,11 +159,11 @@ func TestLimitDescriptors(t *testing.T) {
 	require.Regexp(t, `^gompirma: .*\(ulimit -n 6\)\n$`, l.err.String())
 	l = limited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "-n", "4", program)
 	require.NotZero(t, l.run(t))
-	require.Regexp(t, `^gompirun: 4 processes need \d+ descriptors, 20 are allowed \(ulimit -n\)\n$`,
+	require.Regexp(t, `^gompirun: 4 processes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
 		l.err.String())
 	l = limited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
 	require.NotZero(t, l.run(t))
-	require.Regexp(t, `^gompirun: 2 processes on 2 nodes need \d+ descriptors, 20 are allowed \(ulimit -n\)\n$`,
+	require.Regexp(t, `^gompirun: 2 processes on 2 nodes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
 		l.err.String())
 }
 

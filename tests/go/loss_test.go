@@ -45,9 +45,10 @@ func TestSurvivorsAreSilent(t *testing.T) {
 		cause     string // prefix of the messages
 	}
 	causes := map[string]string{
-		"abort":     "gompirma: rank 0: MPI_Abort(0x101, 7)\ngompirun: rank 0 (program) called MPI_Abort",
+		"abort": "gompirma: rank 0: MPI_Abort(MPI_COMM_WORLD, 7)\ngompirun: rank 0 (program) called " +
+			"MPI_Abort",
 		"die":       "gompirun: rank 0 (program) was killed by signal 9 (killed)",
-		"interrupt": "gompirun: ended by signal 2 (interrupt)",
+		"interrupt": "gompirun: received signal 2 (interrupt) and ended the job",
 		"deadlock":  "gompirun: deadlock: ",
 	}
 	var ends []end

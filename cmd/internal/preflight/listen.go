@@ -30,14 +30,16 @@ func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 	var first, last int
 	if permitted != "" {
 		if _, err := fmt.Sscanf(permitted, "%d-%d", &first, &last); err != nil || first > last {
-			return nil, fmt.Errorf("GOMPIRMA_PORTS=%s is no range of ports", permitted)
+			return nil, fmt.Errorf("GOMPIRMA_PORTS=%s is not a range of ports such as "+
+				"20000-20999", permitted)
 		}
 	}
 	switch {
 	case addresses == nil:
 		addresses = []string{""}
 	case len(addresses) == 0:
-		return nil, errors.New("no address to listen at: GOMPIRMA_INTERFACE leaves none")
+		return nil, errors.New("no address to listen at: GOMPIRMA_INTERFACE excludes all addresses of this " +
+			"host")
 	}
 	const tries = 10 // a port that is free at one address may be in use at another
 	for i := range max(last-first+1, tries) {
@@ -49,7 +51,7 @@ func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 			return l, nil
 		}
 	}
-	return nil, fmt.Errorf("no port to listen on: %w", err)
+	return nil, fmt.Errorf("no port to listen on is free: %w", err)
 }
 
 // several is a listener at several addresses.

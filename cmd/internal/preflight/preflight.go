@@ -121,7 +121,7 @@ func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 // write writes the results, and advice on failures. It returns whether each pair of hosts can connect.
 func write(out io.Writer, sites []site, all [][][]result) bool {
 	if len(sites) == 1 {
-		fmt.Fprintf(out, "%s alone: there is nobody to connect to. -H a,b,c names hosts\n", sites[0].Host)
+		fmt.Fprintf(out, "%s is the only host: nothing to test. Name several with -H a,b,c\n", sites[0].Host)
 		return true
 	}
 	fine := true
@@ -142,13 +142,14 @@ func write(out io.Writer, sites []site, all [][][]result) bool {
 	w.flush()
 	for _, s := range sites[1:] {
 		if s.Version != sites[0].Version {
-			fmt.Fprintf(out, "%s has version %s, %s %s: install the same on all hosts\n", s.Host, s.Version,
+			fmt.Fprintf(out, "%s has gompirma %s, but %s has %s: install the same version on all "+
+				"hosts\n", s.Host, s.Version,
 				sites[0].Host, sites[0].Version)
 		}
 	}
 	for _, s := range sites {
 		if s.Error == "" && len(s.Addresses) == 0 {
-			s.Error = "no address: GOMPIRMA_INTERFACE leaves none"
+			s.Error = "no address: GOMPIRMA_INTERFACE excludes all addresses of this host"
 		}
 		if s.Error != "" {
 			fmt.Fprintf(out, "%s: %s\n", s.Host, s.Error)
@@ -160,14 +161,14 @@ func write(out io.Writer, sites []site, all [][][]result) bool {
 			switch {
 			case there < 0 && back < 0:
 				fine = false
-				fmt.Fprintf(out, "%s and %s: neither can connect to the other: no job can have both. "+
+				fmt.Fprintf(out, "%s and %s cannot connect to each other: a job cannot use both. "+
 					"%s\n", sites[j].Host, sites[i].Host, advice(all[j][i], all[i][j]))
 			case there < 0:
-				fmt.Fprintf(out, "%s: a job has it connect to %s instead, up to a second later\n",
-					oneWay(sites[j], sites[i]), sites[j].Host)
+				fmt.Fprintf(out, "%s; in a job, %s connects to %s instead, up to a second later\n",
+					oneWay(sites[j], sites[i]), sites[i].Host, sites[j].Host)
 			case back < 0:
-				fmt.Fprintf(out, "%s: a job has it connect to %s instead, up to a second later\n",
-					oneWay(sites[i], sites[j]), sites[i].Host)
+				fmt.Fprintf(out, "%s; in a job, %s connects to %s instead, up to a second later\n",
+					oneWay(sites[i], sites[j]), sites[j].Host, sites[i].Host)
 			}
 		}
 	}
@@ -197,13 +198,14 @@ func advice(both ...[]result) string {
 	}
 	switch {
 	case strings.Contains(said, stranger):
-		return "Somebody else has an address of theirs: name the network with GOMPIRMA_INTERFACE."
+		return "Another machine has the same address: select the network with GOMPIRMA_INTERFACE."
 	case strings.Contains(said, "timeout") || strings.Contains(said, "refused"):
-		return "A firewall lies between: let TCP through, to the ports that GOMPIRMA_PORTS=20000-20999 names."
+		return "A firewall may block them: permit TCP to some ports, and set GOMPIRMA_PORTS=20000-20999 to " +
+			"these."
 	case strings.Contains(said, "no route") || strings.Contains(said, "unreachable"):
-		return "They have no network in common, or it is down: see ip route on both."
+		return "They have no common network, or it is down: compare ip route on both hosts."
 	}
-	return "The lines above have what the system answers."
+	return "See the errors of the system in the lines above."
 }
 
 // faster reports networks that are better than the one that a job would use.
@@ -217,7 +219,7 @@ func faster(out io.Writer, sites []site, all [][][]result) {
 					s.Addresses[k].Interface == s.Addresses[first].Interface {
 					continue
 				}
-				text := fmt.Sprintf("GOMPIRMA_INTERFACE=%s carries %.1f times as much as %s",
+				text := fmt.Sprintf("GOMPIRMA_INTERFACE=%s would have %.1f times the bandwidth of %s",
 					s.Addresses[k].Interface, r.Bandwidth/all[i][j][first].Bandwidth,
 					s.Addresses[first].Interface)
 				if name := s.Addresses[k].Interface; !told[name] {

@@ -51,7 +51,7 @@ func TestListen(t *testing.T) {
 	require.ErrorContains(t, err, "no port to listen on")
 	for _, wrong := range []string{"x", "20", "30-20"} {
 		_, err = new(server).listen(wrong, nil)
-		require.EqualError(t, err, "GOMPIRMA_PORTS="+wrong+" is no range of ports")
+		require.EqualError(t, err, "GOMPIRMA_PORTS="+wrong+" is not a range of ports such as 20000-20999")
 	}
 }
 
@@ -78,7 +78,7 @@ func TestListenAtAddresses(t *testing.T) {
 	require.Empty(t, Only([]Address{{Address: "10.0.0.1"}}))
 	t.Setenv("GOMPIRMA_INTERFACE", "eth0")
 	_, err = Listen("", Only([]Address{{Address: "fe80::1"}}))
-	require.ErrorContains(t, err, "GOMPIRMA_INTERFACE leaves none")
+	require.ErrorContains(t, err, "GOMPIRMA_INTERFACE excludes all addresses of this host")
 	require.Equal(t, []string{"10.0.0.1"}, Only([]Address{{Address: "10.0.0.1"}}))
 }
 
@@ -97,36 +97,36 @@ a     b   10.0.0.1  eth0       20.0 us  110.0 MB/s
 a     b   10.1.0.1  ib0        2.0 us   5.00 GB/s
 b     a   10.0.0.1  eth0       20.0 us  110.0 MB/s
 b     a   10.1.0.1  ib0        -        timeout: no answer
-GOMPIRMA_INTERFACE=ib0 carries 45.5 times as much as eth0 (a to b)
+GOMPIRMA_INTERFACE=ib0 would have 45.5 times the bandwidth of eth0 (a to b)
 `, out.String())
 
 	out.Reset()
 	require.True(t, write(&out, sites, both([]result{none, none}, []result{slow, none})))
-	require.Contains(t, out.String(), "a cannot connect to b: a job has it connect to a instead, up to a second")
+	require.Contains(t, out.String(), "a cannot connect to b; in a job, b connects to a instead, up to a second")
 
 	for said, what := range map[string]string{
-		none.Error:            "A firewall lies between",
-		"connection refused":  "A firewall lies between",
-		"no route to host":    "They have no network in common",
-		"permission denied":   "The lines above have what the system answers",
-		stranger:              "Somebody else has an address of theirs",
-		"network unreachable": "They have no network in common",
+		none.Error:            "A firewall may block them",
+		"connection refused":  "A firewall may block them",
+		"no route to host":    "They have no common network",
+		"permission denied":   "See the errors of the system in the lines above",
+		stranger:              "Another machine has the same address",
+		"network unreachable": "They have no common network",
 	} {
 		out.Reset()
 		r := []result{{Error: said}, {Error: said}}
 		require.False(t, write(&out, sites, both(r, r)), said)
-		require.Contains(t, out.String(), "a and b: neither can connect to the other: no job can have both. "+
+		require.Contains(t, out.String(), "a and b cannot connect to each other: a job cannot use both. "+
 			what)
 	}
 
 	out.Reset()
 	require.True(t, write(&out, sites[:1], [][][]result{{nil}}))
-	require.Equal(t, "a alone: there is nobody to connect to. -H a,b,c names hosts\n", out.String())
+	require.Equal(t, "a is the only host: nothing to test. Name several with -H a,b,c\n", out.String())
 
 	out.Reset()
 	sites[1] = site{Host: "b", Version: "2", Error: "gompi-fabric: not found"}
 	require.True(t, write(&out, sites, both(nil, []result{slow, slow})))
-	require.Contains(t, out.String(), "b has version 2, a 1: install the same on all hosts\n")
+	require.Contains(t, out.String(), "b has gompirma 2, but a has 1: install the same version on all hosts\n")
 	require.Contains(t, out.String(), "b: gompi-fabric: not found\n")
-	require.Contains(t, out.String(), "a cannot connect to b: a job has it connect to a instead")
+	require.Contains(t, out.String(), "a cannot connect to b; in a job, b connects to a instead")
 }

@@ -19,7 +19,7 @@ const (
 	patience = 3 * time.Second // for a connection, and for each answer
 	words    = 200
 	stream   = 16 << 20 // bytes, in one second at most
-	stranger = "somebody else answers there"
+	stranger = "a process of another job answers there"
 )
 
 type server struct {

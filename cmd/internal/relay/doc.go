@@ -33,7 +33,7 @@ const (
 // EnvRelay names the variable with gompirun's addresses, including the port, and the secret.
 const EnvRelay = "GOMPIRMA_INSIGHT_RELAY"
 
-var errStranger = errors.New("whoever is there does not belong to this job")
+var errStranger = errors.New("the other side of the connection does not belong to this job")
 
 // frame returns an encoded frame.
 func frame(what byte, parts ...[]byte) []byte {
@@ -54,7 +54,7 @@ func receive(r io.Reader, buf []byte) (what byte, data []byte, err error) {
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
 	if n > longest {
-		return 0, buf, fmt.Errorf("%d bytes at once", n)
+		return 0, buf, fmt.Errorf("invalid message of %d bytes", n)
 	}
 	if int(n) > cap(buf) {
 		buf = make([]byte, n)

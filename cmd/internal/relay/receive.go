@@ -151,7 +151,7 @@ func (r *Receiver) frame(rank int, conn net.Conn, what byte, data []byte) error 
 		part.Reached(time.Duration(binary.LittleEndian.Uint64(data)))
 		return nil
 	}
-	return fmt.Errorf("%q of %d bytes", what, len(data))
+	return fmt.Errorf("invalid message %q of %d bytes", what, len(data))
 }
 
 // Close waits until all data in flight have arrived, at most for patience.

@@ -134,7 +134,7 @@ func TestStrangers(t *testing.T) {
 	r.Close(10 * time.Second)
 	silent, err := r.Problems()
 	require.Equal(t, []int{0}, silent)
-	require.ErrorContains(t, err, "rank 1: '?' of 0 bytes")
+	require.ErrorContains(t, err, "rank 1: invalid message '?' of 0 bytes")
 }
 
 // Checks that the difference to another host's clock comes from the fastest answer, and later estimates change it

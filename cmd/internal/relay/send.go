@@ -45,7 +45,7 @@ const connectTime = 10 * time.Second
 func Connect(where string, rank int) (*Sender, error) {
 	fields := strings.Fields(where)
 	if len(fields) < 2 {
-		return nil, fmt.Errorf("%s=%q: no addresses and secret", EnvRelay, where)
+		return nil, fmt.Errorf("%s=%q: the addresses or the secret are missing", EnvRelay, where)
 	}
 	addresses, secret := fields[:len(fields)-1], fields[len(fields)-1]
 	type result struct {

@@ -439,7 +439,7 @@ func words(f *facts) []string {
 		if len(words) == 3 || c.time*1000 < run*n {
 			break
 		}
-		text := fmt.Sprintf("%d ranks waited %s of the run each, in the mean, in %s", n, percent(c.time, run*n),
+		text := fmt.Sprintf("%d ranks waited on average %s of the run in %s", n, percent(c.time, run*n),
 			c.call)
 		if n == 1 {
 			for rank := range c.ranks {
@@ -458,7 +458,7 @@ func words(f *facts) []string {
 		case len(c.on) == 1:
 			text += fmt.Sprintf(" for rank %d", most)
 		default:
-			text += fmt.Sprintf(", %s of that for rank %d", percent(c.on[most], c.time), most)
+			text += fmt.Sprintf(", %s of this time for rank %d", percent(c.on[most], c.time), most)
 		}
 		words = append(words, text+".")
 	}
@@ -490,6 +490,7 @@ func imbalance(f *facts, run int64) []string {
 	if n < 2 || sum <= 0 || longest*10*n < 11*sum {
 		return nil
 	}
-	return []string{fmt.Sprintf("Rank %d was outside of MPI for %s of the run, the ranks in the mean for %s.", rank,
+	return []string{fmt.Sprintf("Rank %d was outside of MPI for %s of the run; the average of all ranks is "+
+		"%s.", rank,
 		percent(longest, run), percent(sum, n*run))}
 }

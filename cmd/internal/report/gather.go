@@ -103,7 +103,7 @@ func (g *gathered) lane(rank, thread int) int32 {
 
 func (g *gathered) Event(e *trace.Event) error {
 	if g.events == most {
-		return fmt.Errorf("more than %d events", most)
+		return fmt.Errorf("the trace has more than %d events", most)
 	}
 	g.events++
 	g.start, g.end = min(g.start, e.Start), max(g.end, e.Start+e.Dur)

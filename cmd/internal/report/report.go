@@ -45,7 +45,7 @@ func File(in, out string) (string, error) {
 	g.finish(sum)
 	about := fmt.Sprintf("%d events of %d ranks", g.events, g.ranks)
 	if sum.Cut {
-		about += "; the trace has no end"
+		about += "; the trace is incomplete"
 	}
 	return about, replace(out, func(w io.Writer) error { return g.page(w, filepath.Base(in)) })
 }

@@ -122,9 +122,9 @@ func TestTimes(t *testing.T) {
 	require.Equal(t, pairs{[]int{0, 0, 1, 1}, []int{-1, 1, 0, 2}, []int64{1, 1, 3, 1}, []int64{5, 20, 70, 30}},
 		f.WaitPairs)
 	require.Equal(t, []string{"Rank 1 waited 5 % of the run in MPI_Recv for rank 0.",
-		"Rank 1 waited 5 % of the run in MPI_Win_fence, 60 % of that for rank 2.",
+		"Rank 1 waited 5 % of the run in MPI_Win_fence, 60 % of this time for rank 2.",
 		"Rank 0 waited 2 % of the run in MPI_Win_lock for rank 1.",
-		"Rank 2 was outside of MPI for 100 % of the run, the ranks in the mean for 90.3 %."}, f.Words)
+		"Rank 2 was outside of MPI for 100 % of the run; the average of all ranks is 90.3 %."}, f.Words)
 }
 
 func TestWordsOfManyRanks(t *testing.T) {
@@ -135,8 +135,8 @@ func TestWordsOfManyRanks(t *testing.T) {
 			func(e *trace.Event) { e.Waited, e.For = int64(100*rank), 0 }))
 	}
 	events = append(events, call(trace.Other, "MPI_Init", 3, 0, 0, nil))
-	require.Equal(t, []string{"3 ranks waited 20 % of the run each, in the mean, in MPI_Win_fence for rank 0.",
-		"Rank 0 was outside of MPI for 90 % of the run, the ranks in the mean for 75 %."},
+	require.Equal(t, []string{"3 ranks waited on average 20 % of the run in MPI_Win_fence for rank 0.",
+		"Rank 0 was outside of MPI for 90 % of the run; the average of all ranks is 75 %."},
 		read(t, trace.Job{}, nil, events...).facts("x").Words)
 	require.Empty(t, read(t, trace.Job{}, nil).facts("x").Words)
 }
@@ -356,10 +356,11 @@ func TestFile(t *testing.T) {
 	in, out := filepath.Join(dir, "t.json"), filepath.Join(dir, "p.html")
 	require.NoError(t, os.WriteFile(out, []byte("old"), 0o644))
 	for text, want := range map[string]string{
-		"":                          "t.json:1: behind byte 0: the file ends here",
-		"[\n{},\n{\"ph\":\"X\"}\n]": "t.json:2: event 1, behind byte 2: there is no ph",
-		"[\n{\"ph\":\"i\"},\n\n {\"ph\":\"X\"}\n]": "t.json:4: event 2, behind byte 12: there is no pid",
-		"{\n\"a\":1}": "t.json:2: behind byte 8: not a trace",
+		"":                          "t.json:1: after byte 0: the file is incomplete",
+		"[\n{},\n{\"ph\":\"X\"}\n]": "t.json:2: event 1, after byte 2: the field ph is missing",
+		"[\n{\"ph\":\"i\"},\n\n {\"ph\":\"X\"}\n]": "t.json:4: event 2, after byte 12: the field pid is " +
+			"missing",
+		"{\n\"a\":1}": "t.json:2: after byte 8: not a trace",
 	} {
 		require.NoError(t, os.WriteFile(in, []byte(text), 0o644))
 		_, err := File(in, out)
@@ -375,7 +376,7 @@ func TestFile(t *testing.T) {
 	require.ErrorContains(t, err, "none/p.html: no such file")
 	about, err := File(in, out)
 	require.NoError(t, err)
-	require.Equal(t, "1 events of 4 ranks; the trace has no end", about)
+	require.Equal(t, "1 events of 4 ranks; the trace is incomplete", about)
 	page, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.True(t, bytes.HasPrefix(page, []byte("<!DOCTYPE html>")))

@@ -36,9 +36,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Event > 0 {
-		return fmt.Sprintf("event %d, behind byte %d: %v", e.Event, e.Offset, e.Err)
+		return fmt.Sprintf("event %d, after byte %d: %v", e.Event, e.Offset, e.Err)
 	}
-	return fmt.Sprintf("behind byte %d: %v", e.Offset, e.Err)
+	return fmt.Sprintf("after byte %d: %v", e.Offset, e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -105,7 +105,7 @@ func (r *reader) fail(event int, err error) error {
 		offset = r.dec.InputOffset()
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("the file ends here: %w", io.ErrUnexpectedEOF)
+		err = fmt.Errorf("the file is incomplete: %w", io.ErrUnexpectedEOF)
 	}
 	return &Error{offset, event, err}
 }
@@ -126,7 +126,7 @@ func (r *reader) file() error {
 	case t == json.Delim('['):
 		return r.events()
 	case t != json.Delim('{'):
-		return r.fail(0, errors.New("not a trace: neither an object nor an array"))
+		return r.fail(0, errors.New("not a trace: it begins with neither an object nor an array"))
 	}
 	found := false
 	for r.dec.More() {
@@ -153,10 +153,10 @@ func (r *reader) file() error {
 			}
 			if job.Format > Version {
 				return r.fail(0, fmt.Errorf("otherData: format %d is newer than this program, which "+
-					"knows %d", job.Format, Version))
+					"supports %d", job.Format, Version))
 			}
 			if job.Ranks < 0 || job.Ranks > maxRank {
-				return r.fail(0, fmt.Errorf("otherData: %d ranks", job.Ranks))
+				return r.fail(0, fmt.Errorf("otherData: ranks is %d; it must be positive", job.Ranks))
 			}
 			r.sum.Job, r.sum.HasJob = job, job.Format > 0
 		default:
@@ -170,11 +170,11 @@ func (r *reader) file() error {
 		return err
 	}
 	if !found {
-		return r.fail(0, errors.New("not a trace: there are no traceEvents"))
+		return r.fail(0, errors.New("not a trace: traceEvents is missing"))
 	}
 	if t, err := r.dec.Token(); err != io.EOF {
 		if err == nil {
-			err = fmt.Errorf("%v follows the end", t)
+			err = fmt.Errorf("unexpected %v after the end of the trace", t)
 		}
 		return r.fail(0, err)
 	}
@@ -194,9 +194,9 @@ func (r *reader) events() error {
 				continue
 			}
 			if errors.As(err, &kind) {
-				err = fmt.Errorf("%s is a %s", kind.Field, kind.Value)
+				err = fmt.Errorf("%s must not be a %s", kind.Field, kind.Value)
 				if kind.Field == "" {
-					err = fmt.Errorf("a %s in place of an object", kind.Value)
+					err = fmt.Errorf("found a %s instead of an object", kind.Value)
 				}
 			}
 			if e := r.fail(r.n, err); !errors.Is(e, io.ErrUnexpectedEOF) || r.n > 1 {
@@ -216,7 +216,7 @@ func (r *reader) event(e *raw) error {
 	switch e.Ph {
 	case "X", "s", "f", "M":
 	case "":
-		return errors.New("there is no ph")
+		return errors.New("the field ph is missing")
 	default:
 		r.sum.Ignored++
 		return nil
@@ -251,7 +251,7 @@ func (r *reader) event(e *raw) error {
 	if e.Ph != "X" {
 		id := fmt.Sprint(e.ID)
 		if e.ID == nil {
-			return errors.New("a flow without an id")
+			return errors.New("the field id of a flow is missing")
 		}
 		if e.Cat != RMA.String() { // arrows of operations follow from the operations
 			r.sink.Flow(id, Flow{End: e.Ph == "f", Rank: rank, Thread: thread, Time: start})
@@ -263,7 +263,7 @@ func (r *reader) event(e *raw) error {
 		return err
 	}
 	if dur < 0 {
-		return fmt.Errorf("dur is %v", e.Dur)
+		return fmt.Errorf("dur is %v; it must be a duration from 0", e.Dur)
 	}
 	out := NewEvent(kindOf(e.Cat), e.Name, rank, thread, start, dur)
 	if err := e.Args.into(&out); err != nil {
@@ -286,7 +286,7 @@ func (a *rawArgs) into(e *Event) error {
 			continue
 		}
 		if *p.from > p.most {
-			return fmt.Errorf("%s is %d", p.name, *p.from)
+			return fmt.Errorf("%s is %d, which is out of range", p.name, *p.from)
 		}
 		*p.to = *p.from
 	}
@@ -296,11 +296,11 @@ func (a *rawArgs) into(e *Event) error {
 	e.Bytes, e.Span, e.Comm, e.Window = a.Bytes, a.Span, a.Comm, a.Win
 	size := max(e.Bytes, e.Span)
 	if min(e.Bytes, e.Span) < 0 || size > maxBytes || e.Disp > maxBytes-size {
-		return errors.New("bytes, span or disp cannot be")
+		return errors.New("bytes, span or disp is out of range")
 	}
 	if a.Wait != nil {
 		if *a.Wait < 0 || *a.Wait > maxTime {
-			return fmt.Errorf("wait is %v", *a.Wait)
+			return fmt.Errorf("wait is %v; it must be a duration from 0", *a.Wait)
 		}
 		e.Waited = min(int64(math.Round(*a.Wait*1000)), e.Dur)
 	}
@@ -311,7 +311,7 @@ func whole(name string, value any, most int) (int, error) {
 	n, ok := value.(float64)
 	switch {
 	case value == nil:
-		return 0, fmt.Errorf("there is no %s", name)
+		return 0, fmt.Errorf("the field %s is missing", name)
 	case !ok || n != math.Trunc(n) || n < 0 || n > float64(most):
 		text, _ := json.Marshal(value)
 		return 0, fmt.Errorf("%s is %s, not a whole number from 0 to %d", name, bytes.TrimSpace(text), most)
@@ -323,7 +323,7 @@ func nanos(name string, value any) (int64, error) {
 	n, ok := value.(float64)
 	switch {
 	case value == nil:
-		return 0, fmt.Errorf("there is no %s", name)
+		return 0, fmt.Errorf("the field %s is missing", name)
 	case !ok || math.Abs(n) > maxTime:
 		text, _ := json.Marshal(value)
 		return 0, fmt.Errorf("%s is %s, not a number of microseconds", name, bytes.TrimSpace(text))

@@ -163,7 +163,7 @@ func TestCut(t *testing.T) {
 	for n := range first - 1 {
 		_, err := Read(bytes.NewReader(file[:n]), newKept())
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-		require.ErrorContains(t, err, "the file ends here")
+		require.ErrorContains(t, err, "the file is incomplete")
 	}
 }
 
@@ -193,41 +193,41 @@ func TestIgnored(t *testing.T) {
 func TestErrors(t *testing.T) {
 	const x = `{"ph":"X","pid":0,"tid":0,"ts":1,"dur":1,`
 	for file, want := range map[string]string{
-		"":                                      "behind byte 0: the file ends here",
-		"  ":                                    "the file ends here",
-		"hello":                                 "behind byte 0: invalid character 'h'",
-		`"a"`:                                   "not a trace: neither an object nor an array",
-		"{}":                                    "behind byte 2: not a trace: there are no traceEvents",
-		`{"a":1}`:                               "there are no traceEvents",
-		"[{]":                                   "event 1, behind byte 1: invalid character ']'",
-		"[3]":                                   "event 1, behind byte 1: a number in place of an object",
-		`[{"ph":"X"}]`:                          "event 1, behind byte 1: there is no pid",
-		`[{"ph":"X","pid":-1}]`:                 "event 1, behind byte 1: pid is -1, not a whole number",
+		"":                                      "after byte 0: the file is incomplete",
+		"  ":                                    "the file is incomplete",
+		"hello":                                 "after byte 0: invalid character 'h'",
+		`"a"`:                                   "not a trace: it begins with neither an object nor an array",
+		"{}":                                    "after byte 2: not a trace: traceEvents is missing",
+		`{"a":1}`:                               "traceEvents is missing",
+		"[{]":                                   "event 1, after byte 1: invalid character ']'",
+		"[3]":                                   "event 1, after byte 1: found a number instead of an object",
+		`[{"ph":"X"}]`:                          "event 1, after byte 1: the field pid is missing",
+		`[{"ph":"X","pid":-1}]`:                 "event 1, after byte 1: pid is -1, not a whole number",
 		`[{"ph":"X","pid":1.5}]`:                "pid is 1.5, not a whole number",
 		`[{"ph":"X","pid":"a"}]`:                `pid is "a", not a whole number`,
-		`[{"ph":"X","pid":0}]`:                  "there is no tid",
+		`[{"ph":"X","pid":0}]`:                  "the field tid is missing",
 		`[{"ph":"X","pid":0,"tid":0,"ts":"1"}]`: `ts is "1", not a number`,
 		`[{"ph":"X","pid":0,"tid":0,"ts":1e300}]`:      "ts is 1e+300, not a number",
-		`[{"ph":"X","pid":0,"tid":0,"ts":1}]`:          "there is no dur",
+		`[{"ph":"X","pid":0,"tid":0,"ts":1}]`:          "the field dur is missing",
 		`[{"ph":"X","pid":0,"tid":0,"ts":1,"dur":-1}]`: "dur is -1",
 		"[" + x +
-			`"args":{"target":"a"}}]`: "event 1, behind byte 1: args.target is a string",
-		"[" + x + `"args":{"target":2000000}}]`:                     "target is 2000000",
-		"[" + x + `"args":{"bytes":-1}}]`:                           "cannot be",
-		"[" + x + `"args":{"disp":1152921504606846976,"bytes":1}}]`: "cannot be",
+			`"args":{"target":"a"}}]`: "event 1, after byte 1: args.target must not be a string",
+		"[" + x + `"args":{"target":2000000}}]`:                     "target is 2000000, which is out of range",
+		"[" + x + `"args":{"bytes":-1}}]`:                           "bytes, span or disp is out of range",
+		"[" + x + `"args":{"disp":1152921504606846976,"bytes":1}}]`: "bytes, span or disp is out of range",
 		"[" + x + `"args":{"wait":-1}}]`:                            "wait is -1",
 		"[" + x + `"name":"a"},` + x +
-			`"name":3}]`: "event 2, behind byte 53: name is a number",
-		`[{"ph":"s","pid":0,"tid":0,"ts":1}]`:         "a flow without an id",
+			`"name":3}]`: "event 2, after byte 53: name must not be a number",
+		`[{"ph":"s","pid":0,"tid":0,"ts":1}]`:         "the field id of a flow is missing",
 		`{"traceEvents":3}`:                           "traceEvents is not an array",
 		`{"traceEvents":[],"otherData":3}`:            "otherData: json: cannot unmarshal number",
-		`{"traceEvents":[],"otherData":{"format":2}}`: "format 2 is newer than this program, which knows 1",
-		`{"traceEvents":[],"otherData":{"ranks":-2}}`: "-2 ranks",
-		`{"traceEvents":[]} x`:                        "behind byte 19: invalid character 'x'",
-		`{"traceEvents":[]}{}`:                        "follows the end",
-		`{"traceEvents":[{"ph":"X" "pid":1}]}`:        "event 1, behind byte 16: invalid character '\"'",
+		`{"traceEvents":[],"otherData":{"format":2}}`: "format 2 is newer than this program, which supports 1",
+		`{"traceEvents":[],"otherData":{"ranks":-2}}`: "ranks is -2; it must be positive",
+		`{"traceEvents":[]} x`:                        "after byte 19: invalid character 'x'",
+		`{"traceEvents":[]}{}`:                        "after the end of the trace",
+		`{"traceEvents":[{"ph":"X" "pid":1}]}`:        "event 1, after byte 16: invalid character '\"'",
 		`[{"ph":"i"},` + "\n" +
-			`{"ph":"X","pid":0,,}]`: "event 2, behind byte 11: invalid character ','",
+			`{"ph":"X","pid":0,,}]`: "event 2, after byte 11: invalid character ','",
 	} {
 		_, err := Read(strings.NewReader(file), newKept())
 		require.ErrorContains(t, err, want, file)
