@@ -75,7 +75,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	}
 	p.Processes.SetSelf(int32(p.Rank))
 	if err = p.Node.Commit(shm.OperationRing(p.Node.N, p.Node.Me), shm.OperationRingSize); err != nil {
-		return nil, mpierr.Wrap(err, "ring of process %d", p.Node.Me)
+		return nil, mpierr.Wrap(err, "cannot create the operation ring of process %d", p.Node.Me)
 	}
 	data.Open(p.Node, p.Processes)
 	p.Node.Waiter = data
@@ -123,7 +123,7 @@ func (p *Instance) meet() error {
 	err := p.Boot.Fence()
 	fenced()
 	if err != nil {
-		return mpierr.Wrap(err, "waiting for all ranks to be ready for messages")
+		return mpierr.Wrap(err, "waiting until all ranks are ready for messages")
 	}
 	p.Places.Next.Settled(p.Boot)
 	if p.spans { // from now on the network thread answers keepalive requests of other processes

@@ -24,7 +24,7 @@ import (
 func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) (*shm.Node, *boot.Places, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {
-		return nil, nil, mpierr.Wrap(err, "waiting to learn who is on which node")
+		return nil, nil, mpierr.Wrap(err, "waiting for the nodes of all ranks")
 	}
 	if places.Count == 1 {
 		b.Limit(0)
@@ -35,8 +35,9 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 	switch {
 	case handed:
 		if control.NodeSize != len(places.Local) || control.NodeRank != places.Index {
-			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "gompirun gave this process place %d of %d on "+
-				"its node, but it has place %d of %d (%s=%q)", control.NodeRank, control.NodeSize,
+			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "gompirun assigned local rank %d of %d to "+
+				"this process, but it is local rank %d of %d "+
+				"(%s=%q)", control.NodeRank, control.NodeSize,
 				places.Index, len(places.Local), boot.EnvNode, os.Getenv(boot.EnvNode))
 		}
 		fd = control.Fd
@@ -46,7 +47,8 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v%s", err, limit.Why("/", err))
 		}
 		if fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
-			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor for the node's memory: %v%s", err,
+			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot duplicate the file descriptor of the "+
+				"shared memory: %v%s", err,
 				limit.Why("/", err))
 		}
 		f.Close()
@@ -56,7 +58,7 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 	}
 	if !handed {
 		if err := b.Fence(); err != nil {
-			return nil, nil, mpierr.Wrap(err, "waiting for the memory of all nodes")
+			return nil, nil, mpierr.Wrap(err, "waiting for the shared memory of all nodes")
 		}
 		if b.Rank() != leader {
 			if fd, err = openOther(b, leader); err != nil {
@@ -65,7 +67,8 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 		}
 		// The leader must not exit before all processes of the node have opened its descriptor.
 		if err := b.Fence(); err != nil {
-			return nil, nil, mpierr.Wrap(err, "waiting for all ranks to open the memory of their nodes")
+			return nil, nil, mpierr.Wrap(err, "waiting until all ranks have opened the shared memory of "+
+				"their nodes")
 		}
 	}
 	nd, err := shm.Open(fd, places.Index)
@@ -82,13 +85,15 @@ func openOther(b boot.Client, leader int) (int, error) {
 	}
 	var pid, fd int
 	if _, err := fmt.Sscanf(value, "%d %d", &pid, &fd); err != nil {
-		return -1, mpierr.New(abi.MPI_ERR_OTHER, "rank %d published %q instead of process and descriptor",
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "rank %d published %q instead of a process id and a file "+
+			"descriptor",
 			leader, value)
 	}
 	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
 	f, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, mpierr.New(abi.MPI_ERR_OTHER, "opening the node's memory %s of rank %d: %v%s", path, leader,
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "cannot open the shared memory %s of rank %d: "+
+			"%v%s", path, leader,
 			err, limit.Why("/", err))
 	}
 	return f, nil

@@ -42,7 +42,7 @@ func Start(data DataPath) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
 	if started.Load() {
-		return mpierr.New(abi.MPI_ERR_OTHER, "MPI has been initialized before")
+		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is already initialized, or has been finalized")
 	}
 	b, err := boot.Open()
 	if err != nil {
@@ -66,7 +66,7 @@ func Finish() error {
 	defer stateMu.Unlock()
 	p := self.Load()
 	if p == nil {
-		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized before")
+		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized")
 	}
 	var gone error
 	err := p.Close(func() {
@@ -89,7 +89,7 @@ func Finish() error {
 func endWithLauncher(lost <-chan struct{}) {
 	<-lost
 	if !leaving.Load() {
-		os.Stderr.WriteString("gompirma: the launcher is gone; this process ends\n")
+		os.Stderr.WriteString("gompirma: the launcher has ended; this process exits\n")
 		os.Exit(1)
 	}
 }

@@ -94,7 +94,8 @@ func peerTimeout(text string) (time.Duration, error) {
 		d, err = time.Duration(min(seconds, most.Seconds()+1)*float64(time.Second)), nil
 	}
 	if err != nil || d != 0 && (d < least || d > most) {
-		return 0, failure("%s=%q: a time such as 30, 30s or 500ms is expected, from %v to %v, or 0", EnvTimeout,
+		return 0, failure("%s is %q; it must be a time such as 30, 30s or 500ms, from %v to %v, or "+
+			"0", EnvTimeout,
 			text, least, most)
 	}
 	return d, nil
@@ -138,8 +139,8 @@ func warnLonely(env func(string) (string, bool), to io.Writer) {
 	if task, _ := env("SLURM_PROCID"); !ok || err != nil || n < 2 || task != "0" {
 		return
 	}
-	fmt.Fprintf(to, "gompirma: srun has started %d tasks without PMI, so each of them is alone in MPI_COMM_WORLD: "+
-		"use 'srun --mpi=pmi2' or 'srun --mpi=pmix' ('srun --mpi=list' tells what there is)\n", n)
+	fmt.Fprintf(to, "gompirma: srun started %d tasks without PMI, so each is a job of one process: "+
+		"use 'srun --mpi=pmi2' or 'srun --mpi=pmix' ('srun --mpi=list' lists the types)\n", n)
 }
 
 func failure(format string, args ...any) error { return mpierr.New(abi.MPI_ERR_OTHER, format, args...) }

@@ -51,7 +51,7 @@ func AllGather(c Client, name, value string) ([]string, error) {
 			return nil, err
 		}
 		if err := splitValues(joined, all[first:min(first+block, n)]); err != nil {
-			return nil, failure("values of ranks from %d on: %v", first, err)
+			return nil, failure("invalid values from rank %d on: %v", first, err)
 		}
 	}
 	return all, nil
@@ -82,14 +82,14 @@ func splitValues(joined string, into []string) error {
 	for i := range into {
 		length, used := binary.Uvarint(rest)
 		if used <= 0 || length > uint64(len(rest)-used) {
-			return fmt.Errorf("value %d of %d is cut off", i, len(into))
+			return fmt.Errorf("value %d of %d is incomplete", i, len(into))
 		}
 		rest = rest[used:]
 		into[i] = string(rest[:length])
 		rest = rest[length:]
 	}
 	if len(rest) > 0 {
-		return fmt.Errorf("%d bytes too many", len(rest))
+		return fmt.Errorf("%d bytes follow the last value", len(rest))
 	}
 	return nil
 }

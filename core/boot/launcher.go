@@ -38,11 +38,11 @@ type launched struct {
 func newLaunched(c *pmi1.Client, rank, size int) (*launched, error) {
 	if rank < 0 || size < 1 || rank >= size {
 		c.Close()
-		return nil, failure("the launcher gave this process rank %d of %d", rank, size)
+		return nil, failure("the launcher assigned rank %d of %d processes, which is invalid", rank, size)
 	}
 	if most := c.Maxes().Key; most <= MaxKey+len("/9999") {
 		c.Close()
-		return nil, failure("the launcher takes keys below %d bytes only, %d are needed", most, MaxKey+
+		return nil, failure("the launcher supports only keys below %d bytes; %d are needed", most, MaxKey+
 			len("/9999")+1)
 	}
 	l := &launched{Client: c, rank: rank, size: size, limit: min(c.Maxes().Value-1, 1000)}
@@ -63,7 +63,7 @@ func newLaunched(c *pmi1.Client, rank, size int) (*launched, error) {
 func openDescriptor(env func(string) (string, bool), value string) (Client, error) {
 	fd, err := strconv.Atoi(value)
 	if err != nil || fd < 0 {
-		return nil, failure("PMI_FD=%s is not a descriptor", value)
+		return nil, failure("PMI_FD=%s is not the number of a file descriptor", value)
 	}
 	rank, err1 := number(env, "PMI_RANK")
 	size, err2 := number(env, "PMI_SIZE")
@@ -74,13 +74,13 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 		return nil, err2
 	}
 	if !isSocket(value) {
-		return nil, failure("the descriptor to the launcher (PMI_FD=%d) is not open in this process: "+
-			"whatever stands between the launcher and this "+
-			"program closes descriptors; to run without a launcher, unset PMI_FD", fd)
+		return nil, failure("the file descriptor to the launcher (PMI_FD=%d) is not open in this process: "+
+			"a command between the launcher and this program closed it. To run without a launcher, unset "+
+			"PMI_FD", fd)
 	}
 	unix.CloseOnExec(fd)
 	if err := unix.SetNonblock(fd, true); err != nil {
-		return nil, failure("the descriptor to the launcher (PMI_FD=%d): %v", fd, err)
+		return nil, failure("the file descriptor to the launcher (PMI_FD=%d): %v", fd, err)
 	}
 	c, err := pmi1.NewClient(os.NewFile(uintptr(fd), "launcher"))
 	if err != nil {
@@ -232,7 +232,7 @@ func classified(err error) error {
 func explained(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if errors.Is(err, pmi1.ErrIncomplete) {
-		text += " (" + EnvTimeout + " sets how long is waited then, 0: for ever)"
+		text += " (" + EnvTimeout + " sets this time limit; 0 means no limit)"
 	}
 	return text
 }

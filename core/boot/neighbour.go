@@ -67,7 +67,7 @@ func (w Where) listenAt(port int) (all []net.Listener, err error) {
 	if w.Only {
 		addresses = w.Addresses
 	}
-	err = errors.New("no address is permitted")
+	err = errors.New("GOMPIRMA_INTERFACE permits no address of this host")
 	for _, a := range addresses {
 		var l net.Listener
 		l, err = net.Listen("tcp", net.JoinHostPort(a, strconv.Itoa(port)))
@@ -107,7 +107,7 @@ func (w Where) listenIn(size int) (all []net.Listener, err error) {
 	}
 	n := w.Last - w.First + 1
 	if n < 2*size {
-		return nil, fmt.Errorf("%d ports are permitted, %d ranks may want two each", n, size)
+		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but %d ranks may need two each", n, size)
 	}
 	for i := range n { // ranks of a node start at different ports, behind the ports where their networks start
 		if all, err = w.listenAt(w.First + (os.Getpid()+size+i)%n); err == nil {
@@ -191,7 +191,7 @@ func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)
 	if why, none := strings.CutPrefix(value, noPort); err == nil && (none || len(fields) < 2) {
-		err = fmt.Errorf("it has no port: %s", why)
+		err = fmt.Errorf("it listens on no port: %s", why)
 	}
 	if err != nil {
 		n.tried.Store(&err)
@@ -226,7 +226,7 @@ func (n *Neighbour) run(ctx context.Context, addresses []string, port string, si
 			results <- result{conn, err}
 		}()
 	}
-	failed := errors.New("its host has no address that this one has not")
+	failed := errors.New("its host has no address that differs from those of this host")
 	var conn net.Conn
 	for range addresses {
 		r := <-results
@@ -256,7 +256,7 @@ func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
 		return
 	}
 	if err == nil {
-		err = errors.New("its connection has ended")
+		err = errors.New("the connection was closed")
 	}
 	if accepted == 0 {
 		n.tried.Store(&err)
@@ -282,7 +282,7 @@ func (n *Neighbour) Gone() <-chan struct{} {
 }
 
 func (n *Neighbour) Err() error {
-	return fmt.Errorf("rank %d has ended, or its host or the way to it is lost: %w", n.rank, n.err)
+	return fmt.Errorf("rank %d ended, or its host or network failed: %w", n.rank, n.err)
 }
 
 // Unknown returns the reason why it is not known whether the next process lives; "" if it is known.
@@ -291,7 +291,7 @@ func (n *Neighbour) Unknown() string {
 		return ""
 	}
 	if why := n.tried.Load(); why != nil {
-		return fmt.Sprintf("rank %d cannot be asked: %v", n.rank, *why)
+		return fmt.Sprintf("cannot connect to rank %d: %v", n.rank, *why)
 	}
 	return fmt.Sprintf("rank %d has not answered", n.rank)
 }

@@ -118,7 +118,7 @@ func identity() string {
 func host() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
-		name = "host without a name"
+		name = "unnamed host"
 	}
 	if number := os.Getenv(EnvNode); number != "" {
 		name += "/" + number

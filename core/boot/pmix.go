@@ -51,29 +51,30 @@ func openPMIx(rank string) (Client, error) {
 	const instead = "or use gompirun, MPICH's mpiexec or 'srun --mpi=pmi2'; to run without a launcher, unset " +
 		"PMIX_RANK"
 	if LoadPMIx == nil {
-		return nil, failure("this process was started by a launcher that speaks PMIx (PMIX_RANK=%s), "+
-			"which this program has no means to: use gompirun", rank)
+		return nil, failure("a launcher that uses PMIx started this process (PMIX_RANK=%s), "+
+			"but this program does not support PMIx: use gompirun", rank)
 	}
 	lib, err := LoadPMIx()
 	if err != nil {
-		return nil, failure("this process was started by a launcher that speaks PMIx (PMIX_RANK=%s), and "+
-			"libpmix cannot be loaded: %v: install it (Debian's package libpmix2), or name its folder "+
-			"in LD_LIBRARY_PATH, %s", rank, err, instead)
+		return nil, failure("a launcher that uses PMIx started this process (PMIX_RANK=%s), but "+
+			"libpmix cannot be loaded: %v. Install it (Debian's package libpmix2), add its directory "+
+			"to LD_LIBRARY_PATH, %s", rank, err, instead)
 	}
 	p := &pmixJob{lib: lib, watch: pmi1.Unwatched{}}
 	if p.rank, err = lib.Init(); err != nil {
-		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v: it may be gone or of another "+
-			"version than libpmix here; start the program by it anew, %s", rank, err, instead)
+		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v. It may have ended, or may have "+
+			"another version than libpmix on this node. Start the program again, %s", rank, err, instead)
 	}
 	size, ok := lib.Number(pmixJobSize, true)
 	switch {
 	case !ok:
 		lib.Finalize()
-		return nil, failure("the launcher (PMIX_RANK=%s) says nothing of a job: a process of one has probably "+
-			"started this one; to run without a launcher, unset PMIX_RANK", rank)
+		return nil, failure("the launcher (PMIX_RANK=%s) reports no job: probably a process of a job "+
+			"started this one. To run without a launcher, unset PMIX_RANK", rank)
 	case p.rank < 0 || p.rank >= size:
 		lib.Finalize()
-		return nil, failure("the launcher (PMIX_RANK=%s) gave this process rank %d of %d", rank, p.rank, size)
+		return nil, failure("the launcher (PMIX_RANK=%s) assigned rank %d of %d processes, which is "+
+			"invalid", rank, p.rank, size)
 	}
 	p.size = size
 	return p, nil
@@ -136,7 +137,7 @@ func (p *pmixJob) Finalize() error {
 func (p *pmixJob) Abort(status, lost int) error {
 	text := "MPI_Abort"
 	if lost >= 0 {
-		text = fmt.Sprintf("rank %d is lost", lost)
+		text = fmt.Sprintf("rank %d failed", lost)
 	}
 	answered := make(chan error, 1)
 	go func() { answered <- p.lib.Abort(status, text) }()

@@ -174,7 +174,7 @@ func TestPMIxLauncherDies(t *testing.T) {
 	clients, s := pmixJobOf(t, 2)
 	time.AfterFunc(20*time.Millisecond, func() { close(s.lost) })
 	err := clients[0].Fence()
-	require.ErrorContains(t, err, "the launcher is gone")
+	require.ErrorContains(t, err, "the launcher has ended")
 	require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 	<-clients[1].HangUp()
 }
@@ -182,11 +182,11 @@ func TestPMIxLauncherDies(t *testing.T) {
 func TestPMIxRefused(t *testing.T) {
 	env := map[string]string{"PMIX_RANK": "1"}
 	for says, load := range map[string]func() (PMIx, error){
-		"libpmix2":     func() (PMIx, error) { return nil, errors.New("libpmix.so.2: cannot open") },
-		"UNREACHABLE":  func() (PMIx, error) { return &fakePMIx{broken: errors.New("UNREACHABLE")}, nil },
-		"rank 1 of 1":  func() (PMIx, error) { return &fakePMIx{&fakeServer{size: 1}, 1, nil, false}, nil },
-		"nothing of":   func() (PMIx, error) { return &fakePMIx{&fakeServer{}, 0, nil, false}, nil },
-		"use gompirun": nil,
+		"libpmix2":       func() (PMIx, error) { return nil, errors.New("libpmix.so.2: cannot open") },
+		"UNREACHABLE":    func() (PMIx, error) { return &fakePMIx{broken: errors.New("UNREACHABLE")}, nil },
+		"rank 1 of 1":    func() (PMIx, error) { return &fakePMIx{&fakeServer{size: 1}, 1, nil, false}, nil },
+		"reports no job": func() (PMIx, error) { return &fakePMIx{&fakeServer{}, 0, nil, false}, nil },
+		"use gompirun":   nil,
 	} {
 		underPMIx(t, load)
 		_, err := open(environment(env))
@@ -220,7 +220,7 @@ func TestLonelyTasks(t *testing.T) {
 		env  map[string]string
 		says string
 	}{
-		{map[string]string{"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}, "srun has started 4 tasks"},
+		{map[string]string{"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}, "srun started 4 tasks"},
 		{map[string]string{"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "1"}, ""},
 		{map[string]string{"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, ""},
 		{map[string]string{"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}, ""}, // a batch script

@@ -34,7 +34,7 @@ func (s *singleton) Put(key, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.values[key]; ok {
-		return failure("key %q is in use already", key)
+		return failure("key %q is already in use", key)
 	}
 	s.values[key] = value
 	return nil
@@ -45,7 +45,7 @@ func (s *singleton) Get(_ int, key string) (string, error) {
 	defer s.mu.Unlock()
 	value, ok := s.values[key]
 	if !ok {
-		return "", failure("nobody has published key %q", key)
+		return "", failure("no process has published key %q", key)
 	}
 	return value, nil
 }

@@ -48,7 +48,7 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 		return "", err
 	}
 	if stored == "" {
-		return "", failure("key %q holds nothing", key)
+		return "", failure("key %q has no value", key)
 	}
 	text := stored[1:]
 	switch stored[0] {
@@ -58,7 +58,7 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 	case pieces:
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return "", failure("key %q holds %q, which is no number of pieces", key, stored)
+			return "", failure("key %q has the value %q instead of a number of segments", key, stored)
 		}
 		var all strings.Builder
 		for i := 0; i < n; i++ {
@@ -70,7 +70,7 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 		}
 		text = all.String()
 	default:
-		return "", failure("key %q holds a value that was not stored by this library", key)
+		return "", failure("key %q has a value that this library did not store", key)
 	}
 	value, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -86,7 +86,7 @@ const keyAlphabet = base64Alphabet + "."
 
 func checkKey(key string) error {
 	if key == "" || len(key) > MaxKey || strings.Trim(key, keyAlphabet) != "" {
-		return failure("key %q: 1 to %d letters, digits and '-', '_', '.' are possible", key, MaxKey)
+		return failure("key %q must consist of 1 to %d letters, digits, '-', '_' and '.'", key, MaxKey)
 	}
 	return nil
 }

@@ -99,11 +99,11 @@ func (k *Call) Locate() (err error) {
 			return nil
 		}
 		return mpierr.New(abi.MPI_ERR_ROOT,
-			"root is %d: neither MPI_ROOT, MPI_PROC_NULL nor a rank of the remote group of %d processes",
+			"root is %d; it must be MPI_ROOT, MPI_PROC_NULL or a rank of the remote group of %d processes",
 			k.Root, k.Comm.RemoteSize())
 	}
 	if k.Root < 0 || int(k.Root) >= k.Comm.Size() {
-		return mpierr.New(abi.MPI_ERR_ROOT, "root is %d in a communicator of %d processes", k.Root,
+		return mpierr.New(abi.MPI_ERR_ROOT, "root is %d, but the communicator has %d processes", k.Root,
 			k.Comm.Size())
 	}
 	return nil
@@ -226,7 +226,7 @@ const maxBytes = 1 << 47
 func (b *Buffer) bytes() (int, error) {
 	hi, lo := bits.Mul64(uint64(b.Count), uint64(b.Type.Size()))
 	if hi != 0 || lo > maxBytes {
-		return 0, mpierr.New(abi.MPI_ERR_COUNT, "%d elements of %d bytes are more than memory can hold",
+		return 0, mpierr.New(abi.MPI_ERR_COUNT, "%d elements of %d bytes exceed the address space",
 			b.Count, b.Type.Size())
 	}
 	return int(lo), nil

@@ -28,7 +28,7 @@ import (
 // This error is returned at the end of the call, since the other members wait for this one to take part.
 func (k *Call) Check() error {
 	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
-		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
+		return mpierr.New(abi.MPI_ERR_COMM, "%v does not support intercommunicators", k.Kind)
 	}
 	if err := k.Locate(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (k *Call) notInPlace(side string) error {
 	case k.Kind.Rooted() && k.place() != rootIsHere:
 		where = fmt.Sprintf("at rank %d, which is not the root %d", k.Comm.Rank(), k.Root)
 	}
-	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed as the %s buffer %s", side, where)
+	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE must not be the %s buffer %s", side, where)
 }
 
 // checkSide validates a buffer with its counts. It does not check types of blocks without data beyond what the lookup
@@ -97,21 +97,22 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, nei
 	switch sh {
 	case many:
 		if len(v.Counts) < n || len(v.Displs) < n {
-			return mpierr.New(abi.MPI_ERR_ARG, "the arrays of %s counts or displacements are missing", side)
+			return mpierr.New(abi.MPI_ERR_ARG, "the array of %s counts or displacements is NULL", side)
 		}
 	default:
 		if sh == one {
 			n = 1
 		}
 		if b.Count < 0 {
-			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count is %d", side, b.Count)
+			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count is %d; it must not be "+
+				"negative", side, b.Count)
 		}
 		size, err := b.bytes()
 		if err != nil {
 			return err
 		}
 		if n > 0 && size > maxBytes/n {
-			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n,
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes exceed the address space", n,
 				size)
 		}
 		return checkMemory(side, &Buffer{b.Addr, b.Count * int64(n), b.Type}, size*n)
@@ -120,7 +121,8 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, nei
 	for i := 0; i < n; i++ {
 		p := part(b, v, sh, i)
 		if p.Count < 0 {
-			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count for process %d is %d", side, i, p.Count)
+			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count for rank %d is %d; it must not be "+
+				"negative", side, i, p.Count)
 		}
 		if neighbors != nil && neighbors[i] == abi.MPI_PROC_NULL {
 			v.Counts[i] = 0
@@ -131,15 +133,15 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, nei
 			return err
 		}
 		if total += size; total > maxBytes {
-			return mpierr.New(abi.MPI_ERR_COUNT, "the %s counts add up to more than memory can hold", side)
+			return mpierr.New(abi.MPI_ERR_COUNT, "the sum of the %s counts exceeds the address space", side)
 		}
 		if size == 0 {
 			continue
 		}
 		if v.Types == nil && !fits(v.Displs[i], b.Type.Extent()) {
 			return mpierr.New(abi.MPI_ERR_ARG,
-				"the %s displacement for process %d is %d, in elements with an extent of %d bytes: "+
-					"that is beyond all addresses", side, i,
+				"the %s displacement for rank %d is %d elements with an extent of %d bytes, which "+
+					"exceeds the address space", side, i,
 				v.Displs[i], b.Type.Extent())
 		}
 		if err := checkMemory(side, &p, size); err != nil {
@@ -180,12 +182,12 @@ func (k *Call) checkOwn(sendSide, recvSide shape) error {
 	switch {
 	case out > 0 && s.Addr == r.Addr && s.Type == r.Type:
 		return mpierr.New(abi.MPI_ERR_BUFFER,
-			"the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", s.Addr)
+			"the send and the receive buffer are the same (%#x): pass MPI_IN_PLACE instead", s.Addr)
 	case out > in:
-		k.late = mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends itself %d bytes and receives %d of them", me,
+		k.late = mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends %d bytes to itself but expects only %d", me,
 			out, in)
 	case out < in:
-		k.late = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends itself %d bytes and expects %d", me, out, in)
+		k.late = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends %d bytes to itself but expects %d", me, out, in)
 	}
 	return nil
 }
@@ -202,20 +204,21 @@ func (k *Call) checkReduction() error {
 	total := k.Recv // count and type of both sides
 	if k.Kind == KindReduceScatter {
 		if len(k.RecvBlocks.Counts) < k.Comm.Size() {
-			return mpierr.New(abi.MPI_ERR_ARG, "the array of receive counts is missing")
+			return mpierr.New(abi.MPI_ERR_ARG, "the array of receive counts is NULL")
 		}
 		total.Count = 0
 		for i, n := range k.RecvBlocks.Counts[:k.Comm.Size()] {
 			if n < 0 {
-				return mpierr.New(abi.MPI_ERR_COUNT, "the receive count for rank %d is %d", i, n)
+				return mpierr.New(abi.MPI_ERR_COUNT, "the receive count for rank %d is %d; it must "+
+					"not be negative", i, n)
 			}
 			if total.Count += n; total.Count < 0 {
-				return mpierr.New(abi.MPI_ERR_COUNT, "the receive counts add up to more than 2^63")
+				return mpierr.New(abi.MPI_ERR_COUNT, "the sum of the receive counts exceeds 2^63")
 			}
 		}
 	}
 	if total.Count < 0 {
-		return mpierr.New(abi.MPI_ERR_COUNT, "the count is %d", total.Count)
+		return mpierr.New(abi.MPI_ERR_COUNT, "the count is %d; it must not be negative", total.Count)
 	}
 	size, err := total.bytes()
 	if err != nil {
@@ -223,13 +226,13 @@ func (k *Call) checkReduction() error {
 	}
 	if n := k.Comm.Size(); k.Kind == KindReduceScatterBlock {
 		if size > maxBytes/n {
-			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n,
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes exceed the address space", n,
 				size)
 		}
 		total.Count, size = total.Count*int64(n), size*n
 	}
 	if k.Op == nil {
-		return mpierr.New(abi.MPI_ERR_OP, "no operation")
+		return mpierr.New(abi.MPI_ERR_OP, "the operation is MPI_OP_NULL")
 	}
 	if err := k.Op.ForReduce(k.Recv.Type); err != nil {
 		return err
@@ -257,7 +260,8 @@ func (k *Call) checkReduction() error {
 		}
 		if mine.Count > 0 && sends && !k.Comm.IsInter() && k.Send.Addr == k.Recv.Addr {
 			return mpierr.New(abi.MPI_ERR_BUFFER,
-				"the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", k.Send.Addr)
+				"the send and the receive buffer are the same (%#x): pass MPI_IN_PLACE "+
+					"instead", k.Send.Addr)
 		}
 	}
 	return nil

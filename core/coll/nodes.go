@@ -158,7 +158,7 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 			if l < len(b) {
 				class = abi.MPI_ERR_COUNT
 			}
-			err = mpierr.New(class, "rank %d contributed %d bytes where %d were expected", i, l, len(b))
+			err = mpierr.New(class, "rank %d sent %d bytes, but %d were expected", i, l, len(b))
 		}
 	}
 	mine.end()

@@ -310,7 +310,7 @@ func (k *Call) build(v view, o *operands) error {
 		_, grid := k.Comm.Topology.(*comm.Cart)
 		v.neighbors(o.ins, o.outs, k.destinations, k.sources, grid)
 	default:
-		return mpierr.New(abi.MPI_ERR_INTERN, "%v has no algorithm", k.Kind)
+		return mpierr.New(abi.MPI_ERR_INTERN, "%v has no algorithm (internal error)", k.Kind)
 	}
 	return nil
 }
@@ -338,7 +338,7 @@ func (k *Call) buildInter(v view, o *operands) error {
 	case KindAlltoall, KindAlltoallv, KindAlltoallw:
 		v.interAlltoall(o.ins, o.outs)
 	default:
-		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
+		return mpierr.New(abi.MPI_ERR_COMM, "%v does not support intercommunicators", k.Kind)
 	}
 	return nil
 }

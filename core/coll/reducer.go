@@ -64,7 +64,8 @@ func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 	// The address that the function gets has the alignment of the type.
 	size, skew := int(hi-lo), int(lo&15)
 	if size > maxBytes {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s lie in %d bytes, more than memory can hold", n,
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s span %d bytes, which exceeds the address "+
+			"space", n,
 			r.typ, size)
 	}
 	memory := room(2 * (size + 24)) // twice size and skew, and what b's alignment takes

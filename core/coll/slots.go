@@ -194,10 +194,13 @@ func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	root := func(w uint64) uint64 { return w >> 32 & 0xffffff }
 	switch {
 	case kind(theirs) != kind(ours):
-		return mpierr.New(abi.MPI_ERR_OTHER, "rank %d is in %v while this one is in %v", i, kind(theirs),
-			kind(ours))
+		also := ""
+		if kind(theirs) == KindAllgather || kind(theirs) == KindBcast {
+			also = ", or a function that uses it such as MPI_Win_create or MPI_Comm_dup,"
+		}
+		return mpierr.New(abi.MPI_ERR_OTHER, "rank %d called %v%s instead", i, kind(theirs), also)
 	case root(theirs) != root(ours):
-		return mpierr.New(abi.MPI_ERR_ROOT, "%v: the root is %d here and %d at rank %d", kind(ours), root(ours),
+		return mpierr.New(abi.MPI_ERR_ROOT, "the root is %d on this process, but %d on rank %d", root(ours),
 			root(theirs), i)
 	}
 	a, b := ourPlan>>16, theirPlan>>16
@@ -206,9 +209,9 @@ func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	}
 	switch {
 	case b > a:
-		return mpierr.New(abi.MPI_ERR_TRUNCATE, "%v: %d bytes here and %d at rank %d", kind(ours), a, b, i)
+		return mpierr.New(abi.MPI_ERR_TRUNCATE, "this process passes %d bytes, but rank %d passes %d", a, i, b)
 	case b < a:
-		return mpierr.New(abi.MPI_ERR_COUNT, "%v: %d bytes here and %d at rank %d", kind(ours), a, b, i)
+		return mpierr.New(abi.MPI_ERR_COUNT, "this process passes %d bytes, but rank %d passes %d", a, i, b)
 	}
-	return mpierr.New(abi.MPI_ERR_COUNT, "%v: the elements at rank %d have another size than here", kind(ours), i)
+	return mpierr.New(abi.MPI_ERR_COUNT, "the elements of rank %d have another size than those of this process", i)
 }

@@ -20,17 +20,20 @@ func TestMismatch(t *testing.T) {
 		text         string
 	}{
 		{"kind", what(KindReduce, 1, 8), ourPlan, abi.MPI_ERR_OTHER,
-			"rank 3 is in MPI_Reduce while this one is in MPI_Gather"},
+			"rank 3 called MPI_Reduce instead"},
+		{"kind of the library's own calls", what(KindAllgather, 0, 8), ourPlan, abi.MPI_ERR_OTHER, "rank 3 " +
+			"called " +
+			"MPI_Allgather, or a function that uses it such as MPI_Win_create or MPI_Comm_dup, instead"},
 		{"root", what(KindGather, 2, 8), ourPlan, abi.MPI_ERR_ROOT,
-			"MPI_Gather: the root is 1 here and 2 at rank 3"},
+			"the root is 1 on this process, but 2 on rank 3"},
 		{"longer", what(KindGather, 1, 9), plan(9, 1), abi.MPI_ERR_TRUNCATE,
-			"MPI_Gather: 8 bytes here and 9 at rank 3"},
+			"this process passes 8 bytes, but rank 3 passes 9"},
 		{"shorter", what(KindGather, 1, 7), plan(7, 1), abi.MPI_ERR_COUNT,
-			"MPI_Gather: 8 bytes here and 7 at rank 3"},
+			"this process passes 8 bytes, but rank 3 passes 7"},
 		{"one length", what(KindGather, 1, 7), ourPlan, abi.MPI_ERR_COUNT,
-			"MPI_Gather: 8 bytes here and 7 at rank 3"},
+			"this process passes 8 bytes, but rank 3 passes 7"},
 		{"elements", ours, plan(8, 2), abi.MPI_ERR_COUNT,
-			"MPI_Gather: the elements at rank 3 have another size than here"},
+			"the elements of rank 3 have another size than those of this process"},
 	} {
 		err := Mismatch(3, c.theirs, c.plan, ours, ourPlan)
 		require.EqualError(t, err, c.text, c.name)

@@ -107,7 +107,7 @@ func (c *Comm) blockRefused(b []byte, mine error) error {
 	if class == 0 || mine != nil {
 		return mine
 	}
-	return mpierr.New(class, "rank %d of the new communicator could not get %d bytes of shared memory for it",
+	return mpierr.New(class, "rank %d cannot allocate %d bytes of shared memory for the new communicator",
 		c.Sharer(0), c.blockSize())
 }
 
@@ -137,7 +137,7 @@ func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	case mine != nil:
 		return mine
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "a member of the new communicator could not map its shared memory")
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "a process of the new communicator cannot map its shared memory")
 }
 
 // leaveBlock releases this member's use of the control block. The last member frees it after clearing what was used.

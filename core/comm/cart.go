@@ -32,11 +32,11 @@ func (c *Comm) places(dims []int32) (int, error) {
 	n := int64(1)
 	for i, d := range dims {
 		if d <= 0 {
-			return 0, mpierr.New(abi.MPI_ERR_DIMS, "dims[%d] is %d", i, d)
+			return 0, mpierr.New(abi.MPI_ERR_DIMS, "dims[%d] is %d; it must be positive", i, d)
 		}
 		if n *= int64(d); n > int64(c.size) {
 			return 0, mpierr.New(abi.MPI_ERR_ARG,
-				"a grid of %v has more places than the communicator members, %d", dims, c.size)
+				"a grid of %v needs more than the %d processes of the communicator", dims, c.size)
 		}
 	}
 	return int(n), nil
@@ -61,7 +61,8 @@ func (t *Cart) Rank(coords []int32) (int32, error) {
 		if x < 0 || x >= d {
 			if !t.Periods[i] {
 				return 0, mpierr.New(abi.MPI_ERR_ARG,
-					"coords[%d] is %d: that dimension has %d places and is not periodic", i, x, d)
+					"coords[%d] is %d; the dimension has %d coordinates from 0 and is not "+
+						"periodic", i, x, d)
 			}
 			x = (x%d + d) % d
 		}

@@ -47,7 +47,7 @@ func (c *Comm) dup(all *team) (*Comm, error) {
 // all members (8 bytes each) during the call. MPI_ERR_ARG for another negative color, detected before anything is sent.
 func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if color < 0 && color != abi.MPI_UNDEFINED {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "color is %d: it must be at least 0, or MPI_UNDEFINED (%d)",
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "color is %d; it must be at least 0, or MPI_UNDEFINED (%d)",
 			color, int32(abi.MPI_UNDEFINED))
 	}
 	if c.remote != nil {
@@ -122,7 +122,7 @@ func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 			color = int32(c.host.Node(c.local.World(c.rank)))
 		}
 	default:
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "split_type is %d: not one of the MPI_COMM_TYPE_ constants",
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "split_type is %d, which is not an MPI_COMM_TYPE_ constant",
 			kind)
 	}
 	return c.Split(color, key)
@@ -163,7 +163,8 @@ func (c *Comm) ranksIn(g *group.Group) ([]int32, error) {
 		r := c.local.Rank(g.World(i))
 		if r == group.Undefined {
 			return nil, mpierr.New(abi.MPI_ERR_GROUP,
-				"process %d of the group (world rank %d) is not a member of the communicator", i,
+				"process %d of the group (rank %d in MPI_COMM_WORLD) does not belong to the "+
+					"communicator", i,
 				g.World(i))
 		}
 		ranks[i] = int32(r)

@@ -33,7 +33,7 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 		if mine != nil {
 			return nil, mine
 		}
-		return nil, mpierr.New(class, "rank %d could not get %d bytes of shared memory", c.Sharer(0), whole)
+		return nil, mpierr.New(class, "rank %d cannot allocate %d bytes of shared memory", c.Sharer(0), whole)
 	}
 	var class int32
 	if err == nil && t.me != 0 {
@@ -56,7 +56,8 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 	case mine != nil:
 		return nil, mine
 	}
-	return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "a member could not map %d bytes of shared memory", whole)
+	return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "a process of the communicator cannot map %d bytes of shared "+
+		"memory", whole)
 }
 
 // Shrink releases this member's use of what Extend returned, before the communicator is released. Each member calls it

@@ -30,20 +30,21 @@ func (c *Comm) NewGraph(index, edges []int32) (*Comm, error) {
 
 func (c *Comm) checkGraph(index, edges []int32) error {
 	if len(index) > c.size {
-		return mpierr.New(abi.MPI_ERR_ARG, "a graph of %d nodes, and the communicator has %d members",
+		return mpierr.New(abi.MPI_ERR_ARG, "the graph has %d nodes, but the communicator only %d processes",
 			len(index), c.size)
 	}
 	last := int32(0)
 	for i, x := range index {
 		if x < last || int(x) > len(edges) {
-			return mpierr.New(abi.MPI_ERR_ARG, "index[%d] is %d, after %d and with %d edges", i, x, last,
-				len(edges))
+			return mpierr.New(abi.MPI_ERR_ARG, "index[%d] is %d; it must be from %d (previous entry) "+
+				"to %d (number of edges)", i, x, last, len(edges))
 		}
 		last = x
 	}
 	for i, x := range edges {
 		if x < 0 || int(x) >= len(index) {
-			return mpierr.New(abi.MPI_ERR_ARG, "edges[%d] is %d: the graph has %d nodes", i, x, len(index))
+			return mpierr.New(abi.MPI_ERR_ARG, "edges[%d] is %d; the graph has %d nodes, numbered from "+
+				"0", i, x, len(index))
 		}
 	}
 	return nil
@@ -73,7 +74,7 @@ func (c *Comm) NewDistGraphAdjacent(t *DistGraph) (*Comm, error) {
 		for i, r := range list {
 			if r < 0 || int(r) >= c.size {
 				return nil, mpierr.New(abi.MPI_ERR_RANK,
-					"%s[%d] is %d: the communicator has %d processes", what, i, r, c.size)
+					"%s[%d] is %d, but the communicator has %d processes", what, i, r, c.size)
 			}
 		}
 	}
@@ -94,7 +95,7 @@ func (c *Comm) NewDistGraphAdjacent(t *DistGraph) (*Comm, error) {
 func checkWeights(what string, list []int32) error {
 	for i, w := range list {
 		if w < 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "%s[%d] is %d: it must not be negative", what, i, w)
+			return mpierr.New(abi.MPI_ERR_ARG, "%s[%d] is %d; it must not be negative", what, i, w)
 		}
 	}
 	return nil
@@ -110,11 +111,12 @@ func (c *Comm) NewDistGraph(edges []Edge, weighted bool) (*Comm, error) {
 	for i, e := range edges {
 		if e.From < 0 || int(e.From) >= c.size || e.To < 0 || int(e.To) >= c.size {
 			return nil, mpierr.New(abi.MPI_ERR_RANK,
-				"edge %d leads from %d to %d: the communicator has %d processes", i, e.From, e.To,
+				"edge %d connects ranks %d and %d, but the communicator has %d "+
+					"processes", i, e.From, e.To,
 				c.size)
 		}
 		if e.Weight < 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "weights[%d] is %d: it must not be negative", i,
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "weights[%d] is %d; it must not be negative", i,
 				e.Weight)
 		}
 		flat = append(flat, e.From, e.To, e.Weight)

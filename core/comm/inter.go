@@ -54,7 +54,7 @@ func (l *link) end() ([]byte, error) {
 	size := binary.LittleEndian.Uint64(in)
 	if size > 1<<32 {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
-			"the leader of the other group announces %d bytes: it does not make the same call", size)
+			"the leader of the remote group sent %d bytes: it called another function", size)
 	}
 	theirs := in[8 : 8+min(size, swapped)]
 	if size > swapped {
@@ -92,7 +92,7 @@ func (t *team) tell(b []byte, failed error) ([]byte, error) {
 		if failed != nil {
 			return nil, failed
 		}
-		return nil, mpierr.New(class, "the leaders of the two groups could not agree")
+		return nil, mpierr.New(class, "the leaders of the two groups passed incompatible arguments")
 	}
 	size := binary.LittleEndian.Uint64(head)
 	if t.me != 0 {
@@ -140,7 +140,7 @@ func (n *Comm) identify(leader *link) error {
 			b = mine
 		}
 		if err == nil && len(b) != 8 {
-			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the remote group called another function")
 		}
 	}
 	if b, err = n.Local.together().tell(b, err); err != nil {
@@ -182,7 +182,7 @@ func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) (*link, error) {
 	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
 		return nil, mpierr.New(abi.MPI_ERR_COMM,
-			"the leader of the other group, world rank %d, is a member of this one", them)
+			"the leader of the remote group (rank %d in MPI_COMM_WORLD) belongs to the local group", them)
 	}
 	l := &link{c: peer, x: Leaders, tag: tag, them: remoteLeader, first: me < them}
 	mine := make([]byte, 8, 8+4*c.size)
@@ -200,7 +200,7 @@ func (c *Comm) met(l *link) ([]byte, error) {
 		return nil, err
 	}
 	if len(b) < 12 || len(b)%4 != 0 {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the leader of the remote group called another function")
 	}
 	if l.first {
 		copy(b[:8], l.mine)
@@ -213,7 +213,8 @@ func (c *Comm) met(l *link) ([]byte, error) {
 	}
 	if common > 0 {
 		return nil, mpierr.New(abi.MPI_ERR_COMM,
-			"the two groups have %d processes in common, such as that of world rank %d", common, member)
+			"the two groups must be disjoint, but share %d processes, such as rank %d in "+
+				"MPI_COMM_WORLD", common, member)
 	}
 	return b, nil
 }
@@ -232,7 +233,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 		}
 		binary.LittleEndian.PutUint64(mine[1:], c.host.NewID())
 		if b, err = l.swap(mine); err == nil && len(b) != 9 {
-			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the remote group called another function")
 		}
 		if err == nil {
 			id := b[1:]

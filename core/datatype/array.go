@@ -18,13 +18,16 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 	for i, n := range sizes {
 		switch {
 		case n < 1:
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "size of dimension %d is %d, it must be positive", i, n)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "the size of dimension %d is %d; it must be "+
+				"positive", i, n)
 		case subsizes[i] < 1 || subsizes[i] > n:
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"subsize of dimension %d is %d, it must be from 1 to the size %d", i, subsizes[i], n)
+				"the subsize of dimension %d is %d; it must be from 1 to the size "+
+					"%d", i, subsizes[i], n)
 		case starts[i] < 0 || starts[i] > n-subsizes[i]:
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"start in dimension %d is %d, it must be from 0 to %d: size %d less subsize %d", i,
+				"the start in dimension %d is %d; it must be from 0 to %d (size %d minus subsize "+
+					"%d)", i,
 				starts[i], n-subsizes[i], n, subsizes[i])
 		}
 	}
@@ -51,22 +54,23 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 		return nil, err
 	}
 	if size < 1 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "size is %d, it must be positive", size)
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "size is %d; it must be positive", size)
 	}
 	if rank < 0 || rank >= size {
-		return nil, mpierr.New(abi.MPI_ERR_RANK, "rank is %d, it must be from 0 to %d", rank, size-1)
+		return nil, mpierr.New(abi.MPI_ERR_RANK, "rank is %d; it must be from 0 to %d", rank, size-1)
 	}
 	grid := arith{}
 	processes := int64(1)
 	for i, p := range psizes {
 		if p < 1 {
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"process grid size of dimension %d is %d, it must be positive", i, p)
+				"the process grid size of dimension %d is %d; it must be positive", i, p)
 		}
 		processes = grid.mul(processes, int64(p))
 	}
 	if grid.over || processes != int64(size) {
-		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v has not the %d processes of size", psizes,
+		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v does not have the %d processes of "+
+			"size", psizes,
 			size)
 	}
 	dims := make([]dimension, len(gsizes))
@@ -93,19 +97,20 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 func distribute(i int, size int64, distrib, darg int32, processes, coordinate int64) (dimension, error) {
 	if size < 1 {
 		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-			"global size of dimension %d is %d, it must be positive", i, size)
+			"the global size of dimension %d is %d; it must be positive", i, size)
 	}
 	block := int64(darg)
 	byDefault := darg == abi.MPI_DISTRIBUTE_DFLT_DARG
 	if !byDefault && distrib != abi.MPI_DISTRIBUTE_NONE && darg < 1 {
 		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-			"distribution argument of dimension %d is %d, it must be positive", i, darg)
+			"the distribution argument of dimension %d is %d; it must be positive", i, darg)
 	}
 	switch distrib {
 	case abi.MPI_DISTRIBUTE_NONE:
 		if processes != 1 {
 			return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-				"dimension %d is not distributed, but has %d processes", i, processes)
+				"dimension %d is not distributed (MPI_DISTRIBUTE_NONE), but has %d "+
+					"processes", i, processes)
 		}
 		block = size
 	case abi.MPI_DISTRIBUTE_BLOCK:
@@ -113,7 +118,7 @@ func distribute(i int, size int64, distrib, darg int32, processes, coordinate in
 			block = (size-1)/processes + 1
 		} else if (size-1)/block >= processes {
 			return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
-				"dimension %d: %d processes with blocks of %d do not hold its %d elements", i,
+				"dimension %d: %d processes with blocks of %d cannot hold its %d elements", i,
 				processes, block, size)
 		}
 	case abi.MPI_DISTRIBUTE_CYCLIC:
@@ -121,7 +126,8 @@ func distribute(i int, size int64, distrib, darg int32, processes, coordinate in
 			block = 1
 		}
 	default:
-		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "distribution of dimension %d is %d, which is none", i,
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "the distribution of dimension %d is %d, which is "+
+			"not an MPI_DISTRIBUTE_ constant", i,
 			distrib)
 	}
 	var a arith
@@ -139,10 +145,10 @@ func distribute(i int, size int64, distrib, darg int32, processes, coordinate in
 
 func checkOrder(ndims int, order int32) error {
 	if ndims < 1 {
-		return mpierr.New(abi.MPI_ERR_DIMS, "%d dimensions, at least one is needed", ndims)
+		return mpierr.New(abi.MPI_ERR_DIMS, "ndims is %d; it must be positive", ndims)
 	}
 	if order != abi.MPI_ORDER_C && order != abi.MPI_ORDER_FORTRAN {
-		return mpierr.New(abi.MPI_ERR_ARG, "order is %d, neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", order)
+		return mpierr.New(abi.MPI_ERR_ARG, "order is %d; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order)
 	}
 	return nil
 }

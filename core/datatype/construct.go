@@ -114,7 +114,7 @@ func (t *Type) register(b *builder) (*Type, error) {
 	b.sub(t.ub, t.lb)
 	if b.over {
 		return nil, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE,
-			"the datatype's size or a displacement in it does not fit 64 bits")
+			"the size of the datatype or a displacement exceeds 64 bits")
 	}
 	t.refs.Store(1)
 	if t.args.form&Again == 0 {
@@ -128,7 +128,7 @@ func (t *Type) register(b *builder) (*Type, error) {
 		t.number, t.h = number, h
 		if !ok {
 			return nil, mpierr.New(abi.MPI_ERR_NO_MEM,
-				"no memory for datatype %d, or no more are possible", derived.Len()+1)
+				"cannot create datatype %d: the maximum is reached, or out of memory", derived.Len()+1)
 		}
 	}
 	for _, old := range t.args.types {
@@ -139,14 +139,14 @@ func (t *Type) register(b *builder) (*Type, error) {
 
 func checkCount(count int64) error {
 	if count < 0 {
-		return mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", count)
+		return mpierr.New(abi.MPI_ERR_COUNT, "count is %d; it must not be negative", count)
 	}
 	return nil
 }
 
 func checkBlocklength(n int64) error {
 	if n < 0 {
-		return mpierr.New(abi.MPI_ERR_ARG, "blocklength is %d, it must not be negative", n)
+		return mpierr.New(abi.MPI_ERR_ARG, "blocklength is %d; it must not be negative", n)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func checkBlocklength(n int64) error {
 func checkBlocklengths(lengths []int64) error {
 	for i, n := range lengths {
 		if n < 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative", i,
+			return mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d; it must not be negative", i,
 				len(lengths), n)
 		}
 	}
@@ -274,7 +274,7 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 	for i, d := range displacements {
 		n := length(i)
 		if n < 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative",
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d; it must not be negative",
 				i, len(displacements), n)
 		}
 		if n == 0 {

@@ -75,7 +75,7 @@ func (t *Type) Contents() Contents {
 // MPI_ERR_ARG if an array is too small.
 func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	if t.args.combiner == abi.MPI_COMBINER_NAMED {
-		return mpierr.New(abi.MPI_ERR_TYPE, "%s is a named predefined datatype, it has no contents", t)
+		return mpierr.New(abi.MPI_ERR_TYPE, "%s is a predefined datatype, which has no contents", t)
 	}
 	c := t.Contents()
 	for _, a := range []struct {
@@ -86,7 +86,8 @@ func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 		{"large counts", counts, int64(len(c.Counts))}, {"datatypes", types, int64(len(c.Types))},
 	} {
 		if a.have < a.need {
-			return mpierr.New(abi.MPI_ERR_ARG, "room for %d %s, %s has %d", a.have, a.what, t, a.need)
+			return mpierr.New(abi.MPI_ERR_ARG, "the arguments have room for %d %s, but %s has "+
+				"%d", a.have, a.what, t, a.need)
 		}
 	}
 	return nil

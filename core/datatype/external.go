@@ -168,7 +168,7 @@ func (b *Basic) narrow(native, external []byte, pack bool) error {
 		w := binary.NativeEndian.Uint32(native)
 		if w > 0xffff {
 			return mpierr.New(abi.MPI_ERR_CONVERSION,
-				"wide character %#x does not fit the 2 bytes that external32 has for it", w)
+				"wide character %#x does not fit into the 2 bytes of external32", w)
 		}
 		binary.BigEndian.PutUint16(external, uint16(w))
 	case b.Handle == abi.MPI_WCHAR:
@@ -177,11 +177,11 @@ func (b *Basic) narrow(native, external []byte, pack bool) error {
 		u := binary.NativeEndian.Uint64(native)
 		if b.Class == Signed && int64(u) != int64(int32(u)) {
 			return mpierr.New(abi.MPI_ERR_CONVERSION,
-				"%s value %d does not fit the 4 bytes that external32 has for it", b.Name, int64(u))
+				"%s value %d does not fit into the 4 bytes of external32", b.Name, int64(u))
 		}
 		if b.Class == Unsigned && u>>32 != 0 {
 			return mpierr.New(abi.MPI_ERR_CONVERSION,
-				"%s value %d does not fit the 4 bytes that external32 has for it", b.Name, u)
+				"%s value %d does not fit into the 4 bytes of external32", b.Name, u)
 		}
 		binary.BigEndian.PutUint32(external, uint32(u))
 	case b.Class == Signed:

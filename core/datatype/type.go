@@ -96,11 +96,11 @@ func Get(h uintptr) (*Type, error) {
 	}
 	switch {
 	case h == abi.MPI_DATATYPE_NULL:
-		return nil, mpierr.New(abi.MPI_ERR_TYPE, "MPI_DATATYPE_NULL is not a datatype")
+		return nil, mpierr.New(abi.MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL")
 	case handle.KindOf(h) == handle.Datatype:
-		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype handle %#x was freed or never made", h)
+		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype %#x has been freed, or was never created", h)
 	}
-	return nil, mpierr.New(abi.MPI_ERR_TYPE, "%#x is not a datatype handle", h)
+	return nil, mpierr.New(abi.MPI_ERR_TYPE, "%#x is not a datatype", h)
 }
 
 func lookup(h uintptr) *Type {
@@ -128,7 +128,7 @@ func Forget(number uintptr) { derived.Remove(number) }
 func GetCommitted(h uintptr) (*Type, error) {
 	t, err := Get(h)
 	if err == nil && !t.Committed() {
-		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is not committed", t)
+		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is not committed: call MPI_Type_commit first", t)
 	}
 	return t, err
 }
@@ -232,17 +232,19 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	lo, hi, fit := t.Layout().Bounds(count)
 	switch {
 	case !fit:
-		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s reach beyond all addresses", count, t)
+		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s exceed the address space", count, t)
 	case lo == hi:
 		return nil
 	case Nowhere(address, lo):
-		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with %d bytes of data from there %+d on",
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is at %#x; its %d bytes of data, from offset "+
+			"%+d, are not in memory",
 			what, address, count*t.Size(), lo)
 	}
 	first, length := address+uintptr(lo), uint64(hi)-uint64(lo)
 	if length > math.MaxInt64 || uint64(first)+length < uint64(first) {
 		return mpierr.New(abi.MPI_ERR_BUFFER,
-			"the %s buffer is %#x, with data from there %+d to %+d, beyond all addresses", what, address,
+			"the %s buffer at %#x has data from offset %+d to %+d, which exceeds the address "+
+				"space", what, address,
 			lo, hi)
 	}
 	return nil
@@ -277,7 +279,7 @@ func (t *Type) Free() error {
 		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is predefined and cannot be freed", t)
 	}
 	if derived.Remove(t.number) != t {
-		return mpierr.New(abi.MPI_ERR_TYPE, "datatype handle %#x was freed or never made", t.h)
+		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %#x has been freed, or was never created", t.h)
 	}
 	if Handles != nil {
 		Handles.Remove(t.h)

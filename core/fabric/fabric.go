@@ -78,12 +78,12 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 		}
 	}
 	if err := b.Fence(); err != nil {
-		return mpierr.Wrap(err, "waiting for all ranks to load the network's library")
+		return mpierr.Wrap(err, "waiting until all ranks have loaded the network library")
 	}
 	if b.Rank() != 0 {
 		text, err := b.Get(0, announcement)
 		if err != nil {
-			return mpierr.Wrap(err, "waiting for the network that rank 0 has chosen")
+			return mpierr.Wrap(err, "waiting for the network that rank 0 selects")
 		}
 		if said, err = parse(text); err != nil {
 			return err
@@ -99,14 +99,14 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	}
 	all, err := boot.AllGather(b, addresses, published)
 	if err != nil {
-		return mpierr.Wrap(err, "waiting for the addresses of all ranks in the network")
+		return mpierr.Wrap(err, "waiting for the network addresses of all ranks")
 	}
 	table := make([]byte, 0, len(all)*len(address))
 	var hosts []string
 	for rank, a := range all {
 		if len(a) < len(address) || (host == "" && len(a) > len(address)) {
-			return mpierr.New(abi.MPI_ERR_OTHER, "the address of rank %d in the network has %d bytes, "+
-				"that of rank %d has %d: do the nodes use the same protocol (IPv4, IPv6)?", rank,
+			return mpierr.New(abi.MPI_ERR_OTHER, "the network address of rank %d has %d bytes, "+
+				"but that of rank %d has %d: use the same protocol (IPv4 or IPv6) on all nodes", rank,
 				len(a), b.Rank(), len(address))
 		}
 		table = append(table, a[:len(address)]...)
@@ -150,7 +150,7 @@ func choose(n Network) (a announced, err error) {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	if err = random.Read(a.secret[:]); err != nil {
-		return a, mpierr.New(abi.MPI_ERR_OTHER, "the job's secret: %v", err)
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "cannot read the secret of the job: %v", err)
 	}
 	return a, nil
 }
@@ -163,7 +163,8 @@ func (a announced) String() string {
 func parse(text string) (a announced, err error) {
 	const fixed = len(a.secret) + 4
 	if len(text) <= fixed {
-		return a, mpierr.New(abi.MPI_ERR_OTHER, "rank 0 has announced %d bytes about the network", len(text))
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "rank 0 sent an invalid description of the network (%d "+
+			"bytes)", len(text))
 	}
 	copy(a.secret[:], text)
 	a.provider.Version = binary.LittleEndian.Uint32([]byte(text[len(a.secret):fixed]))

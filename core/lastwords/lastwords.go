@@ -29,7 +29,7 @@ var lastWords struct {
 
 const rlimitMemlock = 8
 
-const head = "gompirma: the Go runtime in this process has failed: "
+const head = "gompirma: the Go runtime in this process failed: "
 
 // Values in KiB that are enough for a process that does little.
 const (

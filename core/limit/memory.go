@@ -54,12 +54,12 @@ const largeBytes = 64 << 20
 func Bytes(n int64) ([]byte, error) {
 	if n >= largeBytes {
 		if r := Memory("/", n); r.Usable() < n {
-			return nil, fmt.Errorf("%d bytes for data under way: only %d are available %s", n, r.Usable(),
+			return nil, fmt.Errorf("%d bytes for data in transfer: only %d are available %s", n, r.Usable(),
 				r.By)
 		}
 		if used, most, ok := space("/"); ok && most-used-largeBytes < n {
-			return nil, fmt.Errorf("%d bytes for data under way: the process has %d KiB of address "+
-				"space, and ulimit -v allows %d", n, used>>10, most>>10)
+			return nil, fmt.Errorf("%d bytes for data in transfer: the process has %d KiB of address "+
+				"space, and the limit is %d KiB (ulimit -v)", n, used>>10, most>>10)
 		}
 	}
 	return make([]byte, n), nil

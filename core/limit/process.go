@@ -25,10 +25,10 @@ func WhyNoMapping(root string, err error) string {
 	// A mapping may temporarily need two more when it splits another one, and other threads may have unmapped some
 	// since.
 	if n := lines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
-		why = append(why, fmt.Sprintf("the process has %d mappings, and vm.max_map_count allows %d", n, most))
+		why = append(why, fmt.Sprintf("the process has %d mappings; the limit vm.max_map_count is %d", n, most))
 	}
 	if used, most, ok := space(root); ok {
-		why = append(why, fmt.Sprintf("the process has %d KiB of address space, and ulimit -v allows %d",
+		why = append(why, fmt.Sprintf("the process has %d KiB of address space; the limit is %d (ulimit -v)",
 			used>>10, most>>10))
 	}
 	if len(why) == 0 {
@@ -45,7 +45,7 @@ func lockedMemory(root string) string {
 	}
 	_, after, _ := strings.Cut(read(filepath.Join(root, "proc/self/status")), "VmLck:")
 	kib, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-	return fmt.Sprintf(" (the process has locked %s KiB of memory, and ulimit -l allows %d)", kib, l.Cur>>10)
+	return fmt.Sprintf(" (the process has locked %s KiB of memory; the limit is %d KiB, ulimit -l)", kib, l.Cur>>10)
 }
 
 // space returns the address space in bytes that the process has and may have; false if there is no limit.
@@ -63,7 +63,8 @@ func space(root string) (used, most int64, limited bool) {
 func AddressSpace(need uint64) error {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < need {
-		return fmt.Errorf("the limit on address space is too low (ulimit -v %d): %d KiB are needed", l.Cur>>10,
+		return fmt.Errorf("the limit on address space is too low (ulimit -v %d): at least %d KiB are "+
+			"needed", l.Cur>>10,
 			need>>10)
 	}
 	return nil

@@ -72,16 +72,16 @@ func Get(h uintptr) (*Op, error) {
 	}
 	switch {
 	case h == abi.MPI_OP_NULL:
-		return nil, mpierr.New(abi.MPI_ERR_OP, "MPI_OP_NULL is not an operation")
+		return nil, mpierr.New(abi.MPI_ERR_OP, "the operation is MPI_OP_NULL")
 	case handle.KindOf(h) == handle.Op:
-		return nil, mpierr.New(abi.MPI_ERR_OP, "operation handle %#x was freed or never made", h)
+		return nil, mpierr.New(abi.MPI_ERR_OP, "operation %#x has been freed, or was never created", h)
 	}
-	return nil, mpierr.New(abi.MPI_ERR_OP, "%#x is not an operation handle", h)
+	return nil, mpierr.New(abi.MPI_ERR_OP, "%#x is not an operation", h)
 }
 
 // New returns an operation with a function of the application (MPI-5.0 6.9.5). large: the function takes an MPI_Count.
 func New(h, function uintptr, large, commutative bool) *Op {
-	return &Op{h: h, name: "a user's operation", commutative: commutative, user: true, function: function,
+	return &Op{h: h, name: "a user-defined operation", commutative: commutative, user: true, function: function,
 		large: large}
 }
 
@@ -111,9 +111,10 @@ func (o *Op) ForReduce(t *datatype.Type) error {
 	case o.user:
 		return nil
 	case o.h == abi.MPI_REPLACE || o.h == abi.MPI_NO_OP:
-		return mpierr.New(abi.MPI_ERR_OP, "%s is an operation of accumulates only", o)
+		return mpierr.New(abi.MPI_ERR_OP, "%s is only valid in RMA accumulate calls", o)
 	case !t.Predefined():
-		return mpierr.New(abi.MPI_ERR_OP, "%s is predefined, so it needs a predefined datatype, not %s", o, t)
+		return mpierr.New(abi.MPI_ERR_OP, "%s is a predefined operation and needs a predefined datatype, "+
+			"not %s", o, t)
 	}
 	return o.defined(t.Elem())
 }
@@ -159,14 +160,14 @@ func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 		target, n) {
 		return nil
 	}
-	return mpierr.New(abi.MPI_ERR_OP, "%s on %s needs the C library", o, b.Name)
+	return mpierr.New(abi.MPI_ERR_OP, "%s on %s needs the C library (internal error)", o, b.Name)
 }
 
 // Call calls a user's operation on count elements of a type at two addresses: target = origin op target. MPI_ERR_OP if
 // there is no CallUser.
 func (o *Op) Call(t *datatype.Type, origin, target uintptr, count int64) error {
 	if CallUser == nil {
-		return mpierr.New(abi.MPI_ERR_OP, "%s needs the C library", o)
+		return mpierr.New(abi.MPI_ERR_OP, "%s needs the C library (internal error)", o)
 	}
 	const most = 1<<31 - 1 // the functions without _c take an int
 	for !o.large && count > most {

@@ -29,7 +29,7 @@ func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(
 // the data is not in memory.
 func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	if count < 0 {
-		return Buffer{}, mpierr.New(abi.MPI_ERR_COUNT, "count is %d", count)
+		return Buffer{}, mpierr.New(abi.MPI_ERR_COUNT, "count is %d; it must not be negative", count)
 	}
 	l := t.Layout()
 	n := l.Size()
@@ -40,7 +40,7 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 		_, sized := l.Packed(count)
 		if _, _, bounded := l.Bounds(count); !sized || !bounded {
 			return Buffer{}, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE,
-				"%d elements of datatype %s have more bytes than 64 bits can count", count, t)
+				"the size of %d elements of datatype %s exceeds 64 bits", count, t)
 		}
 	}
 	n *= count

@@ -48,7 +48,7 @@ type Config struct {
 // MPI_ERR_NO_MEM: no memory for the message ring. MPI_ERR_OTHER: Open fails.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
-		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
+		return nil, mpierr.Wrap(err, "cannot create the message ring of process %d", nd.Me)
 	}
 	rank := int(cfg.Processes.Self())
 	e := &Engine{nd: nd, processes: cfg.Processes}
@@ -60,7 +60,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		Oversubscribed: nd.Oversubscribed, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	})
 	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the messages of %d processes: %v", cfg.Size, err)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot set up messages for %d processes: %v", cfg.Size, err)
 	}
 	e.World = comm.NewWorld(host{e}, rank, cfg.Size)
 	e.Self = comm.NewSelf(host{e}, rank)
@@ -93,7 +93,7 @@ func (e *Engine) Lasts() { e.m.Remind() }
 // broken returns an error once no more messages can arrive.
 func (e *Engine) broken() error {
 	if class := e.m.Broken(); class != 0 {
-		return mpierr.New(class, "the inbox of messages is damaged")
+		return mpierr.New(class, "the message queue in shared memory is damaged (internal error)")
 	}
 	return nil
 }

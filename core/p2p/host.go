@@ -29,7 +29,7 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 	}
 	if st.Bytes != int64(len(b)) {
 		return mpierr.New(abi.MPI_ERR_OTHER,
-			"rank %d sent %d bytes where %d were expected: the members do not make the same call", source,
+			"rank %d sent %d bytes, but %d were expected: the ranks called different functions", source,
 			st.Bytes, len(b))
 	}
 	return nil

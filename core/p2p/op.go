@@ -83,7 +83,7 @@ func (o *op) Start() error {
 	}
 	if !o.Inactive() {
 		return mpierr.New(abi.MPI_ERR_REQUEST,
-			"the persistent request is active: it must be completed before it is started again")
+			"the persistent request is active: complete it (MPI_Wait) before starting it again")
 	}
 	o.r.Restart()
 	return nil
@@ -110,7 +110,7 @@ func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag in
 func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	r, ok := e.m.Start(o)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request")
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request")
 	}
 	if r == nil {
 		return nil, nil

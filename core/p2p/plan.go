@@ -51,7 +51,7 @@ func PlanGone(object uintptr) {
 func guarded(f func() error) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = mpierr.New(abi.MPI_ERR_INTERN, "internal error in a collective: %v", x)
+			err = mpierr.New(abi.MPI_ERR_INTERN, "internal error in a collective operation: %v", x)
 		}
 	}()
 	return f()
@@ -66,7 +66,7 @@ func (e *Engine) open(p *Plan) (c Running, object uintptr, err error) {
 		}
 		plans.Remove(object)
 	}
-	return nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
+	return nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a collective operation")
 }
 
 // Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
@@ -110,7 +110,8 @@ func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request
 	if r == nil {
 		plans.Remove(object)
 		x.Free()
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are "+
+			"active")
 	}
 	o := &planRequest{*e.known(r, &Buffer{})}
 	o.Op, o.Owner = o, c

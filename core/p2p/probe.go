@@ -70,7 +70,7 @@ func (e *Engine) Imrecv(b Buffer, m *Message) (*request.Request, error) {
 	b.describe(&x)
 	r := m.m.Receive(x)
 	if r == nil {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request")
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request")
 	}
 	o := e.known(r, &b)
 	o.Owner = m.c

@@ -36,11 +36,11 @@ type Operation interface {
 type None struct{}
 
 func (None) Start() error {
-	return mpierr.New(abi.MPI_ERR_REQUEST, "the request is not persistent: it cannot be started")
+	return mpierr.New(abi.MPI_ERR_REQUEST, "the request is not persistent and cannot be started")
 }
 func (None) Cancel() error {
 	return mpierr.New(abi.MPI_ERR_REQUEST,
-		"only requests of point-to-point messages and generalized requests can be cancelled")
+		"only point-to-point and generalized requests can be cancelled")
 }
 func (None) Query(*Status) error { return nil }
 func (None) Release() error      { return nil }

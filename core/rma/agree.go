@@ -16,7 +16,7 @@ func (w *Window) agree(own error, members records) error {
 	}
 	for i := range members.n() {
 		if m := members.at(i); m.class != abi.MPI_SUCCESS {
-			return mpierr.New(m.class, "the arguments of rank %d are wrong", i)
+			return mpierr.New(m.class, "rank %d has passed invalid arguments", i)
 		}
 	}
 	first := members.at(0)
@@ -25,7 +25,8 @@ func (w *Window) agree(own error, members records) error {
 		m := members.at(i)
 		if m.flavor != first.flavor {
 			return mpierr.New(abi.MPI_ERR_WIN,
-				"rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor,
+				"rank %d calls another function for windows (flavor %d) than rank 0 (flavor "+
+					"%d)", i, m.flavor,
 				first.flavor)
 		}
 		if m.size != first.size {
@@ -36,8 +37,9 @@ func (w *Window) agree(own error, members records) error {
 		}
 	}
 	if w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.spans() {
-		return mpierr.New(abi.MPI_ERR_RMA_SHARED, "%d of the %d members are on this node: those of several "+
-			"nodes share no memory (MPI_Comm_split_type makes a communicator of each node)",
+		return mpierr.New(abi.MPI_ERR_RMA_SHARED, "only %d of the %d processes are on this node, and nodes "+
+			"share no "+
+			"memory: create a communicator of each node with MPI_Comm_split_type",
 			len(w.near.ranks), members.n())
 	}
 	w.hints.Common = together(members.hints)

@@ -119,18 +119,18 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 func check(spec *Spec) (Hints, error) {
 	switch {
 	case spec.Size < 0:
-		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", spec.Size)
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size is %d; it must not be negative", spec.Size)
 	case spec.DispUnit <= 0:
-		return Hints{}, mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d is not positive", spec.DispUnit)
+		return Hints{}, mpierr.New(abi.MPI_ERR_DISP, "disp_unit is %d; it must be positive", spec.DispUnit)
 	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base == 0 && spec.Size > 0:
-		return Hints{}, mpierr.New(abi.MPI_ERR_BASE, "base is NULL for a window of %d bytes", spec.Size)
+		return Hints{}, mpierr.New(abi.MPI_ERR_BASE, "base is NULL, but size is %d", spec.Size)
 	case spec.Flavor != abi.MPI_WIN_FLAVOR_CREATE && spec.Size > shm.HeapStride:
-		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size,
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size is %d; the maximum is %d bytes", spec.Size,
 			int64(shm.HeapStride))
 	}
 	return spec.Hints, spec.HintsErr
 }
 
 func tooMany() error {
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "%d windows exist already", handle.MaxWindows)
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a window: the maximum of %d is reached", handle.MaxWindows)
 }

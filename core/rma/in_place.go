@@ -104,7 +104,7 @@ func (s *stretches) take(h *Host, r span, by *Window) error {
 		advice, absent, err := shareable(g)
 		if err == nil && private(g, by) {
 			err = mpierr.New(abi.MPI_ERR_RMA_SHARED,
-				"a window or attached region that is not shared in place has memory in %#x to %#x",
+				"a window or attached region that is not shared in place includes memory in %#x to %#x",
 				g.lo, g.hi)
 		}
 		if err == nil {
@@ -136,7 +136,8 @@ func share(h *Host, r span, absent int64) error {
 	lo := r.lo
 	err := h.InPieces(int64(r.hi-r.lo), absent, func(at, size int64) error {
 		if err := h.Data.Share(h.Node, r.lo+uintptr(at), size); err != nil {
-			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system refuses to share %#x to %#x: %v", r.lo,
+			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system cannot share the memory %#x to %#x: "+
+				"%v", r.lo,
 				r.hi, err)
 		}
 		lo = r.lo + uintptr(at+size)
@@ -240,12 +241,12 @@ const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 func shareable(r span) (advice uint8, absent int64, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "the process cannot look at its own memory: %v", err)
+		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "cannot read the memory map of the process: %v", err)
 	}
 	defer f.Close()
 	advice, absent, why := inspect(f, r)
 	if why == "" && r.hi > shm.ImageStride {
-		why = "lies above the addresses that can be shared"
+		why = "is above the addresses that can be shared"
 	}
 	if why != "" {
 		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory in %#x to %#x %s", r.lo, r.hi, why)
@@ -277,9 +278,9 @@ func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 			case m.lo > next:
 				return 0, 0, "is not mapped"
 			case strings.HasSuffix(mode, "s"):
-				return 0, 0, "is shared memory or a shared file already (" + mode + ")"
+				return 0, 0, "is already shared memory or a shared file (" + mode + ")"
 			case !strings.HasPrefix(mode, "rw-"):
-				return 0, 0, "is not just readable and writable (" + mode + ")"
+				return 0, 0, "must be readable, writable and not executable (" + mode + ")"
 			}
 			next = m.hi
 			continue
@@ -307,7 +308,7 @@ func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 				}
 			}
 			if !first && given != advice {
-				return 0, 0, "has parts with different advice to the system (madvise)"
+				return 0, 0, "has ranges with different advice (madvise)"
 			}
 			advice, first = given, false
 		}
@@ -336,11 +337,11 @@ func whyNot(flag string) string {
 	case "ht":
 		return "has huge pages of hugetlbfs"
 	case "um", "uw", "ui":
-		return "is watched by userfaultfd"
+		return "is registered with userfaultfd"
 	case "dc":
-		return "is not for children of fork (MADV_DONTFORK)"
+		return "is not inherited by fork (MADV_DONTFORK)"
 	case "wf":
-		return "is wiped in children of fork (MADV_WIPEONFORK)"
+		return "is zeroed by fork (MADV_WIPEONFORK)"
 	case "sl":
 		return "is sealed (mseal)"
 	}
@@ -360,7 +361,8 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	switch {
 	case !asked || inPlace.covers(outer):
 	case want.lo >= want.hi:
-		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size,
+		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x contain no whole page of %d "+
+			"bytes", w.Size,
 			w.Base, shm.PageSize)
 	default:
 		if err = inPlace.take(w.host, want, w); err == nil {
@@ -440,7 +442,8 @@ func (w *Window) mapInPlace(t *Target, m *record) error {
 		r = touchedPages(uintptr(m.address), m.size)
 	}
 	if r.lo >= r.hi {
-		return mpierr.New(abi.MPI_ERR_INTERN, "%d bytes at %#x are said to be shared in place", m.size,
+		return mpierr.New(abi.MPI_ERR_INTERN, "%d bytes at %#x are marked as shared in place, but are not "+
+			"(internal error)", m.size,
 			m.address)
 	}
 	before := int64(r.lo - uintptr(m.address)) // negative if the first page begins before the window

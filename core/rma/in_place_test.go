@@ -149,11 +149,11 @@ func TestInspect(t *testing.T) {
 			"is not mapped"},
 		{"a gap behind", plain, span{0x13000, 0x16000}, 0, 0, "is not mapped"},
 		{"shared", entry("10000-14000 rw-s 0 00:01 7 /dev/zero (deleted)", "rd wr sh"), span{0x10000, 0x11000},
-			0, 0, "is shared memory or a shared file already (rw-s)"},
+			0, 0, "is already shared memory or a shared file (rw-s)"},
 		{"read-only", entry("10000-14000 r--p 0 00:00 0", "rd"), span{0x10000, 0x11000}, 0, 0,
-			"is not just readable and writable (r--p)"},
+			"must be readable, writable and not executable (r--p)"},
 		{"code", entry("10000-14000 rwxp 0 00:00 0", "rd wr ex"), span{0x10000, 0x11000}, 0, 0,
-			"is not just readable and writable (rwxp)"},
+			"must be readable, writable and not executable (rwxp)"},
 		{"locked", entry("10000-14000 rw-p 0 00:00 0", "rd wr lo"), span{0x10000, 0x11000}, 0, 0,
 			"is locked (mlock, mlockall)"},
 		{"new flag", entry("10000-14000 rw-p 0 00:00 0", "rd wr xy"), span{0x10000, 0x11000}, 0, 0,
@@ -161,7 +161,7 @@ func TestInspect(t *testing.T) {
 		{"huge pages wanted", entry("10000-14000 rw-p 0 00:00 0", "rd wr hg dd"), span{0x10000, 0x14000}, 1 | 8,
 			8 << 10, ""},
 		{"different advice", plain + entry("14000-18000 rw-p 0 00:00 0", "rd wr hg"), span{0x13000, 0x15000}, 0,
-			0, "has parts with different advice to the system (madvise)"},
+			0, "has ranges with different advice (madvise)"},
 	} {
 		advice, absent, why := inspect(strings.NewReader(c.smaps), c.r)
 		require.Equal(t, c.why, why, c.name)

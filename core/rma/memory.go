@@ -86,7 +86,7 @@ func (r *regions) remove(addr uintptr, by maker) (region, bool) {
 // MPI_ERR_NO_MEM.
 func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if size < 0 {
-		return 0, mpierr.New(abi.MPI_ERR_ARG, "size %d is negative", size)
+		return 0, mpierr.New(abi.MPI_ERR_ARG, "size is %d; it must not be negative", size)
 	}
 	if size == 0 {
 		return 0, nil
@@ -149,7 +149,7 @@ func FreeMem(nd *shm.Node, addr uintptr) error {
 	}
 	if !ok {
 		return mpierr.New(abi.MPI_ERR_BASE,
-			"%#x is no memory that MPI_Alloc_mem returned and that is still allocated", addr)
+			"%#x was not returned by MPI_Alloc_mem, or has been freed", addr)
 	}
 	return nil
 }

@@ -73,7 +73,8 @@ func (w *Window) fits(total int64) error {
 		room = limit.MachineMemory("/")
 	}
 	if total > room.Usable() {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s", total,
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot allocate %d bytes of window memory: only %d are "+
+			"available %s", total,
 			room.Usable(), room.By)
 	}
 	return nil

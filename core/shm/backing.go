@@ -91,7 +91,7 @@ func create() (fd int, why error, err error) {
 }
 
 // toDo is the advice to the user where a seccomp filter denies calls.
-const toDo = ": the seccomp profile of the container, say, must allow memfd_create"
+const toDo = ": permit memfd_create, for example in the seccomp profile of the container"
 
 // nameless creates a file without a name that has memory for its first page.
 func nameless(folder string) (int, error) {
@@ -146,7 +146,7 @@ func (fd memfd) growHead() error {
 		size = min(size, limit.Cur)
 	}
 	if size == 0 {
-		return fmt.Errorf("files may have 0 bytes (ulimit -f): %w", unix.EFBIG)
+		return fmt.Errorf("the file size limit is 0 (ulimit -f): %w", unix.EFBIG)
 	}
 	return unix.Ftruncate(int(fd), int64(size))
 }

@@ -248,7 +248,7 @@ func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 			return b, nil
 		}
 	}
-	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x names no block of %d bytes of shared memory", uint64(r), size)
+	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x is not a block of %d bytes of shared memory", uint64(r), size)
 }
 
 // BlockOpens returns whether process i has mapped the arena of a block that is open here: OpenBlock does not fail

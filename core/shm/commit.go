@@ -73,7 +73,8 @@ var populate = func(b []byte) error {
 func (nd *Node) commit(off, size, least int64, take func(off, size int64) error) error {
 	err := nd.inPieces(size, size, least, func(at, n int64) error {
 		if err := take(off+at, n); err != nil {
-			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: %v", size, err)
+			return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot allocate %d bytes of shared memory: "+
+				"%v", size, err)
 		}
 		return nil
 	})
@@ -117,7 +118,8 @@ func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) erro
 		promised -= kept
 		if room = nd.promises.look(need(promised)); need(promised) > room.Free-room.Margin/2 {
 			return mpierr.New(abi.MPI_ERR_NO_MEM,
-				"%d bytes of shared memory: after the first %d only %d are available %s", cost,
+				"cannot allocate %d bytes of shared memory: after the first %d only %d are "+
+					"available %s", cost,
 				cost-promised, room.Usable(), room.By)
 		}
 	}

@@ -163,7 +163,7 @@ func TestTheStoppedDoNotHold(t *testing.T) {
 	atomic.StoreInt64(nodes[0].i64(0, CellPromised), 40*mib)
 	*u32(nodes[0].control, hdrTurn) = 1
 	_, err := commitMapped(t, nodes[1], 20*mib)
-	require.ErrorContains(t, err, "of which ranks of this job are just taking 41943040")
+	require.ErrorContains(t, err, "and other ranks of this job are allocating 41943040 of them")
 	free, err := commitMapped(t, nodes[1], 9*mib)
 	require.NoError(t, err)
 	free()

@@ -89,7 +89,8 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 		align = PageSize
 	}
 	if size < 0 || size > nd.stride {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: at most %d are possible", size,
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "cannot allocate %d bytes of shared memory: the maximum is "+
+			"%d", size,
 			nd.stride)
 	}
 	off, ok := nd.heap.take(roundUp(max(size, 1), PageSize), align)
@@ -98,7 +99,8 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 	}
 	if !ok {
 		return 0, mpierr.New(abi.MPI_ERR_NO_MEM,
-			"%d bytes of shared memory: the address space of %d bytes is used up", size, nd.stride)
+			"cannot allocate %d bytes of shared memory: the reserved address space of %d bytes is used "+
+				"up", size, nd.stride)
 	}
 	return off, nil
 }
@@ -119,7 +121,8 @@ func (nd *Node) Map(off, size int64) ([]byte, error) {
 // TryMap is Map for callers that have a fallback: it returns the error of the system call.
 func (nd *Node) TryMap(off, size int64) ([]byte, error) {
 	if off < 0 || size <= 0 || off > nd.end-size {
-		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes",
+		return nil, mpierr.New(abi.MPI_ERR_INTERN, "cannot map %d bytes at offset %d of shared memory of %d "+
+			"bytes",
 			size, off, nd.end)
 	}
 	p, err := nd.memory.mapping(nil, off, size)
@@ -149,6 +152,6 @@ func noMapping(size int64, err error) error {
 	if _, of := err.(unix.Errno); !of {
 		return err
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v%s", size, err,
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot map %d bytes of shared memory: %v%s", size, err,
 		limit.WhyNoMapping("/", err))
 }

@@ -38,7 +38,7 @@ type Node struct {
 // are simulated.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
-		return nil, fmt.Errorf("%d processes on one node: from 1 to %d are possible", n, MaxProcesses)
+		return nil, fmt.Errorf("the node has %d processes; the number must be from 1 to %d", n, MaxProcesses)
 	}
 	cores := max(usableCores()/nodes, 1)
 	fd, why, err := create()
@@ -52,13 +52,13 @@ func CreateControl(n, nodes int) (*os.File, error) {
 		}
 	} else if err = memfd(fd).grow(ImageOffset(n, n)); err == unix.EFBIG {
 		err = createInSegment(fd, n, cores,
-			fmt.Errorf("files may not have %d bytes (ulimit -f)", ImageOffset(n, n)))
+			fmt.Errorf("the file size limit is below %d bytes (ulimit -f)", ImageOffset(n, n)))
 	} else if err == nil {
 		err = createIn(memfd(fd), n, cores, 0)
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("reserving the address space of %d processes: %w", n, err)
+		return nil, fmt.Errorf("cannot reserve the address space for %d processes: %w", n, err)
 	}
 	return f, nil
 }
@@ -87,7 +87,7 @@ func createInSegment(fd, n, cores int, why error) error {
 // SIGBUS in a barrier, and writes the header.
 func createIn(m backing, n, cores, segment int) error {
 	if err := m.take(0, CellOffset(n, n)); err != nil {
-		return fmt.Errorf("taking %d bytes of shared memory: %w", CellOffset(n, n), err)
+		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", CellOffset(n, n), err)
 	}
 	return writeHeader(m, n, cores, segment)
 }
@@ -95,7 +95,7 @@ func createIn(m backing, n, cores, segment int) error {
 func writeHeader(m backing, n, cores, segment int) error {
 	p, err := m.mapping(nil, 0, HeaderSize)
 	if err != nil {
-		return fmt.Errorf("mapping the header: %w", err)
+		return fmt.Errorf("cannot map the header of the shared memory: %w", err)
 	}
 	header := bytesAt(p, HeaderSize)
 	defer unmap(header)
@@ -122,18 +122,20 @@ func usableCores() int {
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "mapping the control segment (descriptor %d): %v", fd, err)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot map the control segment (file descriptor %d): "+
+			"%v", fd, err)
 	}
 	magic, layout := atomic.LoadUint64(u64(header, hdrMagic)), *u32(header, hdrLayout)
 	n, cores, segment := int(*u32(header, hdrProcesses)), int(*u32(header, hdrCores)), int(*u32(header, hdrSegment))
 	unix.Munmap(header)
 	if magic != Magic || layout != Layout {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
-			"descriptor %d is not a control segment of layout %d (magic %#x, layout %d)", fd, Layout, magic,
+			"file descriptor %d is not a control segment of layout %d (magic %#x, layout "+
+				"%d)", fd, Layout, magic,
 			layout)
 	}
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the control segment has no process %d of %d", me, n)
 	}
 	nd := &Node{fd: fd, N: n, Me: me, Oversubscribed: n > cores}
 	nd.giving.init(n, cores)

@@ -154,9 +154,10 @@ func (nd *Node) takeTurn() (end func()) {
 func tooMuch(size int64, room limit.Room, promised int64) error {
 	if promised > 0 {
 		return mpierr.New(abi.MPI_ERR_NO_MEM,
-			"%d bytes of shared memory: only %d are available %s, of which ranks of this job are just "+
-				"taking %d", size, room.Usable(), room.By, promised)
+			"cannot allocate %d bytes of shared memory: only %d are available %s, and other ranks of "+
+				"this job are allocating %d of them", size, room.Usable(), room.By, promised)
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available %s", size,
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot allocate %d bytes of shared memory: only %d are available "+
+		"%s", size,
 		room.Usable(), room.By)
 }

@@ -186,7 +186,7 @@ func (l *looker) Await(done func() bool, what Waiting) error {
 			return nil
 		}
 	}
-	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process is dead")
+	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process has failed")
 }
 
 func (l *looker) Publish(Waiting) func() { return func() {} }

@@ -162,7 +162,7 @@ func TestLonely(t *testing.T) {
 	status, _ := r.wait()
 	require.Equal(t, 0, status)
 	require.Equal(t, 3, strings.Count(r.out.String(), "rank 0 of 1 on"))
-	require.Equal(t, 1, strings.Count(r.err.String(), "srun has started 3 tasks without PMI"), r.err.String())
+	require.Equal(t, 1, strings.Count(r.err.String(), "srun started 3 tasks without PMI"), r.err.String())
 	require.Contains(t, r.err.String(), "--mpi=pmi2")
 }
 
@@ -278,7 +278,7 @@ func TestPreflight(t *testing.T) {
 	status, out := look(append([]string{"on", "h1", "env", "GOMPIRMA_INTERFACE=none0"}, command[2:]...)...)
 	require.Equal(t, 1, status, out)
 	require.Contains(t, out, "h1 and h2 cannot connect to each other")
-	require.Contains(t, out, "h3: GOMPIRMA_INTERFACE=none0 names no interface")
+	require.Contains(t, out, "h3: GOMPIRMA_INTERFACE=none0 is not an interface")
 	needCommand(t, "nft")
 	do(t, "bed", "second", "h3", "10.99.0.3/24")
 	defer do(t, "on", "h3", "ip", "link", "del", "docker0")

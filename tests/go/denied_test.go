@@ -64,7 +64,7 @@ func TestDeniedAll(t *testing.T) {
 		l := denying(t, deny, unix.EPERM, "memfd_create shmget", strings.Fields(command)...)
 		require.NotZero(t, l.run(t))
 		require.Regexp(t, `^gompi\S+: .*memfd_create: operation not permitted, and shmget: operation not permitted: `+
-			`the seccomp profile of the container, say, must allow memfd_create.*\n$`, l.err.String())
+			`permit memfd_create, for example in the seccomp profile of the container.*\n$`, l.err.String())
 	}
 }
 

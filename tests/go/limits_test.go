@@ -129,7 +129,7 @@ func TestLimitFiles(t *testing.T) {
 	for _, command := range []string{gompirun + " -n 2 " + program, program} {
 		l := limited(t, "-f 0", strings.Fields(command)...)
 		require.NotZero(t, l.run(t))
-		require.Regexp(t, `^gompi\S+: .*files may have 0 bytes \(ulimit -f\).*\n$`, l.err.String())
+		require.Regexp(t, `^gompi\S+: .*the file size limit is 0 \(ulimit -f\).*\n$`, l.err.String())
 	}
 }
 
@@ -142,7 +142,7 @@ func TestLimitFilesOutput(t *testing.T) {
 	defer file.Close()
 	l.cmd.Stdout = file
 	require.Equal(t, 1, l.run(t))
-	require.Regexp(t, `^gompirun: the output cannot be written: .*file too large\n$`, l.err.String())
+	require.Regexp(t, `^gompirun: cannot write the output: .*file too large\n$`, l.err.String())
 }
 
 // TestLimitDescriptors checks that a rank runs with few descriptors.
@@ -172,12 +172,12 @@ func TestLimitsSayWhich(t *testing.T) {
 	program := compile(t, usesAll)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	for _, c := range []struct{ limit, says string }{
-		{"-v 300000", `^gompirma: the Go runtime in this process has failed: .* \(ulimit -v 300000; \d+ is enough to start\)\n$`},
-		{"-v 1000000", `^gompirun: the limit on address space is too low \(ulimit -v 1000000\): \d+ KiB are needed\n$`},
+		{"-v 300000", `^gompirma: the Go runtime in this process failed: .* \(ulimit -v 300000; \d+ is enough to start\)\n$`},
+		{"-v 1000000", `^gompirun: the limit on address space is too low \(ulimit -v 1000000\): at least \d+ KiB are needed\n$`},
 		{"-v 1500000", `gompirma: the limit on address space is too low \(ulimit -v 1500000\): .*\n`},
-		{"-d 30000", `^gompirma: the Go runtime in this process has failed: .* \(ulimit -d 30000; \d+ is enough to start\)\n$`},
+		{"-d 30000", `^gompirma: the Go runtime in this process failed: .* \(ulimit -d 30000; \d+ is enough to start\)\n$`},
 		{"-d 90000", `gompirma: the limit on data is too low \(ulimit -d 90000\): .*\n`},
-		{"-u 1", `^gompirma: the Go runtime in this process has failed: .*ulimit -u.*\n$`},
+		{"-u 1", `^gompirma: the Go runtime in this process failed: .*ulimit -u.*\n$`},
 		{"-u 12", `ulimit -u`},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestLimitLockedMemory(t *testing.T) {
 		t.Skip("no memory may be locked")
 	}
 	require.NotZero(t, status)
-	require.Regexp(t, `^gompirma: .*the process has locked \d+ KiB of memory, and ulimit -l allows 8192\)\n$`,
+	require.Regexp(t, `^gompirma: .*the process has locked \d+ KiB of memory; the limit is 8192 KiB, ulimit -l\)\n$`,
 		l.err.String())
 	l = limited(t, "-l 8192", program, "type")
 	require.NotZero(t, l.run(t))
@@ -322,6 +322,6 @@ func TestLimitMappings(t *testing.T) {
 	status, out, stderr := gompirun(t, "-n", "1", program, strconv.Itoa(most))
 	require.Zero(t, status, stderr)
 	require.Regexp(t, fmt.Sprintf(
-		`MPI_ERR_NO_MEM: .*the process has \d+ mappings, and vm\.max_map_count allows %d\)\)?\n0\n$`, most),
+		`MPI_ERR_NO_MEM: .*the process has \d+ mappings; the limit vm\.max_map_count is %d\)\)?\n0\n$`, most),
 		out)
 }

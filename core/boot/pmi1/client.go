@@ -67,7 +67,7 @@ func (c *Client) introduce() error {
 		return err
 	}
 	if version, err := answer.Int("pmi_version"); err != nil || version != 1 {
-		return fmt.Errorf("the launcher does not speak version 1 of the protocol: it answered %s",
+		return fmt.Errorf("the launcher does not support PMI version 1: it answered %s",
 			shorten(answer.String()))
 	}
 	answer, err = c.ask(New("get_maxes"), "maxes")
@@ -83,7 +83,8 @@ func (c *Client) introduce() error {
 			return err
 		}
 		if *limit.into < limit.least {
-			return fmt.Errorf("the launcher's limit %s=%d is below %d", limit.key, *limit.into, limit.least)
+			return fmt.Errorf("the limit %s=%d of the launcher is below the minimum of "+
+				"%d", limit.key, *limit.into, limit.least)
 		}
 	}
 	answer, err = c.ask(New("get_my_kvsname"), "my_kvsname")
@@ -92,7 +93,8 @@ func (c *Client) introduce() error {
 	}
 	name, ok := answer.Value("kvsname")
 	if !ok || name == "" {
-		return fmt.Errorf("the launcher named no key-value space: it answered %s", shorten(answer.String()))
+		return fmt.Errorf("the launcher did not return the name of the key-value space: it answered "+
+			"%s", shorten(answer.String()))
 	}
 	c.kvsname = name
 	return nil
@@ -102,7 +104,7 @@ func (c *Client) introduce() error {
 // receives its rank and the size of the job.
 func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 	if err := writeString(conn, New("initack", "pmiid", strconv.Itoa(id)).String()+"\n"); err != nil {
-		return 0, 0, fmt.Errorf("writing to the launcher: %w", err)
+		return 0, 0, fmt.Errorf("cannot write to the launcher: %w", err)
 	}
 	// Reads byte by byte: the bytes after these lines belong to NewClient's reader.
 	next := func(cmd string) (Message, error) {
@@ -162,7 +164,7 @@ func (c *Client) read() {
 			case c.answers <- m:
 				return nil
 			default:
-				return fmt.Errorf("the launcher sent %s, which nobody asked for", shorten(line))
+				return fmt.Errorf("the launcher sent %s without a request", shorten(line))
 			}
 		})
 		switch {
@@ -185,7 +187,7 @@ func (c *Client) send(m Message) error {
 	c.write.Lock()
 	defer c.write.Unlock()
 	if err := writeString(c.conn, m.String()+"\n"); err != nil {
-		return fmt.Errorf("writing cmd=%s to the launcher: %w", m.Cmd, err)
+		return fmt.Errorf("cannot write cmd=%s to the launcher: %w", m.Cmd, err)
 	}
 	return nil
 }
@@ -261,9 +263,9 @@ func check(m Message, expected string) error {
 	if rc, ok := m.Value("rc"); ok && rc != "0" {
 		reason, ok := m.Value("msg")
 		if !ok {
-			reason = "no reason given"
+			reason = "without a reason"
 		}
-		return fmt.Errorf("the launcher refused: rc=%s, %s", rc, shorten(reason))
+		return fmt.Errorf("the launcher reported an error: rc=%s, %s", rc, shorten(reason))
 	}
 	return nil
 }
@@ -375,7 +377,7 @@ func (c *Client) Close() {
 func Dial(address string, id int) (c *Client, rank, size int, err error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
-		return nil, 0, 0, fmt.Errorf("connecting to the launcher: %w", err)
+		return nil, 0, 0, fmt.Errorf("cannot connect to the launcher: %w", err)
 	}
 	if rank, size, err = Introduce(conn, id); err != nil {
 		conn.Close()

@@ -57,10 +57,10 @@ func New(cmd string, keysAndValues ...string) Message {
 // further '='.
 func Parse(line string) (Message, error) {
 	if len(line) > MaxLine {
-		return Message{}, fmt.Errorf("a line of %d bytes: at most %d are possible", len(line), MaxLine)
+		return Message{}, fmt.Errorf("the line has %d bytes; the maximum is %d", len(line), MaxLine)
 	}
 	if strings.ContainsAny(line, "\x00\n") {
-		return Message{}, fmt.Errorf("line %s holds a zero byte or a newline", shorten(line))
+		return Message{}, fmt.Errorf("line %s contains a zero byte or a newline", shorten(line))
 	}
 	var m Message
 	for i, token := range strings.Split(strings.Trim(line, " "), " ") {
@@ -81,7 +81,7 @@ func Parse(line string) (Message, error) {
 		}
 	}
 	if m.Cmd == "" {
-		return Message{}, fmt.Errorf("line %s holds no command", shorten(line))
+		return Message{}, fmt.Errorf("line %s has no command", shorten(line))
 	}
 	return m, nil
 }

@@ -48,12 +48,12 @@ type Unwatched struct{}
 func (Unwatched) Sees() bool            { return false }
 func (Unwatched) Gone() <-chan struct{} { return nil }
 func (Unwatched) Err() error            { return nil }
-func (Unwatched) Unknown() string       { return "nobody watches them" }
+func (Unwatched) Unknown() string       { return "nothing monitors them" }
 
 // ErrClosed: the launcher has ended. ErrIncomplete: processes are late and it is unknown whether they live.
 var (
-	ErrClosed     = errors.New("the launcher is gone")
-	ErrIncomplete = errors.New("not all processes have come")
+	ErrClosed     = errors.New("the launcher has ended")
+	ErrIncomplete = errors.New("some processes have not arrived")
 )
 
 // graceGone is how long, after a process has failed, a launcher gets to end this process itself: it knows the cause
@@ -85,10 +85,10 @@ func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, w
 			case !patience.Over(now):
 			case watch == nil:
 				return value, fmt.Errorf("the launcher has not answered for %v: "+
-					"it is stopped, or the way to it is lost", limit)
+					"it is stopped, or the connection failed", limit)
 			case !watch.Sees():
-				return value, fmt.Errorf("%w for %v, and the launcher does not tell whether "+
-					"they live: %s", ErrIncomplete, limit, watch.Unknown())
+				return value, fmt.Errorf("%w for %v, and the launcher does not report whether "+
+					"they are alive: %s", ErrIncomplete, limit, watch.Unknown())
 			}
 		}
 	}

@@ -211,7 +211,8 @@ func TestClientMistrustsTheLauncher(t *testing.T) {
 			"vallen_max"},
 		"limit too small": {[]string{init, "cmd=maxes kvsname_max=256 keylen_max=3 vallen_max=1024\n"},
 			"keylen_max=3"},
-		"no name":             {[]string{init, maxes, "cmd=my_kvsname\n"}, "no key-value space"},
+		"no name": {[]string{init, maxes, "cmd=my_kvsname\n"},
+			"did not return the name of the key-value space"},
 		"two answers":         {[]string{init + init + init, maxes}, "response_to_init"},
 		"line without an end": {[]string{strings.Repeat("x", MaxLine+1)}, "longer than"},
 	} {

@@ -191,7 +191,7 @@ func (s *Server) handle(rank int, line string) error {
 		return err
 	}
 	if m.Cmd != "init" && !s.State(rank).Initialized {
-		return fmt.Errorf("%s before cmd=init", shorten(line))
+		return fmt.Errorf("%s arrived before cmd=init", shorten(line))
 	}
 	switch m.Cmd {
 	case "init":
@@ -317,7 +317,7 @@ func (s *Server) barrier(rank int) error {
 	s.mu.Lock()
 	if s.procs[rank].inBarrier {
 		s.mu.Unlock()
-		return errors.New("cmd=barrier_in inside a barrier")
+		return errors.New("cmd=barrier_in arrived inside a barrier")
 	}
 	s.procs[rank].inBarrier = true
 	s.waiting++

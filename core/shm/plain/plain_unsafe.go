@@ -46,7 +46,7 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 			return nil
 		}
 		if w.Node.Broken() != 0 {
-			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process is dead")
+			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process has failed")
 		}
 		atomic.AddUint32(polls, ^uint32(0))
 		if !w.Serve() {
