@@ -69,7 +69,7 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 	}
 	e = malloc(sizeof *e);
 	if (!e) { /* the result could not be copied to the program */
-		fprintf(stderr, "gompirma: no memory for a nonblocking call's section\n");
+		fprintf(stderr, "gompirma: out of memory for the array section of a nonblocking call\n");
 		PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
 		abort();
 	}

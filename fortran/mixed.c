@@ -44,9 +44,10 @@ __attribute__((constructor)) static void look_for_mixed_sizes(void) {
 	if (!found)
 		return;
 	fprintf(stderr,
-		"gompirma: this program has parts with INTEGERs of %d bytes, and runs with the Fortran library for "
-		"those of %d: compile and link all of it with the same options (-fdefault-integer-8 or not). FLIBS of "
-		"autoconf and the .la files of libtool name a library, too: link with gompifort and the option, "
+		"gompirma: this program has parts with INTEGERs of %d bytes, but runs with the Fortran library for "
+		"INTEGERs of %d bytes. Compile and link all parts with the same options (-fdefault-integer-8 or not). "
+		"FLIBS of autoconf and the .la files of libtool also name a library: link with gompifort and the "
+		"option, "
 		"or run configure with the option in FC\n",
 		EIGHT ? 4 : 8, (int)sizeof(integer));
 	_exit(1);

@@ -44,14 +44,14 @@ static int code_of(int class, const char *text) {
 
 int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead) {
 	char text[MPI_MAX_ERROR_STRING];
-	snprintf(text, sizeof text, "%s: %lld does not fit into an INTEGER, which has %d bytes; use %s", function,
+	snprintf(text, sizeof text, "%s: %lld does not fit into an INTEGER of %d bytes; call %s", function,
 		 (long long)value, (int)sizeof(integer), instead);
 	return gompi_raise(RAISE_SELF, 0, code_of(MPI_ERR_ARG, text));
 }
 
 int gompi_wide_code(const char *function, const char *argument, MPI_Count value, int class) {
 	char text[MPI_MAX_ERROR_STRING];
-	snprintf(text, sizeof text, "%s: %s is %lld; it must be between %d and %d", function, argument,
-		 (long long)value, INT_MIN, INT_MAX);
+	snprintf(text, sizeof text, "%s: %s is %lld; it must be from %d to %d", function, argument, (long long)value,
+		 INT_MIN, INT_MAX);
 	return code_of(class, text);
 }
