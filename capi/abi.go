@@ -62,13 +62,13 @@ func gompi_abi_set_fortran_info(h uintptr) int32 {
 	return alone("MPI_Abi_set_fortran_info", func() error {
 		err := checkInfo(h)
 		if err == nil && h == abi.MPI_INFO_NULL {
-			err = mpierr.New(abi.MPI_ERR_INFO, "MPI_INFO_NULL is not an info object")
+			err = mpierr.New(abi.MPI_ERR_INFO, "the info object is MPI_INFO_NULL")
 		}
 		if err != nil {
 			return err
 		}
 		return mpierr.New(abi.MPI_ERR_ABI,
-			"the sizes of Fortran's types are built in (MPI_Abi_get_fortran_info)")
+			"the sizes of Fortran types are fixed (MPI_Abi_get_fortran_info returns them)")
 	})
 }
 
@@ -78,7 +78,7 @@ func logicalSize(size int32) error {
 	case 1, 2, 4, 8, 16:
 		return nil
 	}
-	return mpierr.New(abi.MPI_ERR_ARG, "logical_size is %d; a LOGICAL has 1, 2, 4, 8 or 16 bytes", size)
+	return mpierr.New(abi.MPI_ERR_ARG, "logical_size is %d; it must be 1, 2, 4, 8 or 16", size)
 }
 
 //export gompi_abi_get_fortran_booleans
@@ -107,7 +107,7 @@ func gompi_abi_set_fortran_booleans(size int32, isTrue, isFalse uintptr) (rc int
 	}
 	if err == nil {
 		err = mpierr.New(abi.MPI_ERR_ABI,
-			"the values of Fortran's LOGICALs are built in (MPI_Abi_get_fortran_booleans)")
+			"the values of Fortran logicals are fixed (MPI_Abi_get_fortran_booleans returns them)")
 	}
 	return finish("MPI_Abi_set_fortran_booleans", 0, 0, err)
 }

@@ -137,8 +137,7 @@ int gompi_free_mem(void *base) {
 			return MPI_SUCCESS;
 		if (done == KEPT_ALREADY) {
 			struct gompi_verdict v;
-			gompi_error(&v, MPI_ERR_BASE,
-				    "%p is no memory that MPI_Alloc_mem returned and that is still allocated", base);
+			gompi_error(&v, MPI_ERR_BASE, "%p was not returned by MPI_Alloc_mem, or has been freed", base);
 			return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 		}
 	}

@@ -71,7 +71,7 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 		if err := k.Check(); err != nil {
 			return err
 		}
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a collective operation")
 	}
 	k.Tag = a.tag
 	r, err := start(core.Self().Coll, &k)

@@ -107,7 +107,7 @@ func slotsOf(number uintptr) *slots {
 }
 
 // errNoSlots reports that there is no memory for slots.
-var errNoSlots = mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slots")
+var errNoSlots = mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the shared buffers of a communicator")
 
 func openSlots(h coll.SlotsHost) (coll.Slots, error) {
 	if h.Comm.Hierarchy != nil {

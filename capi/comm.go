@@ -42,7 +42,8 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	h, ok := comm.Handles.Add(c)
 	if !ok {
 		dropComm(c)
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d communicators exist already", comm.Handles.Most())
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a communicator: the maximum of %d is "+
+			"reached", comm.Handles.Most())
 	}
 	c.Handle = h
 	if err := openComm(c); err != nil {
@@ -91,7 +92,8 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 // needInter returns an error if c is not an intercommunicator.
 func needInter(c *comm.Comm) error {
 	if !c.IsInter() {
-		return mpierr.New(abi.MPI_ERR_COMM, "it is an intracommunicator: it has no remote group")
+		return mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intracommunicator, which has no remote "+
+			"group")
 	}
 	return nil
 }
@@ -99,7 +101,8 @@ func needInter(c *comm.Comm) error {
 // needIntra returns an error if c is an intercommunicator.
 func needIntra(c *comm.Comm) error {
 	if c.IsInter() {
-		return mpierr.New(abi.MPI_ERR_COMM, "it is an intercommunicator: an intracommunicator is needed")
+		return mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator; the call needs an "+
+			"intracommunicator")
 	}
 	return nil
 }
@@ -211,7 +214,7 @@ func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
 	if ok {
 		idups.Remove(number)
 	}
-	err := mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")
+	err := mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active")
 	return d.end(d.draft.End(nil, 0, err))
 }
 
@@ -310,7 +313,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 	h := *p
 	return onComm(function, h, func(c *comm.Comm) error {
 		if c == core.Self().WorldComm || c == core.Self().SelfComm {
-			return mpierr.New(abi.MPI_ERR_COMM, "it is predefined and cannot be freed")
+			return mpierr.New(abi.MPI_ERR_COMM, "predefined communicators cannot be freed")
 		}
 		if err := deleteCommAttributes(c); err != nil {
 			return err
@@ -331,7 +334,7 @@ func tagError(tag int32) error {
 	if tag >= 0 {
 		return nil
 	}
-	return mpierr.New(abi.MPI_ERR_TAG, "tag is %d: it must be from 0 to %d", tag, p2p.TagUB)
+	return mpierr.New(abi.MPI_ERR_TAG, "tag is %d; it must be from 0 to %d", tag, p2p.TagUB)
 }
 
 //export gompi_intercomm_create
@@ -342,7 +345,7 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 			return nil, err
 		}
 		if localLeader < 0 || int(localLeader) >= c.Size() {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d: the communicator has %d "+
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d, but the communicator has %d "+
 				"processes", localLeader, c.Size())
 		}
 		if err := tagError(tag); err != nil {
@@ -355,7 +358,7 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 				return nil, mpierr.Wrap(err, "peer_comm")
 			}
 			if remoteLeader < 0 || int(remoteLeader) >= p.RemoteSize() {
-				return nil, mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d: peer_comm has %d "+
+				return nil, mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d, but peer_comm has %d "+
 					"processes", remoteLeader, p.RemoteSize())
 			}
 		}

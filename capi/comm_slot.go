@@ -79,7 +79,7 @@ func openComm(c *comm.Comm) error {
 	slot.attributes = (*C.struct_gompi_attributes)(pointer(c.Attributes))
 	slot.hints, _ = c.Info.(commHints)
 	if c.Slot = unsafe.Pointer(C.gompi_comm_open(slot)); c.Slot == nil {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a communicator")
 	}
 	return nil
 }

@@ -61,9 +61,8 @@ GOMPI_ENTRY(MPI_Aint_diff, gompi_aint_diff);
 
 // Raises the error for a missing status or result. The functions below access the fields of a status.
 static int no_status(const char *name) {
-	return gompi_refuse(MPI_ERR_ARG, name,
-			    "status is a null pointer or MPI_STATUS_IGNORE, or the result has no place", GOMPI_ON_NONE,
-			    0);
+	return gompi_refuse(MPI_ERR_ARG, name, "status is NULL or MPI_STATUS_IGNORE, or the result pointer is NULL",
+			    GOMPI_ON_NONE, 0);
 }
 
 int gompi_status_get_source(const MPI_Status *status, int *source) {

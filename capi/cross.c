@@ -43,9 +43,8 @@ static bool in_handler(void) {
 }
 
 __attribute__((cold)) static void refuse_handler(void) {
-	static const char text[] =
-		"gompirma: a signal handler has called MPI, which it interrupted on the same thread; "
-		"only MPI_Abort may be called in signal handlers (README, Signals)\n";
+	static const char text[] = "gompirma: a signal handler called MPI while its thread was inside MPI; "
+				   "signal handlers may call only MPI_Abort (README, Signals)\n";
 	if (write(2, text, sizeof text - 1) < 0) {
 		// standard error does not work, so the message is lost
 	}

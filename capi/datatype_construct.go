@@ -21,12 +21,12 @@ import (
 // negative, and MPI_ERR_ARG if an array is missing.
 func lists(n int64, wide bool, addresses ...uintptr) ([][]int64, error) {
 	if n < 0 {
-		return nil, mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", n)
+		return nil, mpierr.New(abi.MPI_ERR_COUNT, "count is %d; it must not be negative", n)
 	}
 	all := make([][]int64, len(addresses))
 	for i, a := range addresses {
 		if a == 0 && n > 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "an array of %d elements is a null pointer", n)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "an array of %d elements is NULL", n)
 		}
 		var err error
 		if wide {

@@ -19,7 +19,7 @@ import (
 func smallForm(t *datatype.Type) error {
 	if t.Large() {
 		return mpierr.New(abi.MPI_ERR_TYPE,
-			"datatype %s was constructed with large counts: use the function that ends in _c", t)
+			"datatype %s was created with large counts: call the function whose name ends in _c", t)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 		n  int
 	}{{integers, len(c.Integers)}, {addresses, len(c.Addresses)}, {counts, len(c.Counts)}, {types, len(c.Types)}} {
 		if a.at == 0 && a.n > 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "an array that takes %d elements is a null pointer", a.n)
+			return mpierr.New(abi.MPI_ERR_ARG, "an array for %d elements is NULL", a.n)
 		}
 	}
 	handles := make([]uintptr, len(c.Types))

@@ -41,7 +41,8 @@ func installType(t *datatype.Type) error {
 	prog := t.Assemble(assembling.room[:])
 	if !C.gompi_type_install(C.uintptr_t(t.Handle()), factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])),
 		C.int64_t(len(prog))) {
-		return mpierr.New(abi.MPI_ERR_INTERN, "no room for the %d words that describe datatype %s", len(prog),
+		return mpierr.New(abi.MPI_ERR_INTERN, "out of memory for the %d words that describe datatype "+
+			"%s", len(prog),
 			t)
 	}
 	return nil

@@ -65,7 +65,8 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 	switch required {
 	case abi.MPI_THREAD_SINGLE, abi.MPI_THREAD_FUNNELED, abi.MPI_THREAD_SERIALIZED, abi.MPI_THREAD_MULTIPLE:
 	default:
-		return finish("MPI_Init_thread", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d is no level of thread support",
+		return finish("MPI_Init_thread", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "required is %d, which is not a "+
+			"level of thread support such as MPI_THREAD_MULTIPLE",
 			required))
 	}
 	err := start()

@@ -143,12 +143,13 @@ int gompi_raise_error(int class, const char *call, const char *text, int kind, u
 }
 
 int gompi_unsupported(const char *name, int kind, uintptr_t object) {
-	return gompi_raise_error(MPI_ERR_UNSUPPORTED_OPERATION, name, "not implemented", kind, object);
+	return gompi_raise_error(MPI_ERR_UNSUPPORTED_OPERATION, name, "gompirma does not implement this function", kind,
+				 object);
 }
 
 __attribute__((cold, noinline)) static int no_code(const char *call, int code, int kind, uintptr_t object) {
 	char text[64];
-	snprintf(text, sizeof text, "%d is no error class or code", code);
+	snprintf(text, sizeof text, "%d is not an error class or code", code);
 	return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
 }
 

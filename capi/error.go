@@ -90,10 +90,15 @@ func cText(s string) *C.char {
 
 // noObject returns the error for a handle that refers to no object of its kind.
 func noObject(kind handle.Kind, object uintptr) error {
-	if kind == handle.Win {
-		return mpierr.New(abi.MPI_ERR_WIN, "%#x is no window, or one that was freed", object)
+	switch {
+	case kind == handle.Win && object == abi.MPI_WIN_NULL:
+		return mpierr.New(abi.MPI_ERR_WIN, "the window is MPI_WIN_NULL")
+	case kind == handle.Win:
+		return mpierr.New(abi.MPI_ERR_WIN, "%#x is not a window, or has been freed", object)
+	case object == abi.MPI_COMM_NULL:
+		return mpierr.New(abi.MPI_ERR_COMM, "the communicator is MPI_COMM_NULL")
 	}
-	return mpierr.New(abi.MPI_ERR_COMM, "%#x is no communicator, or one that was freed", object)
+	return mpierr.New(abi.MPI_ERR_COMM, "%#x is not a communicator, or has been freed", object)
 }
 
 // gompi_abort_error ends the job after an error that no error handler has handled.
@@ -138,7 +143,7 @@ func abort(code int32, message string, byError bool) {
 func null(addresses ...uintptr) error {
 	for _, a := range addresses {
 		if a == 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "the address of a result is NULL")
+			return mpierr.New(abi.MPI_ERR_ARG, "a result pointer is NULL")
 		}
 	}
 	return nil

@@ -31,8 +31,11 @@ func ranksOf(g *group.Group, pin *runtime.Pinner) C.struct_gompi_ranks {
 // groupOf returns the group with a handle, or MPI_ERR_GROUP if there is none.
 func groupOf(h uintptr) (*group.Group, error) {
 	g := C.gompi_group_get(C.MPI_Group(pointer(h)))
+	if g == nil && h == abi.MPI_GROUP_NULL {
+		return nil, mpierr.New(abi.MPI_ERR_GROUP, "the group is MPI_GROUP_NULL")
+	}
 	if g == nil {
-		return nil, mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", h)
+		return nil, mpierr.New(abi.MPI_ERR_GROUP, "%#x is not a group, or has been freed", h)
 	}
 	r := &g.ranks
 	if r.list == nil {

@@ -28,7 +28,7 @@ func array[T any](address uintptr, n int64) ([]T, error) {
 	const step = 64 << 10 // bytes
 	each := int64(unsafe.Sizeof(*new(T)))
 	if n > (1<<47-int64(address&(1<<47-1)))/each {
-		return nil, mpierr.New(abi.MPI_ERR_COUNT, "an array of %d elements at %#x is longer than memory", n,
+		return nil, mpierr.New(abi.MPI_ERR_COUNT, "an array of %d elements at %#x exceeds the address space", n,
 			address)
 	}
 	for at := int64(step); at < n*each; at += step {
@@ -41,7 +41,8 @@ func array[T any](address uintptr, n int64) ([]T, error) {
 // null.
 func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 	if n < 0 || n > 0 && at == 0 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x", n, what, at)
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x: the number must not be negative, nor "+
+			"the address NULL", n, what, at)
 	}
 	return array[T](at, int64(n))
 }

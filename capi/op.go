@@ -51,13 +51,14 @@ func gompi_reduce_local_checked(inbuf, inoutbuf uintptr, count int64, h, opHandl
 		}
 		switch {
 		case count < 0:
-			return mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", count)
+			return mpierr.New(abi.MPI_ERR_COUNT, "count is %d; it must not be negative", count)
 		case inbuf == abi.MPI_IN_PLACE || inoutbuf == abi.MPI_IN_PLACE:
-			return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is no buffer of MPI_Reduce_local")
+			return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_Reduce_local does not support MPI_IN_PLACE")
 		case count == 0:
 			return nil
 		case inbuf == inoutbuf && inbuf != abi.MPI_BOTTOM:
-			return mpierr.New(abi.MPI_ERR_BUFFER, "both buffers are %#x", inbuf)
+			return mpierr.New(abi.MPI_ERR_BUFFER, "inbuf and inoutbuf must not be the same buffer "+
+				"(%#x)", inbuf)
 		}
 		if err := t.InMemory("input", inbuf, count); err != nil {
 			return err

@@ -2,6 +2,7 @@
 // or communicates.
 #include "comm/comm.h"
 #include "datatype/buffer.h"
+#include "datatype/label.h"
 #include "base/verdict.h"
 #include "z_entry.h"
 
@@ -16,12 +17,12 @@ static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, 
 	if (!gompi_comm_get(comm))
 		gompi_comm_none(v, comm);
 	else if (!t)
-		gompi_error(v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that is not committed or was freed",
-			    (long long)(uintptr_t)datatype);
+		gompi_type_unusable(v, "the datatype", datatype);
 	else if (count < 0)
-		gompi_error(v, MPI_ERR_COUNT, "count is %lld, it must not be negative", (long long)count);
+		gompi_error(v, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
 	else if (!gompi_type_bytes(t, count, bytes) || !gompi_type_bounds(t, count, lowest, &hi))
-		gompi_error(v, MPI_ERR_COUNT, "%lld copies of %lld bytes, %lld apart, do not fit 64 bits",
+		gompi_error(v, MPI_ERR_COUNT,
+			    "%lld elements of %lld bytes with extent %lld exceed the range of 64-bit sizes",
 			    (long long)count, (long long)t->size, (long long)t->extent);
 	else
 		return t;
@@ -44,21 +45,20 @@ static int find(struct packed *p, struct gompi_verdict *v, const void *data, int
 	if (!(p->type = type_of(v, count, datatype, comm, &p->bytes, &lowest)))
 		return v->class;
 	if (p->size < 0)
-		return gompi_error(v, MPI_ERR_ARG, "the packed buffer has %lld bytes", (long long)p->size);
+		return gompi_error(v, MPI_ERR_ARG, "the size of the packed buffer is %lld; it must not be negative",
+				   (long long)p->size);
 	if (at < 0 || at > p->size)
-		return gompi_error(v, MPI_ERR_ARG, "position %lld is not in the packed buffer of %lld bytes",
+		return gompi_error(v, MPI_ERR_ARG, "position is %lld, but the packed buffer has %lld bytes",
 				   (long long)at, (long long)p->size);
 	if (p->bytes > p->size - at)
 		return gompi_error(v, MPI_ERR_TRUNCATE,
-				   "%lld bytes from position %lld on are not in the packed buffer of %lld bytes",
+				   "%lld bytes from position %lld exceed the packed buffer of %lld bytes",
 				   (long long)p->bytes, (long long)at, (long long)p->size);
 	if (p->bytes && gompi_invalid_address(p->buffer, at))
-		return gompi_error(v, MPI_ERR_BUFFER, "the packed buffer is %p, which is not memory for %lld bytes",
+		return gompi_error(v, MPI_ERR_BUFFER, "the packed buffer %p is not valid memory for %lld bytes",
 				   p->buffer, (long long)p->bytes);
 	if (p->bytes && gompi_invalid_address(data, lowest))
-		return gompi_error(v, MPI_ERR_BUFFER,
-				   "the data's buffer is %p, with %lld bytes of data from there %+lld on", data,
-				   (long long)p->bytes, (long long)lowest);
+		return gompi_bad_buffer(v, "the buffer", data, p->bytes, lowest);
 	return MPI_SUCCESS;
 }
 
@@ -101,7 +101,7 @@ static inline bool quick(const void *data, int64_t count, MPI_Datatype datatype,
 }
 
 static int no_position(const char *call, MPI_Comm comm) {
-	return refuse(&(struct gompi_verdict){MPI_ERR_ARG, "the address of a result is a null pointer"}, call, comm);
+	return refuse(&(struct gompi_verdict){MPI_ERR_ARG, "a result pointer is NULL"}, call, comm);
 }
 
 int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,

@@ -14,20 +14,21 @@ import (
 // packed size of count copies in bytes.
 func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int64, error) {
 	if rep := cString(datarep); rep != "external32" {
-		return nil, 0, mpierr.New(abi.MPI_ERR_ARG, "data representation %q, only \"external32\" is there", rep)
+		return nil, 0, mpierr.New(abi.MPI_ERR_ARG, "datarep is %q; only \"external32\" is supported", rep)
 	}
 	t, err := datatype.GetCommitted(h)
 	if err != nil {
 		return nil, 0, err
 	}
 	if count < 0 {
-		return nil, 0, mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", count)
+		return nil, 0, mpierr.New(abi.MPI_ERR_COUNT, "count is %d; it must not be negative", count)
 	}
 	n, ok := t.ExternalSize(count)
 	l := t.Layout()
 	_, _, bounded := l.Bounds(count)
 	if _, sized := l.Packed(count); !ok || !bounded || !sized {
-		return nil, 0, mpierr.New(abi.MPI_ERR_COUNT, "%d copies of datatype %s do not fit 64 bits", count, t)
+		return nil, 0, mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s exceed the range of 64-bit "+
+			"sizes", count, t)
 	}
 	return t, n, nil
 }
@@ -49,16 +50,16 @@ func gompi_external_in_go(function, datarep, buf uintptr, count int64, h, packed
 		at := out[int64](position)
 		switch {
 		case *at < 0 || *at > size:
-			return mpierr.New(abi.MPI_ERR_ARG, "position %d is not in the packed buffer of %d bytes", *at,
+			return mpierr.New(abi.MPI_ERR_ARG, "position is %d, but the packed buffer has %d bytes", *at,
 				size)
 		case n > size-*at:
 			return mpierr.New(abi.MPI_ERR_TRUNCATE,
-				"%d bytes from position %d on are not in the packed buffer of %d bytes", n, *at, size)
+				"%d bytes from position %d exceed the packed buffer of %d bytes", n, *at, size)
 		case n == 0:
 			return nil
 		case datatype.Nowhere(packed, *at):
 			return mpierr.New(abi.MPI_ERR_BUFFER,
-				"the packed buffer is %#x, which is not memory for %d bytes", packed, n)
+				"the packed buffer %#x is not valid memory for %d bytes", packed, n)
 		}
 		if err := t.InMemory("data's", buf, count); err != nil {
 			return err

@@ -36,7 +36,7 @@ func storeRequest(r *request.Request, at uintptr) error {
 	}
 	if h == 0 {
 		r.Free()
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active")
 	}
 	*out[uintptr](at) = h
 	return nil

@@ -23,8 +23,8 @@ enum { ADDRESS_SPACE_MB = 1900, DATA_MB = 96 };
 __attribute__((noreturn)) static void too_low(const char *what, const char *option, rlim_t limit, long need_mb) {
 	char text[300];
 	int n = snprintf(text, sizeof text,
-			 "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB beside the "
-			 "program's own\n",
+			 "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB in "
+			 "addition to the memory of the program\n",
 			 what, option, (unsigned long long)limit / 1024, need_mb * 1024);
 	if (write(2, text, (size_t)n) < 0) {
 		// standard error does not work, so the message is lost
@@ -99,9 +99,9 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	} else if (rc == EAGAIN && ++failures >= TRIES) {
 		char text[400];
 		int n = snprintf(text, sizeof text,
-				 "gompirma: the library cannot make a thread that it needs: tried 20 times for 0.2 s; "
+				 "gompirma: the library cannot create a thread that it needs (20 attempts in 0.2 s); "
 				 "the limits are %lld threads of this user (ulimit -u), %lld KiB of address space "
-				 "(ulimit -v) and %lld KiB of locked memory (ulimit -l), where -1 is none\n",
+				 "(ulimit -v) and %lld KiB of locked memory (ulimit -l); -1 means no limit\n",
 				 limit_of(RLIMIT_NPROC, 1), limit_of(RLIMIT_AS, 1024), limit_of(RLIMIT_MEMLOCK, 1024));
 		if (write(2, text, (size_t)n) < 0) {
 			// standard error does not work, so the message is lost

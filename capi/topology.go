@@ -26,7 +26,8 @@ func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) er
 func needTopology[T any](c *comm.Comm) (*T, error) {
 	t, ok := c.Topology.(*T)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology of this kind")
+		return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology of the kind that the "+
+			"call needs")
 	}
 	return t, nil
 }
@@ -124,7 +125,8 @@ func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) 
 		return nil, false, nil
 	case abi.MPI_WEIGHTS_EMPTY:
 		if n != 0 {
-			return nil, false, mpierr.New(abi.MPI_ERR_ARG, "MPI_WEIGHTS_EMPTY for %d edges", n)
+			return nil, false, mpierr.New(abi.MPI_ERR_ARG, "MPI_WEIGHTS_EMPTY is given, but there are "+
+				"%d edges", n)
 		}
 		return nil, true, nil
 	}
@@ -162,7 +164,7 @@ func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sour
 		}
 		if weighted != both {
 			return nil, mpierr.New(abi.MPI_ERR_ARG,
-				"MPI_UNWEIGHTED is given for one of the two lists of weights only")
+				"MPI_UNWEIGHTED must be given for both lists of weights or for none")
 		}
 		t.Sources, t.Destinations, t.Weighted = cloned(in), cloned(outgoing), weighted
 		t.SourceWeights, t.DestinationWeights = cloned(inWeights), cloned(outWeights)
@@ -188,7 +190,8 @@ func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destination
 		total := int64(0)
 		for i, d := range degree {
 			if total += int64(d); d < 0 || total > 1<<31-1 {
-				return nil, mpierr.New(abi.MPI_ERR_ARG, "degrees[%d] is %d", i, d)
+				return nil, mpierr.New(abi.MPI_ERR_ARG, "degrees[%d] is %d; it must not be "+
+					"negative", i, d)
 			}
 		}
 		to, err := intsAt("destinations", int32(total), destinations)

@@ -73,14 +73,14 @@ func (dataPath) Install(p *rma.Plan) error {
 		common:   C.struct_gompi_common_hints{C.uint64_t(h.Common.Promises), C.uint64_t(h.Common.Granularity)},
 		kinds:    textCopy(h.AllocKinds), shared: textCopy(h.Shared)}
 	if !C.gompi_win_open(&plan, &members[0]) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a window of %d processes", p.Members)
 	}
 	if p.Of != nil {
 		setMembers(p)
 	}
 	if len(p.Leaders) > 0 && !C.gompi_win_lead(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
 		(*C.int32_t)(&p.Leaders[0])) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a group of %d nodes", len(p.Leaders))
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a group of %d nodes", len(p.Leaders))
 	}
 	return nil
 }
@@ -165,14 +165,15 @@ func winError(h uintptr, class C.int) error {
 	case abi.MPI_ERR_PROC_ABORTED:
 		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s", C.GoString(C.gompi_lost_text()))
 	default:
-		return mpierr.New(int32(class), "%#x is no window, or one that was freed", h)
+		return mpierr.New(int32(class), "%#x is not a window, or has been freed", h)
 	}
 }
 
 func (dataPath) Share(nd *shm.Node, addr uintptr, size int64) error {
 	fd, image, ok := nd.Image()
 	if !ok {
-		return errors.New("the node's memory is a segment of System V (ulimit -f, or no memfd_create)")
+		return errors.New("the shared memory of the node is a System V segment, which does not support this " +
+			"(memfd_create is not available, or ulimit -f is set)")
 	}
 	return system(C.gompi_in_place_share(C.int(fd), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
 }
@@ -253,7 +254,7 @@ func gompi_win_create_c(base uintptr, size, dispUnit int64, info, comm, win uint
 // dispUnit32 narrows the displacement unit of the large-count forms.
 func dispUnit32(unit int64) (int32, error) {
 	if unit > 1<<31-1 {
-		return 1, mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d: at most %d is possible", unit, 1<<31-1)
+		return 1, mpierr.New(abi.MPI_ERR_DISP, "disp_unit is %d; the maximum is %d", unit, 1<<31-1)
 	}
 	return int32(max(unit, -1)), nil
 }

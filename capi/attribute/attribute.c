@@ -103,7 +103,8 @@ static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, ui
 		int code = ((delete_function *)k.delete)((void *)object, k.number, value, k.extra);
 		gompi_biased_take(&gompi_keyvals_lock);
 		if (code != MPI_SUCCESS)
-			return gompi_error(v, code, "the delete function of attribute %d returned %d", k.number, code);
+			return gompi_error(v, code, "the delete callback of keyval %d returned error %d", k.number,
+					   code);
 		i = place_of_keyval(t, k.number);
 	}
 	if (goes && has_place(t, i))
@@ -121,7 +122,7 @@ static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, stru
 	if (k == NULL)
 		return gompi_no_keyval(v, kind, keyval);
 	if (k->freed)
-		return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d was freed", keyval);
+		return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d has been freed", keyval);
 	if (has_place(t, i))
 		rc = delete_locked(v, t, i, object, false);
 	if (rc != MPI_SUCCESS)
@@ -129,7 +130,7 @@ static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, stru
 	if ((k = gompi_keyval_find_locked(kind, keyval)) == NULL) // the delete function has removed the keyval
 		return gompi_no_keyval(v, kind, keyval);
 	if (t == NULL || !put_locked(t, k, value))
-		return gompi_error(v, MPI_ERR_NO_MEM, "no memory for attribute %d", keyval);
+		return gompi_error(v, MPI_ERR_NO_MEM, "out of memory for the attribute of keyval %d", keyval);
 	return MPI_SUCCESS;
 }
 
@@ -156,7 +157,7 @@ int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind,
 	uint32_t i = place_of_keyval(t, keyval);
 	if (!has_place(t, i))
 		rc = gompi_keyval_lives(kind, keyval)
-			     ? gompi_error(v, MPI_ERR_KEYVAL, "attribute %d is not set", keyval)
+			     ? gompi_error(v, MPI_ERR_KEYVAL, "no attribute is set for keyval %d", keyval)
 			     : gompi_no_keyval(v, kind, keyval);
 	else if (entry_at(t, i)->key->delete == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
 		take_out(t, i);
@@ -186,11 +187,12 @@ static int copy_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, str
 		int code = ((copy_function *)now.copy)((void *)object, old.keyval, now.extra, old.value, &value, &keep);
 		gompi_biased_take(&gompi_keyvals_lock);
 		if (code != MPI_SUCCESS)
-			return gompi_error(v, code, "the copy function of attribute %d returned %d", old.keyval, code);
+			return gompi_error(v, code, "the copy callback of keyval %d returned error %d", old.keyval,
+					   code);
 		k = gompi_keyval_find_locked(kind, old.keyval);
 	}
 	if (keep && k != NULL && !put_locked(to, k, value))
-		return gompi_error(v, MPI_ERR_NO_MEM, "no memory for attribute %d", old.keyval);
+		return gompi_error(v, MPI_ERR_NO_MEM, "out of memory for the attribute of keyval %d", old.keyval);
 	return MPI_SUCCESS;
 }
 
@@ -206,7 +208,7 @@ int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, 
 	struct gompi_attributes *t = gompi_spares_take(&spare_tables);
 	int rc = MPI_SUCCESS;
 	if (old == NULL || t == NULL)
-		rc = gompi_error(v, MPI_ERR_NO_MEM, "no memory for %u attributes", n);
+		rc = gompi_error(v, MPI_ERR_NO_MEM, "out of memory for %u attributes", n);
 	for (uint32_t i = 0; i < n && rc == MPI_SUCCESS; i++)
 		old[i] = (struct old_attribute){gompi_load(&entry_at(from, i)->keyval),
 						gompi_load(&entry_at(from, i)->value)};

@@ -12,15 +12,15 @@ static const char *const kind_names[] = {"communicators", "windows", "datatypes"
 
 int gompi_no_keyval(struct gompi_verdict *v, enum gompi_keyval_kind kind, int number) {
 	if (number == MPI_KEYVAL_INVALID)
-		return gompi_error(v, MPI_ERR_KEYVAL, "MPI_KEYVAL_INVALID is no keyval");
+		return gompi_error(v, MPI_ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
 	if (number > 0 && number < GOMPI_KEYVAL_FIRST)
-		return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d is predefined, or none of %s", number,
+		return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d is predefined, or is not for %s", number,
 				   kind_names[kind]);
 	for (enum gompi_keyval_kind other = 0; other < GOMPI_KEYVAL_KINDS; other++)
 		if (other != kind && gompi_keyval_lives(other, number))
 			return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d is for %s, not for %s", number,
 					   kind_names[other], kind_names[kind]);
-	return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d was freed or never made", number);
+	return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d has been freed, or was never created", number);
 }
 
 struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int number) {
@@ -50,7 +50,7 @@ static inline int make_keyval(const char *call, struct gompi_objects *of, uintpt
 		if (k != NULL)
 			gompi_objects_give(of, k);
 		gompi_biased_give(&gompi_keyvals_lock);
-		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another keyval", GOMPI_ON_NONE, 0);
+		return gompi_refuse(MPI_ERR_NO_MEM, call, "out of memory for a keyval", GOMPI_ON_NONE, 0);
 	}
 	*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra = extra};
 	gompi_biased_give(&gompi_keyvals_lock);

@@ -21,7 +21,7 @@ static inline void copy_name(char *to, const char *from, size_t n) {
 
 int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const char *name) {
 	if (name == NULL)
-		return gompi_error(v, MPI_ERR_ARG, "the name is a null pointer");
+		return gompi_error(v, MPI_ERR_ARG, "the name is NULL");
 	gompi_biased_take(&gompi_keyvals_lock);
 	if (t != NULL && t->name == NULL)
 		t->name = malloc(sizeof *t->name);
@@ -35,7 +35,7 @@ int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const ch
 		t->name->length = n;
 	}
 	gompi_biased_give(&gompi_keyvals_lock);
-	return there ? MPI_SUCCESS : gompi_error(v, MPI_ERR_NO_MEM, "no memory for a name");
+	return there ? MPI_SUCCESS : gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a name");
 }
 
 int gompi_name_get(struct gompi_attributes *t, struct gompi_unnamed otherwise, char *name) {

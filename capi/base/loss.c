@@ -130,13 +130,13 @@ void gompi_loss_note(int rank) { noted = rank; }
 static const char *reason(uint32_t why) {
 	switch (why) {
 	case GOMPI_LOST_CONNECTION:
-		return "has ended without calling MPI_Finalize, or its network has: the connection is gone";
+		return "closed its connection: it ended without calling MPI_Finalize, or its network failed";
 	case GOMPI_LOST_SILENT:
-		return "has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
+		return "has sent nothing for longer than GOMPIRMA_PEER_TIMEOUT";
 	case GOMPI_LOST_UNREACHABLE:
-		return "cannot be reached over the network by a process of this one";
+		return "cannot be reached over the network from this node";
 	case GOMPI_LOST_SILENT_NODE:
-		return "and its whole node, has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
+		return "and its whole node have sent nothing for longer than GOMPIRMA_PEER_TIMEOUT";
 	}
 	return "ended without calling MPI_Finalize";
 }
@@ -146,7 +146,7 @@ const char *gompi_lost_text(void) {
 	const int lost = noted != GOMPI_NOBODY ? noted : gompi_first_lost();
 	noted = GOMPI_NOBODY;
 	if (lost == GOMPI_NOBODY || lost == GOMPI_SOMEBODY)
-		return "a process of the job ended without calling MPI_Finalize while this one waited for it";
+		return "a process ended without calling MPI_Finalize while this process waited for it";
 	const int process = gompi_on_node(lost), rank = gompi_process(gompi_node.processes, lost)->rank;
 	if (process >= 0) {
 		int pid = (int)gompi_load(&gompi_cell(process)->pid);
@@ -154,7 +154,7 @@ const char *gompi_lost_text(void) {
 			 dead_here(process)
 				 ? "rank %d of MPI_COMM_WORLD (pid %d) ended without calling MPI_Finalize"
 				 : "a process ended without calling MPI_Finalize while it sent to rank %d of "
-				   "MPI_COMM_WORLD (pid %d), which nothing reaches since",
+				   "MPI_COMM_WORLD (pid %d), which cannot receive any more",
 			 rank, pid);
 		return text;
 	}

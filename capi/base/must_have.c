@@ -23,7 +23,7 @@ bool gompi_memory_is_low(void) {
 
 void gompi_no_memory(size_t bytes) {
 	char line[100];
-	int n = snprintf(line, sizeof line, "gompirma: no memory for a message (%zu bytes)\n", bytes);
+	int n = snprintf(line, sizeof line, "gompirma: out of memory for a message (%zu bytes)\n", bytes);
 	if (write(2, line, (size_t)n) < 0) {
 		// there is no other way to report it
 	}

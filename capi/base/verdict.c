@@ -19,5 +19,5 @@ int gompi_refuse(int class, const char *name, const char *text, int kind, uintpt
 }
 
 int gompi_no_place(const char *name, int kind, uintptr_t object) {
-	return gompi_refuse(MPI_ERR_ARG, name, "the address of a result is NULL", kind, object);
+	return gompi_refuse(MPI_ERR_ARG, name, "a result pointer is NULL", kind, object);
 }

@@ -212,8 +212,8 @@ static bool send_to_itself(struct making *m, struct gompi_piece from, struct gom
 		return copy_at_start(m, from, *to);
 	bool longer = from.bytes > to->bytes;
 	gompi_error(&m->s->wrong, longer ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-		    longer ? "rank %d sends itself %llu bytes and receives %llu of them"
-			   : "rank %d sends itself %llu bytes and expects %llu",
+		    longer ? "rank %d sends %llu bytes to itself but expects only %llu"
+			   : "rank %d sends %llu bytes to itself but expects %llu",
 		    m->me, (unsigned long long)from.bytes, (unsigned long long)to->bytes);
 	return true;
 }

@@ -321,7 +321,7 @@ static bool is_same(struct gompi_started *s, int i) {
 static __attribute__((cold)) void note_other_length(struct gompi_started *s, int i, uint64_t theirs, uint64_t ours) {
 	if (s->why.class == MPI_SUCCESS)
 		gompi_error(&s->why, theirs > ours ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-			    "rank %d contributed %llu bytes where %llu were expected", i, (unsigned long long)theirs,
+			    "rank %d sent %llu bytes, but %llu were expected", i, (unsigned long long)theirs,
 			    (unsigned long long)ours);
 }
 
@@ -448,7 +448,7 @@ static bool fold_directly(struct gompi_started *s) {
 					able = false;
 					break;
 				}
-				gompi_error(&s->why, MPI_ERR_BUFFER, "%llu bytes of rank %d could not be read",
+				gompi_error(&s->why, MPI_ERR_BUFFER, "cannot read %llu bytes of the buffer of rank %d",
 					    (unsigned long long)to.bytes, i);
 				from = to.bytes; // the other members still need this one
 				break;

@@ -63,7 +63,7 @@ void gompi_slots_close(struct gompi_slots *t) { gompi_spares_give(&spare_views, 
 const char *gompi_slots_text(int class) {
 	if (class == MPI_ERR_PROC_ABORTED)
 		return gompi_lost_text();
-	return "a slot holds an operation that was not expected there";
+	return "a buffer in shared memory holds an unexpected operation (internal error)";
 }
 
 int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c) {

@@ -119,7 +119,8 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 		r = gompi_plan_request(p, persistent ? PLAN_AGAIN : PLAN_ONCE);
 		if (r == NULL) {
 			gompi_plan_leave_it(p);
-			return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",
+			return gompi_refuse(MPI_ERR_NO_MEM, a->name,
+					    "out of memory for a request, or too many requests are active",
 					    GOMPI_ON_COMM, a->comm);
 		}
 		h = (MPI_Request)gompi_request_handle(r);
@@ -143,8 +144,8 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 }
 
 static int no_request(const struct gompi_collective *a) {
-	return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live", GOMPI_ON_COMM,
-			    a->comm);
+	return gompi_refuse(MPI_ERR_NO_MEM, a->name, "out of memory for a request, or too many requests are active",
+			    GOMPI_ON_COMM, a->comm);
 }
 
 static bool has_board(const struct gompi_comm *c) { return c->board != NULL && c->size <= GOMPI_BOARD_MOST; }

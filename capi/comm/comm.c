@@ -89,7 +89,7 @@ uintptr_t gompi_comm_errhandler(uintptr_t handle) {
 int gompi_comm_none(struct gompi_verdict *v, MPI_Comm comm) {
 	if (comm == MPI_COMM_NULL)
 		return gompi_error(v, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
-	return gompi_error(v, MPI_ERR_COMM, "%#llx is no communicator, or one that was freed",
+	return gompi_error(v, MPI_ERR_COMM, "%#llx is not a communicator, or has been freed",
 			   (unsigned long long)(uintptr_t)comm);
 }
 

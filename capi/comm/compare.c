@@ -10,8 +10,8 @@ int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 	if (a == NULL)
 		return gompi_not_a_communicator(comm1, call);
 	if (b == NULL)
-		return gompi_refuse(MPI_ERR_COMM, call, "comm2 is no communicator, or one that was freed",
-				    GOMPI_ON_COMM, (uintptr_t)comm1);
+		return gompi_refuse(MPI_ERR_COMM, call, "comm2 is not a communicator, or has been freed", GOMPI_ON_COMM,
+				    (uintptr_t)comm1);
 	if (result == NULL)
 		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm1);
 	if (a == b) {
@@ -42,8 +42,8 @@ int gompi_comm_test_inter(MPI_Comm comm, int *flag) {
 GOMPI_ENTRY(MPI_Comm_test_inter, gompi_comm_test_inter);
 
 static int not_inter(const char *call, MPI_Comm comm) {
-	return gompi_refuse(MPI_ERR_COMM, call, "it is an intracommunicator: it has no remote group", GOMPI_ON_COMM,
-			    (uintptr_t)comm);
+	return gompi_refuse(MPI_ERR_COMM, call, "the communicator is an intracommunicator, which has no remote group",
+			    GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
 int gompi_comm_remote_size(MPI_Comm comm, int *size) {

@@ -139,24 +139,24 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 	struct gompi_verdict v;
 	int rc = MPI_SUCCESS, left = nnodes, empty = 0;
 	if (ndims < 0 || (ndims > 0 && dims == NULL))
-		rc = gompi_error(&v, MPI_ERR_ARG, "%d dims at address %#llx", ndims,
+		rc = gompi_error(&v, MPI_ERR_ARG, "ndims is %d, and dims is at address %#llx", ndims,
 				 (unsigned long long)(uintptr_t)dims);
 	else if (nnodes <= 0)
-		rc = gompi_error(&v, MPI_ERR_ARG, "nnodes is %d", nnodes);
+		rc = gompi_error(&v, MPI_ERR_ARG, "nnodes is %d; it must be positive", nnodes);
 	for (int i = 0; i < ndims && rc == MPI_SUCCESS; i++) {
 		if (dims[i] < 0)
-			rc = gompi_error(&v, MPI_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
+			rc = gompi_error(&v, MPI_ERR_DIMS, "dims[%d] is %d; it must not be negative", i, dims[i]);
 		else if (dims[i] == 0)
 			empty++;
 		else if (left % dims[i] != 0)
 			rc = gompi_error(&v, MPI_ERR_DIMS,
-					 "the dimensions that are given do not divide %d processes: dims[%d] is %d",
-					 nnodes, i, dims[i]);
+					 "the given dimensions do not divide %d processes: dims[%d] is %d", nnodes, i,
+					 dims[i]);
 		else
 			left /= dims[i];
 	}
 	if (rc == MPI_SUCCESS && empty == 0 && left != 1)
-		rc = gompi_error(&v, MPI_ERR_DIMS, "all dimensions are given, and their product is not %d", nnodes);
+		rc = gompi_error(&v, MPI_ERR_DIMS, "all dimensions are given, but their product is not %d", nnodes);
 	if (rc != MPI_SUCCESS)
 		return gompi_refuse(rc, call, v.text, GOMPI_ON_NONE, 0);
 	if (empty == 0)

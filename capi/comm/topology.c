@@ -38,7 +38,8 @@ static inline const struct gompi_comm *with_topology(MPI_Comm comm, int kind, co
 	if (__builtin_expect(c != NULL && c->topology.kind == kind, 1))
 		return c;
 	*rc = c == NULL ? gompi_not_a_communicator(comm, call)
-			: gompi_refuse(MPI_ERR_TOPOLOGY, call, "the communicator has no topology of this kind",
+			: gompi_refuse(MPI_ERR_TOPOLOGY, call,
+				       "the communicator has no topology of the kind that the call needs",
 				       GOMPI_ON_COMM, (uintptr_t)comm);
 	return NULL;
 }
@@ -48,18 +49,21 @@ static inline bool no_list(int n, const void *at) { return n < 0 || (n > 0 && at
 
 __attribute__((cold, noinline)) static int refuse_list(MPI_Comm comm, const char *call, const char *what, int n,
 						       const void *at) {
-	return refuse_topology(comm, call, MPI_ERR_ARG, "%d %s at address %#llx", n, what,
+	return refuse_topology(comm, call, MPI_ERR_ARG,
+			       "%d %s at address %#llx: the number must not be negative, nor the address NULL", n, what,
 			       (unsigned long long)(uintptr_t)at);
 }
 
 __attribute__((cold, noinline)) static int refuse_member(MPI_Comm comm, const char *call, int rank, int size) {
-	return refuse_topology(comm, call, MPI_ERR_RANK, "rank is %d: the communicator has %d processes", rank, size);
+	return refuse_topology(comm, call, MPI_ERR_RANK, "rank is %d; valid ranks of the communicator are 0 to %d",
+			       rank, size - 1);
 }
 
 // Raises the error for result arrays of a grid that are too short or missing.
 __attribute__((cold, noinline)) static int refuse_room(MPI_Comm comm, const char *call, int most, int n) {
 	if (most < n)
-		return refuse_topology(comm, call, MPI_ERR_ARG, "maxdims is %d where %d are needed", most, n);
+		return refuse_topology(comm, call, MPI_ERR_ARG, "maxdims is %d, but the topology has %d dimensions",
+				       most, n);
 	return refuse_list(comm, call, "results", n, NULL);
 }
 
@@ -127,7 +131,8 @@ int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 			if (!periods_of(t)[i])
 				return refuse_topology(
 					comm, "MPI_Cart_rank", MPI_ERR_ARG,
-					"coords[%d] is %d: that dimension has %d places and is not periodic", i, x, d);
+					"coords[%d] is %d; the dimension has %d coordinates from 0 and is not periodic",
+					i, x, d);
 			x = (x % d + d) % d;
 		}
 		at = at * d + x;
@@ -178,7 +183,8 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 	const struct gompi_topology *t = &c->topology;
 	if ((uint32_t)direction >= (uint32_t)t->n)
 		return refuse_topology(comm, "MPI_Cart_shift", MPI_ERR_ARG,
-				       "direction is %d: the grid has %d dimensions", direction, t->n);
+				       "direction is %d; the topology has %d dimensions, numbered from 0", direction,
+				       t->n);
 	if (rank_source == NULL || rank_dest == NULL)
 		return no_result(comm, "MPI_Cart_shift");
 	if (disp == 1) {
@@ -200,7 +206,7 @@ __attribute__((cold, noinline)) static int too_large(MPI_Comm comm, int size, in
 	for (int i = 0; i < ndims && n < sizeof list - 16; i++)
 		n += (size_t)snprintf(list + n, sizeof list - n, i == 0 ? "%d" : " %d", dims[i]);
 	return refuse_topology(comm, "MPI_Cart_map", MPI_ERR_ARG,
-			       "a grid of [%s] has more places than the communicator members, %d", list, size);
+			       "a grid of [%s] needs more than the %d processes of the communicator", list, size);
 }
 
 // Returns the communicator if it is an intracommunicator and newrank is not NULL. Otherwise raises the error, stores in
@@ -209,10 +215,12 @@ static inline const struct gompi_comm *to_map(MPI_Comm comm, const char *call, c
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (__builtin_expect(c != NULL && newrank != NULL && !c->inter, 1))
 		return c;
-	*rc = c == NULL         ? gompi_not_a_communicator(comm, call)
-	      : newrank == NULL ? no_result(comm, call)
-				: refuse_topology(comm, call, MPI_ERR_COMM,
-						  "it is an intercommunicator: an intracommunicator is needed");
+	*rc = c == NULL ? gompi_not_a_communicator(comm, call)
+	      : newrank == NULL
+		      ? no_result(comm, call)
+		      : refuse_topology(
+				comm, call, MPI_ERR_COMM,
+				"the communicator is an intercommunicator; the call needs an intracommunicator");
 	return NULL;
 }
 
@@ -231,7 +239,8 @@ int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods
 		return refuse_list(comm, call, "periods", ndims, periods);
 	for (int i = 0; i < ndims; i++) {
 		if (dims[i] <= 0)
-			return refuse_topology(comm, call, MPI_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
+			return refuse_topology(comm, call, MPI_ERR_DIMS, "dims[%d] is %d; it must be positive", i,
+					       dims[i]);
 		if ((places *= dims[i]) > c->size)
 			return too_large(comm, c->size, ndims, dims);
 	}
@@ -253,15 +262,19 @@ int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges
 		return refuse_list(comm, call, "edges", n, edges);
 	if (nnodes > c->size)
 		return refuse_topology(comm, call, MPI_ERR_ARG,
-				       "a graph of %d nodes, and the communicator has %d members", nnodes, c->size);
+				       "the graph has %d nodes, but the communicator only %d processes", nnodes,
+				       c->size);
 	for (int i = 0; i < nnodes; last = indx[i++])
 		if (indx[i] < last || indx[i] > n)
-			return refuse_topology(comm, call, MPI_ERR_ARG, "index[%d] is %d, after %d and with %d edges",
-					       i, indx[i], last, n);
+			return refuse_topology(
+				comm, call, MPI_ERR_ARG,
+				"index[%d] is %d; it must be from %d (previous entry) to %d (number of edges)", i,
+				indx[i], last, n);
 	for (int i = 0; i < n; i++)
 		if ((uint32_t)edges[i] >= (uint32_t)nnodes)
-			return refuse_topology(comm, call, MPI_ERR_ARG, "edges[%d] is %d: the graph has %d nodes", i,
-					       edges[i], nnodes);
+			return refuse_topology(comm, call, MPI_ERR_ARG,
+					       "edges[%d] is %d; the graph has %d nodes, numbered from 0", i, edges[i],
+					       nnodes);
 	*newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }

@@ -22,7 +22,7 @@ int gompi_type_attributes_copy(struct gompi_verdict *v, uintptr_t from, uintptr_
 	int rc = gompi_attributes_copy(v, GOMPI_KEYVAL_TYPE, t, from, to, &t);
 	if (rc == MPI_SUCCESS && t != NULL && gompi_table_put(gompi_type_attributes_table(to), to, t) != t) {
 		gompi_attributes_close(t);
-		rc = gompi_error(v, MPI_ERR_NO_MEM, "no memory for a datatype's attributes");
+		rc = gompi_error(v, MPI_ERR_NO_MEM, "out of memory for the attributes of a datatype");
 	}
 	return rc;
 }

@@ -1,4 +1,5 @@
 #include "datatype/buffer.h"
+#include "datatype/label.h"
 
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
 		       struct gompi_verdict *v) {
@@ -7,27 +8,26 @@ int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MP
 		return MPI_SUCCESS;
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)
-		return gompi_error(v, MPI_ERR_TYPE, "%#lx is no datatype, or not committed",
-				   (unsigned long)(uintptr_t)type);
+		return gompi_type_unusable(v, "the datatype", type);
 	if (count < 0)
-		return gompi_error(v, MPI_ERR_COUNT, "count is %lld", (long long)count);
+		return gompi_error(v, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
 	if (nothing || count == 0 || t->size == 0)
 		return MPI_SUCCESS;
 	int64_t bytes, lo, hi;
+	char label[GOMPI_LABEL];
 	bool sized = gompi_type_bytes(t, count, &bytes), bounded = gompi_type_bounds(t, count, &lo, &hi);
 	if (!sized || !bounded)
 		return gompi_error(v, sized && count <= INT32_MAX ? MPI_ERR_COUNT : MPI_ERR_VALUE_TOO_LARGE,
-				   "%lld elements of datatype %#lx have more bytes, or lie farther apart, than 64 bits "
-				   "can count",
-				   (long long)count, (unsigned long)(uintptr_t)type);
+				   "%lld elements of datatype %s exceed the range of 64-bit sizes and displacements",
+				   (long long)count, gompi_type_label(type, label));
 	if (gompi_invalid_address(at, lo))
-		return gompi_error(v, MPI_ERR_BUFFER, "the buffer is %p, with %lld bytes of data from there %+lld on",
-				   at, (long long)bytes, (long long)lo);
+		return gompi_bad_buffer(v, "the buffer", at, bytes, lo);
 	uint64_t first = (uintptr_t)at + (uint64_t)lo, length = (uint64_t)hi - (uint64_t)lo;
 	if (length > INT64_MAX || first + length < first)
-		return gompi_error(v, MPI_ERR_BUFFER,
-				   "the buffer is %p, with data from there %+lld to %+lld, beyond all addresses", at,
-				   (long long)lo, (long long)hi);
+		return gompi_error(
+			v, MPI_ERR_BUFFER,
+			"the buffer at %p has data from offset %+lld to %+lld, which exceeds the address space", at,
+			(long long)lo, (long long)hi);
 	b->at = (char *)(uintptr_t)at;
 	b->size = bytes;
 	if (t->flags & GOMPI_TYPE_CONTIGUOUS) {

@@ -7,7 +7,7 @@
 #include "base/verdict.h"
 #include "datatype/z_calls.h"
 
-static const char no_status[] = "status is a null pointer or MPI_STATUS_IGNORE";
+static const char no_status[] = "status is NULL or MPI_STATUS_IGNORE";
 
 // Returns bytes / size, or MPI_UNDEFINED if size does not divide bytes. Most processors divide 32 bits in half the time
 // of 64.
@@ -91,7 +91,7 @@ static inline bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f
 
 static __attribute__((cold)) int refuse_elements(const char *call, MPI_Datatype datatype, int64_t n) {
 	struct gompi_verdict v;
-	gompi_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) cannot be in a status",
+	gompi_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) do not fit into a status",
 		    (long long)n, (unsigned long long)(uintptr_t)datatype, (long long)gompi_facts_get(datatype)->size);
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }

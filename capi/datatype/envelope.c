@@ -13,9 +13,10 @@ int gompi_type_get_envelope(MPI_Datatype datatype, int *integers, int *addresses
 	if (integers == NULL || addresses == NULL || datatypes == NULL || combiner == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	if (f->large)
-		return gompi_refuse(MPI_ERR_TYPE, call,
-				    "the datatype was constructed with large counts: use the function that ends in _c",
-				    GOMPI_ON_NONE, 0);
+		return gompi_refuse(
+			MPI_ERR_TYPE, call,
+			"the datatype was created with large counts: call the function whose name ends in _c",
+			GOMPI_ON_NONE, 0);
 	*integers = gompi_as_int(f->integers);
 	*addresses = gompi_as_int(f->addresses);
 	*datatypes = gompi_as_int(f->types);

@@ -8,9 +8,9 @@
 int gompi_not_a_datatype(MPI_Datatype datatype, const char *call) {
 	struct gompi_verdict v;
 	if (datatype == MPI_DATATYPE_NULL)
-		gompi_error(&v, MPI_ERR_TYPE, "MPI_DATATYPE_NULL is not a datatype");
+		gompi_error(&v, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
 	else
-		gompi_error(&v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that was freed",
+		gompi_error(&v, MPI_ERR_TYPE, "%#llx is not a datatype, or has been freed",
 			    (unsigned long long)(uintptr_t)datatype);
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }

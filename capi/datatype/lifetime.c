@@ -37,8 +37,8 @@ int gompi_type_free(MPI_Datatype *datatype) {
 	if (is_the_librarys(f->combiner)) {
 		char name[MPI_MAX_OBJECT_NAME];
 		gompi_type_name(handle, name);
-		gompi_error(&v, MPI_ERR_TYPE, "datatype %#llx %s is predefined and cannot be freed",
-			    (unsigned long long)handle, name);
+		gompi_error(&v, MPI_ERR_TYPE, "%s (%#llx) is a predefined datatype and cannot be freed", name,
+			    (unsigned long long)handle);
 		return refuse_free(&v);
 	}
 	if (gompi_type_attributes_of(handle) != NULL && gompi_type_attributes_delete(&v, handle) != MPI_SUCCESS)

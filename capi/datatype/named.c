@@ -30,12 +30,12 @@ int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
 		of = logicals_of;
 		break;
 	default:
-		gompi_error(&v, MPI_ERR_ARG, "typeclass %d is none of MPI_TYPECLASS_", typeclass);
+		gompi_error(&v, MPI_ERR_ARG, "typeclass is %d, which is not an MPI_TYPECLASS_ constant", typeclass);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	bool power = size > 0 && size <= 32 && (size & (size - 1)) == 0;
 	if (!power || of[__builtin_ctz((unsigned)size)] == 0) {
-		gompi_error(&v, MPI_ERR_ARG, "no type of that class has %d bytes", size);
+		gompi_error(&v, MPI_ERR_ARG, "no predefined datatype of this class has %d bytes", size);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	if (datatype == NULL)

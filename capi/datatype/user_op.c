@@ -14,11 +14,11 @@ static int refuse_op(const char *call, const struct gompi_verdict *v) {
 static int no_op(const char *call, MPI_Op op) {
 	struct gompi_verdict v;
 	if (op == MPI_OP_NULL)
-		gompi_error(&v, MPI_ERR_OP, "MPI_OP_NULL is not an operation");
+		gompi_error(&v, MPI_ERR_OP, "the operation is MPI_OP_NULL");
 	else if ((uintptr_t)op >> GOMPI_KIND_BITS == GOMPI_KIND_OP)
-		gompi_error(&v, MPI_ERR_OP, "operation handle %#zx was freed or never made", (size_t)op);
+		gompi_error(&v, MPI_ERR_OP, "operation %#zx has been freed, or was never created", (size_t)op);
 	else
-		gompi_error(&v, MPI_ERR_OP, "%#zx is not an operation handle", (size_t)op);
+		gompi_error(&v, MPI_ERR_OP, "%#zx is not an operation", (size_t)op);
 	return refuse_op(call, &v);
 }
 
@@ -32,7 +32,7 @@ static int make_op(const char *call, uintptr_t function, bool large, int commute
 	if (op == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	if (function == 0) {
-		gompi_error(&v, MPI_ERR_ARG, "the function of an operation is a null pointer");
+		gompi_error(&v, MPI_ERR_ARG, "the function of the operation is NULL");
 		return refuse_op(call, &v);
 	}
 	gompi_biased_take(&gompi_user_ops.lock);
@@ -48,7 +48,7 @@ static int make_op(const char *call, uintptr_t function, bool large, int commute
 	}
 	gompi_biased_give(&gompi_user_ops.lock);
 	if (handle == 0) {
-		gompi_error(&v, MPI_ERR_NO_MEM, "%d operations are in use, or there is no memory: no more are possible",
+		gompi_error(&v, MPI_ERR_NO_MEM, "cannot create an operation: %d are in use, or out of memory",
 			    gompi_objects_used(&gompi_user_ops));
 		return refuse_op(call, &v);
 	}

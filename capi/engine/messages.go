@@ -47,9 +47,9 @@ func Open(p *p2p.Place) (p2p.Carrier, error) {
 		return m, nil
 	}
 	if errors.Is(err, unix.ENOMEM) {
-		return nil, errors.New("no memory")
+		return nil, errors.New("out of memory")
 	}
-	return nil, fmt.Errorf("no random bytes: getrandom and /dev/urandom: %w", err)
+	return nil, fmt.Errorf("cannot read random bytes: getrandom and /dev/urandom: %w", err)
 }
 
 // Close frees the memory. No message may be in progress.

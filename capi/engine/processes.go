@@ -21,7 +21,7 @@ type Processes struct{ c *C.struct_gompi_processes }
 func NewProcesses() (*Processes, error) {
 	t := &Processes{C.gompi_processes_new()}
 	if t.c == nil {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a table of processes")
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for the table of processes")
 	}
 	return t, nil
 }
@@ -48,7 +48,7 @@ func (t *Processes) Add(job uint32, nodeOf, index []int32) (first int32, err err
 	first = int32(C.gompi_processes_add(t.c, C.uint32_t(job), C.int(len(nodeOf)),
 		(*C.int32_t)(unsafe.SliceData(nodeOf)), (*C.int32_t)(unsafe.SliceData(index))))
 	if first < 0 {
-		return -1, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for %d processes beside the %d that are known",
+		return -1, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for %d more processes; %d are known",
 			len(nodeOf), t.Count())
 	}
 	return first, nil

@@ -195,7 +195,7 @@ static __attribute__((noinline)) int other_error_class(int errorcode, int *error
 		return gompi_no_place("MPI_Error_class", GOMPI_ON_NONE, 0);
 	int class = gompi_error_class_of(errorcode);
 	if (class < 0) {
-		gompi_error(&v, MPI_ERR_ARG, "%d is no error class or code", errorcode);
+		gompi_error(&v, MPI_ERR_ARG, "%d is not an error class or code", errorcode);
 		return raise_verdict("MPI_Error_class", &v);
 	}
 	*errorclass = class;
@@ -219,7 +219,7 @@ int gompi_error_string(int errorcode, char *string, int *resultlen) {
 	bool no_place = string == NULL || resultlen == NULL;
 	int n = no_place ? gompi_error_class_of(errorcode) : gompi_error_text(errorcode, string);
 	if (n < 0) {
-		gompi_error(&v, MPI_ERR_ARG, "%d is no error class or code", errorcode);
+		gompi_error(&v, MPI_ERR_ARG, "%d is not an error class or code", errorcode);
 		return raise_verdict("MPI_Error_string", &v);
 	}
 	if (no_place)
@@ -230,7 +230,7 @@ int gompi_error_string(int errorcode, char *string, int *resultlen) {
 GOMPI_ENTRY(MPI_Error_string, gompi_error_string);
 
 static int no_more_codes(const char *call) {
-	return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another error code", GOMPI_ON_NONE, 0);
+	return gompi_refuse(MPI_ERR_NO_MEM, call, "out of memory for an error code", GOMPI_ON_NONE, 0);
 }
 
 int gompi_add_error_class(int *errorclass) {
@@ -254,7 +254,7 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorclass);
 	if (class_at(errorclass) < 0 && (c == NULL || class_of(c) != errorclass))
-		return code_done(call, gompi_error(&v, MPI_ERR_ARG, "%d is no error class", errorclass), &v);
+		return code_done(call, gompi_error(&v, MPI_ERR_ARG, "%d is not an error class", errorclass), &v);
 	int n = add_locked(false, errorclass);
 	if (n != 0 && (c = added_at(errorclass)) != NULL)
 		c->codes++;
@@ -288,12 +288,12 @@ int gompi_add_error_string(int errorcode, const char *string) {
 	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorcode);
 	if (c == NULL)
-		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error class or code that was added", errorcode);
+		rc = gompi_error(&v, MPI_ERR_ARG, "%d is not an error class or code that was added", errorcode);
 	else if (n >= MPI_MAX_ERROR_STRING)
-		rc = gompi_error(&v, MPI_ERR_ARG, "an error string of %zu bytes: at most %d are possible", n,
+		rc = gompi_error(&v, MPI_ERR_ARG, "the error string has %zu bytes; the maximum is %d", n,
 				 MPI_MAX_ERROR_STRING - 1);
 	else if (!make_text_room(c, n + 1))
-		rc = gompi_error(&v, MPI_ERR_NO_MEM, "no memory for an error string");
+		rc = gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for an error string");
 	else
 		memcpy(c->text, string, n + 1);
 	return code_done(call, rc, &v);
@@ -306,9 +306,10 @@ int gompi_remove_error_class(int errorclass) {
 	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(errorclass);
 	if (c == NULL || class_of(c) != errorclass)
-		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error class that was added", errorclass);
+		rc = gompi_error(&v, MPI_ERR_ARG, "%d is not an error class that was added", errorclass);
 	else if (c->codes > 0)
-		rc = gompi_error(&v, MPI_ERR_ARG, "error class %d still has %d error codes", errorclass, c->codes);
+		rc = gompi_error(&v, MPI_ERR_ARG, "error class %d still has %d error codes: remove these first",
+				 errorclass, c->codes);
 	else
 		remove_locked(errorclass);
 	return code_done("MPI_Remove_error_class", rc, &v);
@@ -321,9 +322,10 @@ int gompi_remove_error_code(int errorcode) {
 	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(errorcode);
 	if (c == NULL || class_of(c) == errorcode) {
-		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error code that was added", errorcode);
+		rc = gompi_error(&v, MPI_ERR_ARG, "%d is not an error code that was added", errorcode);
 	} else if (c->text != NULL) {
-		rc = gompi_error(&v, MPI_ERR_ARG, "error code %d still has its string \"%s\"", errorcode, c->text);
+		rc = gompi_error(&v, MPI_ERR_ARG, "error code %d still has the string \"%s\": remove it first",
+				 errorcode, c->text);
 	} else {
 		struct added_code *class = added_at(class_of(c));
 		if (class != NULL)
@@ -340,7 +342,7 @@ int gompi_remove_error_string(int errorcode) {
 	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorcode);
 	if (c == NULL) {
-		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error class or code that was added", errorcode);
+		rc = gompi_error(&v, MPI_ERR_ARG, "%d is not an error class or code that was added", errorcode);
 	} else if (c->text == NULL) {
 		rc = gompi_error(&v, MPI_ERR_ARG, "error code %d has no string", errorcode);
 	} else {

@@ -51,7 +51,10 @@ void gompi_errhandler_begin(struct gompi_raises *r, uintptr_t h) {
 }
 
 static int not_a_handler(struct gompi_verdict *v, uintptr_t h) {
-	return gompi_error(v, MPI_ERR_ERRHANDLER, "%#llx is no error handler", (unsigned long long)h);
+	return gompi_error(v, MPI_ERR_ERRHANDLER,
+			   h == (uintptr_t)MPI_ERRHANDLER_NULL ? "the error handler is MPI_ERRHANDLER_NULL"
+							       : "%#llx is not an error handler, or has been freed",
+			   (unsigned long long)h);
 }
 
 int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, struct gompi_raises *r,
@@ -63,7 +66,7 @@ int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, struct gomp
 	if (x == NULL && !gompi_errhandler_predefined(h)) {
 		rc = not_a_handler(v, h);
 	} else if (x != NULL && x->kind != kind) {
-		rc = gompi_error(v, MPI_ERR_ERRHANDLER, "error handler %#llx was made for another kind of object",
+		rc = gompi_error(v, MPI_ERR_ERRHANDLER, "error handler %#llx was created for another kind of object",
 				 (unsigned long long)h);
 	} else {
 		keep_locked(h);
@@ -112,7 +115,7 @@ __attribute__((always_inline)) static inline int create_errhandler(const char *c
 		if (x != NULL)
 			gompi_objects_give(&errhandlers, x);
 		gompi_biased_give(&errhandlers.lock);
-		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another error handler", GOMPI_ON_NONE, 0);
+		return gompi_refuse(MPI_ERR_NO_MEM, call, "out of memory for an error handler", GOMPI_ON_NONE, 0);
 	}
 	*x = (struct errhandler){.kind = kind, .refs = 1, .function = function};
 	gompi_biased_give(&errhandlers.lock);

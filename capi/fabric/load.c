@@ -88,7 +88,7 @@ bool gompi_libfabric_load(char why[GOMPI_FABRIC_TEXT]) {
 	restore_signals(kept);
 	if (library == NULL) {
 		snprintf(why, GOMPI_FABRIC_TEXT,
-			 "the job spans nodes, and libfabric is not installed here (%s): install the package "
+			 "the job spans nodes, but libfabric is not installed on this one (%s): install the package "
 			 "libfabric1 (Debian, Ubuntu) or libfabric (Fedora, RHEL, SUSE)",
 			 error);
 		return false;
@@ -102,7 +102,7 @@ bool gompi_libfabric_load(char why[GOMPI_FABRIC_TEXT]) {
 		return true;
 	uint32_t version = l->version != NULL ? l->version() : 0;
 	snprintf(why, GOMPI_FABRIC_TEXT,
-		 "libfabric.so.1 here is version %u.%u; the job spans nodes, which takes 1.17 or later",
+		 "libfabric.so.1 on this node is version %u.%u; a job on several nodes needs 1.17 or later",
 		 FI_MAJOR(version), FI_MINOR(version));
 	return false;
 }

@@ -23,11 +23,11 @@
 static const struct {
 	const char *name, *why;
 } unfit[] = {
-	{"net", "its reads need the target's threads, and its descriptor is always ready"},
-	{"net;ofi_rxm", "its descriptor is always ready, which takes a core"},
-	{"sockets", "milliseconds for each operation; no longer maintained"},
-	{"udp;ofi_rxd", "it does not notice a dead peer, and is slow"},
-	{"shm", "one node only"},
+	{"net", "its reads need the target's threads, and its file descriptor is always ready"},
+	{"net;ofi_rxm", "its file descriptor is always ready, so its progress thread occupies a core"},
+	{"sockets", "takes milliseconds for each operation; no longer maintained"},
+	{"udp;ofi_rxd", "does not detect failed processes, and is slow"},
+	{"shm", "works on one node only"},
 };
 
 static const char *unfit_why(const char *name) {
@@ -111,7 +111,7 @@ static struct fi_info *candidates(const char *name, char why[GOMPI_FABRIC_TEXT])
 	if (rc == 0)
 		return found;
 	const char *by_user = getenv("FI_PROVIDER");
-	snprintf(why, GOMPI_FABRIC_TEXT, "libfabric finds no provider%s%s%s%s that can carry MPI between nodes: %s",
+	snprintf(why, GOMPI_FABRIC_TEXT, "libfabric has no provider%s%s%s%s that supports MPI between nodes: %s",
 		 name != NULL ? " " : "", name != NULL ? name : "", by_user != NULL ? " in FI_PROVIDER=" : "",
 		 by_user != NULL ? by_user : "", gompi_libfabric_text(-rc));
 	return NULL;
@@ -144,7 +144,8 @@ bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char wh
 	if (i != NULL || asked == NULL)
 		return true;
 	snprintf(why, GOMPI_FABRIC_TEXT,
-		 "libfabric has no provider %s here that can carry MPI between nodes; gompi-info --fabric tells why",
+		 "libfabric on this node has no provider %s that supports MPI between nodes; gompi-info --fabric "
+		 "prints the reason",
 		 asked);
 	return false;
 }
@@ -167,11 +168,11 @@ static int list_new(const struct fi_info *all, const struct gompi_provider *chos
 		snprintf(c->provider.name, sizeof c->provider.name, "%s", name);
 		c->provider.version = i->fabric_attr->prov_version;
 		c->taken = chosen != NULL && strcmp(name, chosen->name) == 0;
-		c->why = c->taken            ? "the first that can do what is needed"
+		c->why = c->taken            ? "the first suitable provider"
 			 : lacks != NULL     ? lacks
-			 : !fits(i)          ? "its messages are too short, or its keys too long"
+			 : !fits(i)          ? "its maximum message size is too small, or its memory keys are too long"
 			 : unfit_for != NULL ? unfit_for
-					     : "it could be taken as well: GOMPIRMA_PROVIDER";
+					     : "suitable; select it with GOMPIRMA_PROVIDER";
 	}
 	return n;
 }
@@ -184,9 +185,9 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 	int n = 1;
 	choose_own(&list[0].provider);
 	list[0].taken = taken;
-	list[0].why = !taken           ? "it could be taken as well: GOMPIRMA_PROVIDER"
-		      : wanted != NULL ? "asked for; gompirma's own"
-				       : "gompirma's own, where libfabric knows no better network";
+	list[0].why = !taken           ? "suitable; select it with GOMPIRMA_PROVIDER"
+		      : wanted != NULL ? "gompirma's own provider, selected by GOMPIRMA_PROVIDER"
+				       : "gompirma's own provider; libfabric has no better network";
 	char none[GOMPI_FABRIC_TEXT]; // not an error: libfabric may not be needed
 	if (!gompi_libfabric_load(none))
 		return n;
@@ -195,9 +196,8 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 		gompi_libfabric.freeinfo(all);
 	}
 	if (gompi_libfabric_getinfo(NULL, &all) == 0) {
-		n = list_new(
-			all, NULL, list, n, most,
-			"no reliable endpoints without connections that have messages and access to remote memory");
+		n = list_new(all, NULL, list, n, most,
+			     "no reliable datagram endpoints (FI_EP_RDM) with messages and RMA");
 		gompi_libfabric.freeinfo(all);
 	}
 	return n;
@@ -205,7 +205,7 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 
 // Writes to why which step of opening the endpoint has failed. Returns false.
 static bool open_failed(const char *step, const char *provider, int rc, char why[GOMPI_FABRIC_TEXT]) {
-	snprintf(why, GOMPI_FABRIC_TEXT, "%s of the provider %s: %s", step, provider,
+	snprintf(why, GOMPI_FABRIC_TEXT, "%s of provider %s failed: %s", step, provider,
 		 gompi_net.own ? strerror(-rc) : gompi_libfabric_text(-rc));
 	return false;
 }
@@ -294,23 +294,24 @@ static bool open_provider(const struct gompi_provider *provider, char address[GO
 	if (i == NULL || i->fabric_attr->prov_version != provider->version) {
 		uint32_t here = i != NULL ? i->fabric_attr->prov_version : 0;
 		snprintf(why, GOMPI_FABRIC_TEXT,
-			 "rank 0 has chosen libfabric's provider %s in version %u.%u, which is %s%u.%u here: all nodes "
-			 "of a job need the same libfabric",
+			 "rank 0 uses libfabric's provider %s, version %u.%u; on this node it is %s%u.%u: install the "
+			 "same "
+			 "libfabric on all nodes",
 			 provider->name, FI_MAJOR(provider->version), FI_MINOR(provider->version),
-			 i != NULL ? "" : "missing, ", FI_MAJOR(here), FI_MINOR(here));
+			 i != NULL ? "version " : "missing, ", FI_MAJOR(here), FI_MINOR(here));
 		gompi_libfabric.freeinfo(all);
 		return false;
 	}
 	n->info = gompi_libfabric.dupinfo(i);
 	gompi_libfabric.freeinfo(all);
 	if (n->info == NULL)
-		return open_failed("copying the description", provider->name, -FI_ENOMEM, why);
+		return open_failed("fi_dupinfo", provider->name, -FI_ENOMEM, why);
 	int rc = gompi_libfabric.fabric(n->info->fabric_attr, &n->fabric, NULL);
 	if (rc != 0)
-		return open_failed("opening the fabric", provider->name, rc, why);
+		return open_failed("fi_fabric", provider->name, rc, why);
 	rc = fi_domain(n->fabric, n->info, &n->domain, NULL);
 	if (rc != 0)
-		return open_failed("opening the domain", provider->name, rc, why);
+		return open_failed("fi_domain", provider->name, rc, why);
 	*length = GOMPI_ADDRESS;
 	rc = open_queue(n);
 	if (rc == 0)
@@ -324,8 +325,8 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 	*host_length = 0;
 	if (is_own_tcp(provider->name) && provider->version != GOMPI_TCP_VERSION) {
 		snprintf(why, GOMPI_FABRIC_TEXT,
-			 "rank 0 speaks version %u of gompirma's TCP, this process version %u: all nodes of a job need "
-			 "the same gompirma",
+			 "rank 0 uses version %u of gompirma's TCP protocol, this process version %u: install the same "
+			 "gompirma on all nodes",
 			 provider->version, GOMPI_TCP_VERSION);
 		return false;
 	}

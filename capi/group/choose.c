@@ -30,7 +30,7 @@ static void close_marks(struct marks *m) {
 static bool is_marked(const struct marks *m, int rank) { return m->bits[rank / 64] >> rank % 64 & 1; }
 
 static int out_of_memory(struct gompi_verdict *v, int n) {
-	return gompi_error(v, MPI_ERR_NO_MEM, "no memory for the ranks of %d processes", n);
+	return gompi_error(v, MPI_ERR_NO_MEM, "out of memory for the ranks of %d processes", n);
 }
 
 // Marks n ranks. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_RANK if a number is not a rank of g or occurs
@@ -38,10 +38,11 @@ static int out_of_memory(struct gompi_verdict *v, int n) {
 static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const int ranks[], struct gompi_verdict *v) {
 	for (int i = 0; i < n; i++) {
 		if ((uint32_t)ranks[i] >= (uint32_t)g->n)
-			return gompi_error(v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has %d processes", i,
+			return gompi_error(v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has only %d processes", i,
 					   ranks[i], g->n);
 		if (is_marked(m, ranks[i]))
-			return gompi_error(v, MPI_ERR_RANK, "ranks[%d] is %d, which is named before", i, ranks[i]);
+			return gompi_error(v, MPI_ERR_RANK, "ranks[%d] is %d, which occurs twice in the list", i,
+					   ranks[i]);
 		m->bits[ranks[i] / 64] |= UINT64_C(1) << ranks[i] % 64;
 	}
 	return MPI_SUCCESS;
@@ -70,7 +71,9 @@ static const struct gompi_group *from_list(MPI_Group group, const char *call, co
 	if (g == NULL) {
 		*rc = gompi_not_a_group(group, call);
 	} else if (n < 0 || (n > 0 && list == NULL)) {
-		gompi_error(&v, MPI_ERR_ARG, "%d %s at address 0x%zx", n, what, (size_t)list);
+		gompi_error(&v, MPI_ERR_ARG,
+			    "%d %s at address 0x%zx: the number must not be negative, nor the address NULL", n, what,
+			    (size_t)list);
 		*rc = gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 		return NULL;
 	}
@@ -117,17 +120,18 @@ static int check_triplet(int i, const int range[3], int size, int room, int64_t 
 	*count = stride > 0 ? (last < first ? 0 : (last - first) / stride + 1)
 			    : (last > first ? 0 : (last - first) / stride + 1);
 	if (first < 0 || first >= size)
-		return gompi_error(v, MPI_ERR_RANK, "ranges[%d] begins at %d, but the group has %d processes", i,
+		return gompi_error(v, MPI_ERR_RANK, "ranges[%d] begins at %d, but the group has only %d processes", i,
 				   range[0], size);
 	int64_t end = first + (*count > 0 ? *count - 1 : 0) * stride;
 	if (end < 0 || end >= size)
 		return gompi_error(v, MPI_ERR_RANK,
-				   "ranges[%d] is (%d, %d, %d) and ends at %lld, but the group has %d processes", i,
-				   range[0], range[1], range[2], (long long)end, size);
+				   "ranges[%d] is (%d, %d, %d) and ends at %lld, but the group has only %d processes",
+				   i, range[0], range[1], range[2], (long long)end, size);
 	if (*count > room)
-		return gompi_error(v, MPI_ERR_RANK,
-				   "ranges up to [%d] name more than the %d processes of the group: one is named twice",
-				   i, size);
+		return gompi_error(
+			v, MPI_ERR_RANK,
+			"ranges[0] to ranges[%d] name more than the %d processes of the group: one occurs twice", i,
+			size);
 	return MPI_SUCCESS;
 }
 

@@ -13,14 +13,16 @@ gompi_a64 gompi_groups_version;
 
 int gompi_not_a_group(MPI_Group group, const char *call) {
 	struct gompi_verdict v;
-	gompi_error(&v, MPI_ERR_GROUP, "%#llx is no group, or one that was freed",
+	gompi_error(&v, MPI_ERR_GROUP,
+		    group == MPI_GROUP_NULL ? "the group is MPI_GROUP_NULL" : "%#llx is not a group, or has been freed",
 		    (unsigned long long)(uintptr_t)group);
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
 int gompi_no_more_groups(const char *call, int kind, uintptr_t object) {
 	struct gompi_verdict v;
-	gompi_error(&v, MPI_ERR_NO_MEM, "%d groups exist already, or there is no memory for one more", GOMPI_KIND_MOST);
+	gompi_error(&v, MPI_ERR_NO_MEM, "cannot create a group: the maximum of %d is reached, or out of memory",
+		    GOMPI_KIND_MOST);
 	return gompi_refuse(v.class, call, v.text, kind, object);
 }
 
@@ -203,14 +205,15 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	if (a == NULL || b == NULL)
 		return gompi_not_a_group(a == NULL ? group1 : group2, call);
 	if (n < 0 || (n > 0 && (ranks1 == NULL || ranks2 == NULL))) {
-		gompi_error(&v, MPI_ERR_ARG, "%d ranks at addresses %p and %p", n, (const void *)ranks1,
-			    (void *)ranks2);
+		gompi_error(&v, MPI_ERR_ARG,
+			    "%d ranks at addresses %p and %p: the number must not be negative, nor the addresses NULL",
+			    n, (const void *)ranks1, (void *)ranks2);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	int wrong = first_wrong(a, n, ranks1);
 	if (wrong < n) {
-		gompi_error(&v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has %d processes", wrong, ranks1[wrong],
-			    a->ranks.n);
+		gompi_error(&v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has only %d processes", wrong,
+			    ranks1[wrong], a->ranks.n);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	for (int i = 0; i < n; i++) {

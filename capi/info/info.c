@@ -211,13 +211,13 @@ static void unlock_info(void) { gompi_biased_give(&infos.lock); }
 
 static __attribute__((cold)) int no_info(struct gompi_verdict *v, MPI_Info info) {
 	if (info == MPI_INFO_NULL)
-		return gompi_error(v, MPI_ERR_INFO, "MPI_INFO_NULL is not an info object");
-	return gompi_error(v, MPI_ERR_INFO, "%#llx is not an info object, or one that was freed",
+		return gompi_error(v, MPI_ERR_INFO, "the info object is MPI_INFO_NULL");
+	return gompi_error(v, MPI_ERR_INFO, "%#llx is not an info object, or has been freed",
 			   (unsigned long long)(uintptr_t)info);
 }
 
 static __attribute__((cold)) int no_more_infos(struct gompi_verdict *v) {
-	return gompi_error(v, MPI_ERR_NO_MEM, "%d info objects are in use, or there is no memory: no more are possible",
+	return gompi_error(v, MPI_ERR_NO_MEM, "cannot create an info object: %d are in use, or out of memory",
 			   gompi_objects_used(&infos));
 }
 
@@ -235,14 +235,14 @@ static inline int check_key(struct gompi_verdict *v, const char *key, int *lengt
 	if (n == 0)
 		return gompi_error(v, MPI_ERR_INFO_KEY, "the info key is empty");
 	if (n >= MPI_MAX_INFO_KEY)
-		return gompi_error(v, MPI_ERR_INFO_KEY, "the info key has %zu characters, at most %d are possible", n,
+		return gompi_error(v, MPI_ERR_INFO_KEY, "the info key has %zu characters; the maximum is %d", n,
 				   MPI_MAX_INFO_KEY - 1);
 	return MPI_SUCCESS;
 }
 
-static int no_place(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_ARG, "the address of a result is NULL"); }
+static int no_place(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_ARG, "a result pointer is NULL"); }
 
-static int only_read(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_INFO, "MPI_INFO_ENV can only be read"); }
+static int only_read(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_INFO, "MPI_INFO_ENV is read-only"); }
 
 struct gompi_info *gompi_info_begin(void) {
 	gompi_biased_take(&infos.lock);
@@ -332,7 +332,7 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	struct gompi_verdict v;
 	int class;
 	if (argc < 0 || (argc > 0 && argv == NULL)) {
-		class = gompi_error(&v, MPI_ERR_ARG, "%d arguments at address %p", argc, (void *)argv);
+		class = gompi_error(&v, MPI_ERR_ARG, "argc is %d, and argv is at address %p", argc, (void *)argv);
 	} else if (info == NULL) {
 		class = no_place(&v);
 	} else {
@@ -393,17 +393,17 @@ int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 	if (x == NULL)
 		class = no_info(&v, info);
 	else if (value == NULL)
-		class = gompi_error(&v, MPI_ERR_INFO_VALUE, "the value is a null pointer");
+		class = gompi_error(&v, MPI_ERR_INFO_VALUE, "the value is NULL");
 	else if (info == MPI_INFO_ENV)
 		class = only_read(&v);
 	else if ((class = check_key(&v, key, &length)) == MPI_SUCCESS) {
 		size_t n = strlen(value);
 		if (n >= MPI_MAX_INFO_VAL)
 			class = gompi_error(&v, MPI_ERR_INFO_VALUE,
-					    "the value of info key %s has %zu characters, at most %d are possible", key,
-					    n, MPI_MAX_INFO_VAL - 1);
+					    "the value of info key %s has %zu characters; the maximum is %d", key, n,
+					    MPI_MAX_INFO_VAL - 1);
 		else if (!set_pair(x, key, length, value, (int)n))
-			class = gompi_error(&v, MPI_ERR_NO_MEM, "no memory for the value of info key %s", key);
+			class = gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for the value of info key %s", key);
 	}
 	unlock_info();
 	return end_info_call("MPI_Info_set", class, &v);
@@ -422,7 +422,7 @@ int gompi_info_delete(MPI_Info info, const char *key) {
 	else if ((class = check_key(&v, key, &length)) == MPI_SUCCESS) {
 		struct pair *p = find_key(x, key, length);
 		if (p == NULL)
-			class = gompi_error(&v, MPI_ERR_INFO_NOKEY, "info key %s is not there", key);
+			class = gompi_error(&v, MPI_ERR_INFO_NOKEY, "the info object has no key %s", key);
 		else
 			remove_pair(x, p);
 	}
@@ -448,7 +448,7 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 	else if (value == NULL || flag == NULL)
 		class = no_place(&v);
 	else if ((class = check_key(&v, key, &length)) == MPI_SUCCESS && valuelen < 0)
-		class = gompi_error(&v, MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen);
+		class = gompi_error(&v, MPI_ERR_ARG, "valuelen is %d; it must not be negative", valuelen);
 	if (class == MPI_SUCCESS) {
 		struct pair *p = find_key(x, key, length);
 		if (p != NULL) {
@@ -474,9 +474,9 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 	else if ((class = check_key(&v, key, &length)) != MPI_SUCCESS)
 		;
 	else if (*buflen < 0)
-		class = gompi_error(&v, MPI_ERR_ARG, "buflen is %d, it must not be negative", *buflen);
+		class = gompi_error(&v, MPI_ERR_ARG, "buflen is %d; it must not be negative", *buflen);
 	else if (*buflen > 0 && value == NULL)
-		class = gompi_error(&v, MPI_ERR_ARG, "value is a null pointer, though buflen is %d", *buflen);
+		class = gompi_error(&v, MPI_ERR_ARG, "value is NULL, but buflen is %d", *buflen);
 	if (class == MPI_SUCCESS) {
 		struct pair *p = find_key(x, key, length);
 		if (p != NULL) {
@@ -548,7 +548,8 @@ int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	} else if (key == NULL) {
 		class = no_place(&v);
 	} else if (n < 0 || n >= pairs_of(x)) {
-		class = gompi_error(&v, MPI_ERR_ARG, "key %d of an info object that has %d", n, pairs_of(x));
+		class = gompi_error(&v, MPI_ERR_ARG, "n is %d, but the info object has only %d keys, numbered from 0",
+				    n, pairs_of(x));
 	} else {
 		struct pair *p = first_pair(x);
 		while (n-- > 0)

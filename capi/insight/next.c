@@ -36,7 +36,7 @@ void *gompi_insight_find(int number, bool profiling) {
 	char name[128];
 	void *next = next_symbol(name_of(name, number, profiling));
 	if (next == NULL) {
-		fprintf(stderr, "libgompirma-insight.so: no library of MPI has %s\n", name);
+		fprintf(stderr, "libgompirma-insight.so: no MPI library defines %s\n", name);
 		abort();
 	}
 	gompi_store(&gompi_insight_table[profiling][number], next);

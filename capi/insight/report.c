@@ -45,7 +45,7 @@ static int later(const void *a, const void *b) {
 static void print_rows(struct gompi_insight_row *rows, int n, int ranks, double runs) {
 	qsort(rows, n, sizeof *rows, later);
 	fprintf(stderr, "gompirma: %d ranks, %.3g s each\n\n  %-30s %12s %16s %12s %8s  %s\n", ranks, runs / ranks,
-		"call", "count", "bytes", "seconds", "share", "most at rank");
+		"call", "count", "bytes", "seconds", "share", "max. rank");
 	for (int i = 0; i < n && i < SHOWN; i++)
 		fprintf(stderr, "  %-30s %12llu %16llu %12.4g %6.2f %%  %d (%.4g s)\n",
 			gompi_insight_names[rows[i].function], (unsigned long long)rows[i].calls,

@@ -519,7 +519,7 @@ void *gompi_threads_find(_Atomic(void *) *next, const char *name, const char *ve
 		}
 	}
 	if (found == NULL) {
-		fprintf(stderr, "libgompirma-insight.so: no library has %s\n", name);
+		fprintf(stderr, "libgompirma-insight.so: no library defines %s\n", name);
 		abort();
 	}
 	gompi_store(next, found);

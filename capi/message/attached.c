@@ -59,7 +59,7 @@ static bool add_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message
 struct gompi_bsend_message *gompi_attached_put(struct gompi_bsend_buffer *a, int64_t size, struct gompi_verdict *v) {
 	struct gompi_bsend_message *k = calloc(1, sizeof *k);
 	if (k == NULL) {
-		gompi_error(v, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)size);
+		gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a message of %lld bytes", (long long)size);
 		return NULL;
 	}
 	k->in = a;
@@ -73,14 +73,15 @@ struct gompi_bsend_message *gompi_attached_put(struct gompi_bsend_buffer *a, int
 		return k;
 	free(k);
 	if (fits)
-		gompi_error(v, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)size);
+		gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a message of %lld bytes", (long long)size);
 	else if (room == 0)
-		gompi_error(v, MPI_ERR_BUFFER, "a buffered send of %lld bytes, and no buffer is attached",
+		gompi_error(v, MPI_ERR_BUFFER,
+			    "a buffered send of %lld bytes needs a buffer: call MPI_Buffer_attach first",
 			    (long long)size);
 	else
 		gompi_error(v, MPI_ERR_BUFFER,
-			    "a buffered send needs %lld + %d bytes, and %lld of the %lld bytes of the buffer are in "
-			    "use",
+			    "a buffered send needs %lld + %d bytes, but %lld of the %lld bytes of the attached "
+			    "buffer are in use",
 			    (long long)size, MPI_BSEND_OVERHEAD, (long long)(all - (int64_t)room + 1), (long long)all);
 	return NULL;
 }

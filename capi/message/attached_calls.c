@@ -64,13 +64,15 @@ static __attribute__((noinline)) int attach_closer(const char *call, bool of_com
 	if (addr == MPI_BUFFER_AUTOMATIC)
 		size = automatic_size;
 	if (size < 0)
-		gompi_error(&v, MPI_ERR_ARG, "a buffer of %lld bytes", (long long)size);
+		gompi_error(&v, MPI_ERR_ARG, "the buffer size is %lld; it must not be negative", (long long)size);
 	else if (addr == NULL && size > 0)
-		gompi_error(&v, MPI_ERR_ARG, "a buffer of %lld bytes at a null address", (long long)size);
+		gompi_error(&v, MPI_ERR_ARG, "the buffer of %lld bytes is NULL", (long long)size);
 	else if (o.a == NULL && (o.a = first_attached(o.c)) == NULL)
-		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a buffer of %lld bytes", (long long)size);
+		gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a buffer of %lld bytes", (long long)size);
 	else if (!gompi_attached_begin(o.a, addr, size))
-		gompi_error(&v, MPI_ERR_BUFFER, "a buffer of %lld bytes is attached already", (long long)o.a->size);
+		gompi_error(&v, MPI_ERR_BUFFER,
+			    "a buffer of %lld bytes is already attached: call MPI_Buffer_detach first",
+			    (long long)o.a->size);
 	else
 		return MPI_SUCCESS;
 	return refuse_owner(&o, &v);
@@ -102,7 +104,7 @@ static __attribute__((noinline)) int detach_closer(const char *call, bool of_com
 	if (is_no_owner(&o, &rc))
 		return rc;
 	if (buffer_addr == NULL || (size == NULL && large == NULL))
-		class = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		class = gompi_error(&v, MPI_ERR_ARG, "a result pointer is NULL");
 	else if (o.a != NULL)
 		class = gompi_attached_end_later(o.m, o.a, o.call, &addr, &n, &v);
 	if (class != MPI_SUCCESS)
@@ -148,11 +150,11 @@ static __attribute__((noinline)) int iflush_closer(const char *call, bool of_com
 		return rc;
 	MPI_Request r = MPI_REQUEST_NULL;
 	if (request == NULL)
-		gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		gompi_error(&v, MPI_ERR_ARG, "a result pointer is NULL");
 	else if (o.a == NULL)
 		r = GOMPI_REQUEST_DONE;
 	else if ((r = gompi_attached_iflush(o.m, o.a, o.c != NULL ? o.c->id : 0)) == MPI_REQUEST_NULL)
-		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+		gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
 	if (r == MPI_REQUEST_NULL)
 		return refuse_owner(&o, &v);
 	*request = r;

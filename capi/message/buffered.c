@@ -43,7 +43,7 @@ static int buffered_send(const struct gompi_request *s, struct gompi_verdict *v)
 	} else {
 		gompi_attached_left(k);
 		l->completed = true;
-		gompi_error(v, MPI_ERR_NO_MEM, "no memory for a request");
+		gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a request");
 	}
 	gompi_lane_end_started(l);
 	gompi_call_step(m);

@@ -1,24 +1,27 @@
 #include "message/call.h"
 
 #include "base/loss.h"
+#include "datatype/label.h"
 #include "message/remote.h"
 #include "win/win.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive, struct gompi_verdict *v) {
+// Implements gompi_call_check, without the arguments in the error text.
+static inline int check_envelope(struct gompi_request *r, const struct gompi_envelope *e, bool receive,
+				 struct gompi_verdict *v) {
 	struct gompi_comm *c = gompi_comm_get(e->comm);
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	if (c == NULL || m == NULL)
 		return gompi_comm_none(v, e->comm);
 	bool nobody = e->peer == MPI_PROC_NULL;
 	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !nobody && !(receive && e->peer == MPI_ANY_SOURCE))
-		return gompi_error(v, MPI_ERR_RANK,
-				   "%s is %d: the communicator has %d processes to exchange messages with",
-				   receive ? "source" : "dest", e->peer, c->peers.n);
+		return gompi_error(v, MPI_ERR_RANK, "%s is %d; valid ranks of the communicator are 0 to %d",
+				   receive ? "source" : "dest", e->peer, c->peers.n - 1);
 	if (e->tag < 0 && !(receive && e->tag == MPI_ANY_TAG))
-		return gompi_error(v, MPI_ERR_TAG, "tag is %d: it must be from 0 to %d", e->tag, INT32_MAX);
+		return gompi_error(v, MPI_ERR_TAG, "tag is %d; it must be from 0 to %d", e->tag, INT32_MAX);
 	int class = gompi_buffer_check(&r->buf, e->at, e->count, e->type, nobody, v);
 	if (class != MPI_SUCCESS)
 		return class;
@@ -31,6 +34,27 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 	r->world = nobody || e->peer < 0 ? -1 : gompi_ranks_at(&c->peers, e->peer);
 	r->lane = gompi_lane_of(m, c->id);
 	return MPI_SUCCESS;
+}
+
+// Appends the arguments of a failed call to its error text.
+static __attribute__((cold, noinline)) void append_envelope(const struct gompi_envelope *e, bool receive,
+							    struct gompi_verdict *v) {
+	char label[GOMPI_LABEL], address[20];
+	const size_t n = strlen(v->text);
+	if (e->at == NULL && e->count == 0) // a probe, which has no buffer
+		snprintf(v->text + n, sizeof v->text - n, " (%s %d, tag %d)", receive ? "source" : "dest", e->peer,
+			 e->tag);
+	else
+		snprintf(v->text + n, sizeof v->text - n, " (buf %s, count %lld, datatype %s, %s %d, tag %d)",
+			 gompi_address_label(e->at, address), (long long)e->count, gompi_type_label(e->type, label),
+			 receive ? "source" : "dest", e->peer, e->tag);
+}
+
+int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive, struct gompi_verdict *v) {
+	const int class = check_envelope(r, e, receive, v);
+	if (__builtin_expect(class != MPI_SUCCESS, 0))
+		append_envelope(e, receive, v);
+	return class;
 }
 
 int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm) {
@@ -147,7 +171,7 @@ int gompi_send_class(const struct gompi_request *s, const char *call, struct gom
 	struct gompi_request *r = gompi_request_take(l);
 	if (r == NULL) {
 		gompi_lane_give(l);
-		return gompi_error(v, MPI_ERR_NO_MEM, "no memory for a request");
+		return gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a request");
 	}
 	*r = *s;
 	r->blocking = true;
@@ -275,7 +299,7 @@ struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi
 
 int gompi_call_no_request(const struct gompi_request *s, const char *call) {
 	struct gompi_verdict v;
-	gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+	gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
 	return gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
 }
 

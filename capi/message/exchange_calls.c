@@ -34,7 +34,7 @@ static int exchange(const struct gompi_envelope *out, const struct gompi_envelop
 	char place[ON_STACK], *own = NULL;
 	if (gompi_call_check(&s, out, false, &v) != MPI_SUCCESS || gompi_call_check(&r, in, true, &v) != MPI_SUCCESS ||
 	    ((replace || common(&s.buf, &r.buf)) && copy_apart(&s.buf, place, &own) != MPI_SUCCESS &&
-	     gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)s.buf.size)))
+	     gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a copy of %lld bytes", (long long)s.buf.size)))
 		return gompi_call_refuse(&v, out->call, out->comm);
 	struct gompi_lane *l = r.lane;
 	r.blocking = s.blocking = true;
@@ -213,7 +213,7 @@ static __attribute__((noinline)) int iexchange_closer(const struct gompi_envelop
 	gompi_lane_end_started(l);
 	gompi_call_step(l->home);
 	if (!started) {
-		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request and a copy of %lld bytes", (long long)n);
+		gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a request and a copy of %lld bytes", (long long)n);
 		return gompi_call_refuse(&v, out->call, out->comm);
 	}
 	*request = handle;

@@ -25,7 +25,7 @@ static void ask_query(struct gompi_request *r) {
 }
 
 static int say_code(struct gompi_verdict *v, const char *function, int code) {
-	return gompi_error(v, code, "the %s function of a generalized request returned %d", function, code);
+	return gompi_error(v, code, "the %s callback of a generalized request returned error %d", function, code);
 }
 
 static int ask_cancel(struct gompi_request *r, struct gompi_verdict *v) {
@@ -58,13 +58,14 @@ int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_fre
 	if (gompi_load(&gompi_messages_here) == NULL || request == NULL)
 		return gompi_call_error(call, MPI_ERR_ARG, "request is NULL");
 	if (query_fn == NULL || free_fn == NULL || cancel_fn == NULL)
-		return gompi_call_error(call, MPI_ERR_ARG, "the %s function is NULL",
+		return gompi_call_error(call, MPI_ERR_ARG, "the %s callback is NULL",
 					query_fn == NULL  ? "query"
 					: free_fn == NULL ? "free"
 							  : "cancel");
 	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_messages_here), 0, &generalized_kind, 0);
 	if (r == NULL)
-		return gompi_call_error(call, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+		return gompi_call_error(call, MPI_ERR_NO_MEM,
+					"out of memory for a request, or too many requests are active");
 	r->functions = (struct gompi_functions){query_fn, free_fn, cancel_fn, extra_state, NULL};
 	*request = (MPI_Request)gompi_request_handle(r);
 	return MPI_SUCCESS;
@@ -75,7 +76,7 @@ int gompi_grequest_complete(MPI_Request request) {
 	struct gompi_request *r = gompi_request_of(request);
 	if (r == NULL || r->kind != &generalized_kind || gompi_load(&r->state) != REQUEST_ACTIVE)
 		return gompi_call_error("MPI_Grequest_complete", MPI_ERR_REQUEST,
-					"%#zx is no generalized request that is under way", (size_t)request);
+					"%#zx is not an active generalized request", (size_t)request);
 	gompi_request_complete(r);
 	return MPI_SUCCESS;
 }

@@ -1,19 +1,20 @@
 #include "message/handles.h"
 
 int gompi_no_request(const char *call, MPI_Request request) {
-	return gompi_call_error(call, MPI_ERR_REQUEST, "%#zx is no request, or one that was completed or freed",
+	return gompi_call_error(call, MPI_ERR_REQUEST, "%#zx is not a request, or has been completed or freed",
 				(size_t)request);
 }
 
 int gompi_refuse_array(const char *call, const struct gompi_several *s, int i) {
 	if (s->count < 0)
-		return gompi_call_error(call, MPI_ERR_COUNT, "%d requests", s->count);
+		return gompi_call_error(call, MPI_ERR_COUNT, "the number of requests is %d; it must not be negative",
+					s->count);
 	if (s->count > 0 && s->requests == NULL)
-		return gompi_call_error(call, MPI_ERR_ARG, "the address of %d requests is NULL", s->count);
+		return gompi_call_error(call, MPI_ERR_ARG, "the array of %d requests is NULL", s->count);
 	if (i < 0)
-		return gompi_call_error(call, MPI_ERR_ARG, "an address for a result is NULL");
+		return gompi_call_error(call, MPI_ERR_ARG, "a result pointer is NULL");
 	return gompi_call_error(call, MPI_ERR_REQUEST,
-				"request %d of %d: %#zx is no request, or one that was completed or freed", i, s->count,
+				"request %d of %d: %#zx is not a request, or has been completed or freed", i, s->count,
 				(size_t)s->requests[i]);
 }
 

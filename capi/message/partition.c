@@ -116,7 +116,7 @@ static struct gompi_request *take_part(const struct gompi_request *described, st
 	struct gompi_request *m = gompi_request_take(described->lane);
 	if (m == NULL) {
 		struct gompi_verdict v;
-		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a partition");
+		gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a partition");
 		fail_round(of, &v);
 		return NULL;
 	}
@@ -275,12 +275,13 @@ static void say_refused(const struct gompi_request *r, struct gompi_verdict *v) 
 		gompi_request_say_text(r, v);
 	else if (p->refused == MPI_ERR_TRUNCATE)
 		gompi_error(v, p->refused,
-			    "the sender's %llu partitions of %llu bytes do not fit into the %lld bytes of the receiver",
+			    "the sender has %llu partitions of %llu bytes, but the receive buffer only %lld bytes",
 			    (unsigned long long)p->word.parts, (unsigned long long)p->word.size,
 			    (long long)r->buf.size);
 	else
 		gompi_error(v, p->refused, "%s",
-			    p->refused == MPI_ERR_NO_MEM ? "no memory for partitions" : "the sender's word is damaged");
+			    p->refused == MPI_ERR_NO_MEM ? "out of memory for partitions"
+							 : "the message of the sender is damaged (internal error)");
 }
 
 static void await_partitions(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
@@ -315,11 +316,14 @@ static int check_init(struct gompi_request *q, struct gompi_envelope *e, int par
 	if (gompi_call_check(q, e, !sends && !wild, v) != MPI_SUCCESS)
 		return v->class;
 	if (!counts)
-		return gompi_error(v, MPI_ERR_COUNT, "%d partitions of %lld elements", parts, (long long)each);
+		return gompi_error(
+			v, MPI_ERR_COUNT,
+			"partitions is %d and count %lld; both must not be negative, and the product must fit 64 bits",
+			parts, (long long)each);
 	if (request == NULL)
-		return gompi_error(v, MPI_ERR_ARG, "the address of a result is NULL");
+		return gompi_error(v, MPI_ERR_ARG, "a result pointer is NULL");
 	if (info != MPI_INFO_NULL && !gompi_info_is(info))
-		return gompi_error(v, MPI_ERR_INFO, "%#llx is not an info object, or one that was freed",
+		return gompi_error(v, MPI_ERR_INFO, "%#llx is not an info object, or has been freed",
 				   (unsigned long long)(uintptr_t)info);
 	return MPI_SUCCESS;
 }
@@ -336,7 +340,7 @@ static int init_partitioned(struct gompi_envelope *e, int parts, bool sends, MPI
 		if (p != NULL)
 			free((void *)(uintptr_t)p->passed);
 		free(p);
-		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+		gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
 		return gompi_call_refuse(&v, e->call, e->comm);
 	}
 	gompi_store(&r->state, REQUEST_INACTIVE);
@@ -356,7 +360,7 @@ static int init_partitioned(struct gompi_envelope *e, int parts, bool sends, MPI
 		p->channel = new_channel(r->lane);
 	if (q.peer != MPI_PROC_NULL && !meet(p, q.context)) {
 		gompi_request_forget(r, &v);
-		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request");
+		gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a request");
 		return gompi_call_refuse(&v, e->call, e->comm);
 	}
 	*request = (MPI_Request)gompi_request_handle(r);
@@ -387,7 +391,7 @@ static struct gompi_request *partitioned_request(const char *call, MPI_Request r
 		*rc = gompi_call_error(call, MPI_ERR_COMM, "MPI is not running");
 		return NULL;
 	}
-	gompi_error(&v, MPI_ERR_REQUEST, "%#zx is no partitioned request", (size_t)request);
+	gompi_error(&v, MPI_ERR_REQUEST, "%#zx is not a partitioned request", (size_t)request);
 	*rc = gompi_call_refuse(&v, call, r != NULL ? (MPI_Comm)r->comm : MPI_COMM_NULL);
 	return NULL;
 }
@@ -415,13 +419,14 @@ static int mark_ready(const char *call, struct gompi_request *r, int n, int firs
 	struct gompi_verdict v = {.class = MPI_SUCCESS};
 	int k = 0, over = 1;
 	if (!p->sends || gompi_load_acquire(&r->state) == REQUEST_INACTIVE)
-		gompi_error(&v, MPI_ERR_REQUEST, "the request is not an active partitioned send");
+		gompi_error(&v, MPI_ERR_REQUEST, "the request is not an active partitioned send: call MPI_Start first");
 	for (; v.class == MPI_SUCCESS && k < n; k++) {
 		int i = list != NULL ? list[k] : first + k;
 		if ((uint32_t)i >= (uint32_t)p->parts)
-			gompi_error(&v, MPI_ERR_ARG, "partition %d: the request has %d", i, p->parts);
+			gompi_error(&v, MPI_ERR_ARG,
+				    "partition is %d, but the request has %d partitions, numbered from 0", i, p->parts);
 		else if (gompi_swap_total(&p->passed[i], 1) != 0)
-			gompi_error(&v, MPI_ERR_ARG, "partition %d is ready already", i);
+			gompi_error(&v, MPI_ERR_ARG, "partition %d has already been marked ready", i);
 	}
 	if (__builtin_expect(v.class != MPI_SUCCESS, 0)) {
 		for (k -= 2; k >= 0; k--)
@@ -454,7 +459,8 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 		return rc;
 	int64_t n = (int64_t)partition_high - partition_low + 1;
 	if (n <= 0) {
-		gompi_error(&v, MPI_ERR_ARG, "partitions %d to %d", partition_low, partition_high);
+		gompi_error(&v, MPI_ERR_ARG, "partition_low is %d and partition_high %d; low must not exceed high",
+			    partition_low, partition_high);
 		return gompi_request_raise(&v, call, r->comm);
 	}
 	// One more than the number of partitions is enough to detect the error.
@@ -471,7 +477,8 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 	if (r == NULL)
 		return rc;
 	if (length < 0 || (length > 0 && array_of_partitions == NULL)) {
-		gompi_error(&v, MPI_ERR_ARG, "%d partitions at address %p", length, (const void *)array_of_partitions);
+		gompi_error(&v, MPI_ERR_ARG, "length is %d, and array_of_partitions is at address %p", length,
+			    (const void *)array_of_partitions);
 		return gompi_request_raise(&v, call, r->comm);
 	}
 	return mark_ready(call, r, length, 0, array_of_partitions);
@@ -514,17 +521,19 @@ int gompi_parrived(MPI_Request request, int partition, int *flag) {
 		return MPI_SUCCESS;
 	}
 	if (request == MPI_REQUEST_NULL)
-		return gompi_call_error(call, MPI_ERR_ARG, "the address of a result is NULL");
+		return gompi_call_error(call, MPI_ERR_ARG, "a result pointer is NULL");
 	struct gompi_request *r = partitioned_request(call, request, &rc);
 	if (r == NULL)
 		return rc;
 	const struct partitioned *p = partitioned_of(r);
 	if (flag == NULL)
-		gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		gompi_error(&v, MPI_ERR_ARG, "a result pointer is NULL");
 	else if (p->sends)
-		gompi_error(&v, MPI_ERR_REQUEST, "the request is a partitioned send");
+		gompi_error(&v, MPI_ERR_REQUEST,
+			    "the request is a partitioned send; the call needs a partitioned receive");
 	else if ((uint32_t)partition >= (uint32_t)p->parts)
-		gompi_error(&v, MPI_ERR_ARG, "partition %d: the request has %d", partition, p->parts);
+		gompi_error(&v, MPI_ERR_ARG, "partition is %d, but the request has %d partitions, numbered from 0",
+			    partition, p->parts);
 	if (v.class != MPI_SUCCESS)
 		return gompi_request_raise(&v, call, r->comm);
 	*flag = part_has_arrived(r, partition) || (gompi_message_progress() && part_has_arrived(r, partition));

@@ -62,7 +62,7 @@ static bool take_result(struct gompi_plan *p, const struct gompi_request *r) {
 	const struct gompi_result *s = &r->result;
 	if (s->class == MPI_SUCCESS) {
 		if (r->receive && s->bytes != r->buf.size)
-			remember(p, MPI_ERR_COUNT, "rank %d contributed %lld bytes where %lld were expected", s->source,
+			remember(p, MPI_ERR_COUNT, "rank %d sent %lld bytes, but %lld were expected", s->source,
 				 (long long)s->bytes, (long long)r->buf.size);
 		return true;
 	}
@@ -192,7 +192,7 @@ static bool do_step(struct gompi_plan *p, const struct gompi_step *s) {
 	}
 	}
 	if (!fine)
-		gompi_error(&p->why, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)s->bytes);
+		gompi_error(&p->why, MPI_ERR_NO_MEM, "out of memory for a message of %lld bytes", (long long)s->bytes);
 	return fine;
 }
 

@@ -82,7 +82,9 @@ static int hand_out(const struct probe *p, const char *call, MPI_Comm comm, MPI_
 	gompi_biased_give(&handed_out.lock);
 	if (handle == 0) {
 		struct gompi_verdict v;
-		gompi_error(&v, MPI_ERR_NO_MEM, "%d messages exist already, or there is no memory", GOMPI_KIND_MOST);
+		gompi_error(&v, MPI_ERR_NO_MEM,
+			    "cannot create a message handle: the maximum of %d is reached, or out of memory",
+			    GOMPI_KIND_MOST);
 		return gompi_call_refuse(&v, call, comm);
 	}
 	*message = (MPI_Message)handle;
@@ -95,7 +97,7 @@ static __attribute__((cold)) int no_place_for(const char *call, const char *text
 	return gompi_call_refuse(&v, call, comm);
 }
 
-static const char no_address[] = "the address of a result is NULL";
+static const char no_address[] = "a result pointer is NULL";
 
 // Waits for a message. The caller has set whether it is extracted.
 static int probe_blocking(struct probe *p, const char *call, int source, int tag, MPI_Comm comm) {
@@ -197,7 +199,11 @@ int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *me
 GOMPI_ENTRY(MPI_Improbe, gompi_improbe);
 
 static int no_message(const char *call, MPI_Message message) {
-	return gompi_call_error(call, MPI_ERR_REQUEST, "%#zx is no message, or one that was received", (size_t)message);
+	return gompi_call_error(call, MPI_ERR_REQUEST,
+				message == MPI_MESSAGE_NULL
+					? "the message is MPI_MESSAGE_NULL"
+					: "%#zx is not a message handle, or the message has been received",
+				(size_t)message);
 }
 
 // Checks the arguments of a matched receive, fills in r, and removes the handle of the message. Stores the message in

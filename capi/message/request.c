@@ -173,12 +173,15 @@ void gompi_request_drop_text(struct gompi_request *r) {
 
 void gompi_request_say_text(const struct gompi_request *r, struct gompi_verdict *v) {
 	// The text is NULL if memory ran out when it was copied.
-	gompi_error(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
+	gompi_error(v, r->result.class, "%s",
+		    r->text != NULL ? r->text : "the operation failed (out of memory for the text of the error)");
 }
 
 int gompi_request_lost(int class, struct gompi_verdict *v) {
 	return gompi_error(v, class, "%s",
-			   class == MPI_ERR_PROC_ABORTED ? gompi_lost_text() : "the inbox of messages is damaged");
+			   class == MPI_ERR_PROC_ABORTED
+				   ? gompi_lost_text()
+				   : "the message queue in shared memory is damaged (internal error)");
 }
 
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
@@ -190,14 +193,15 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
 	}
 	switch (s->class) {
 	case MPI_ERR_TRUNCATE:
-		return gompi_error(v, s->class,
-				   "the message from rank %d with tag %d has %llu bytes, the receive buffer %lld",
-				   s->source, s->tag, (unsigned long long)r->full, (long long)r->buf.size);
+		return gompi_error(
+			v, s->class,
+			"the message from rank %d with tag %d has %llu bytes, but the receive buffer only %lld",
+			s->source, s->tag, (unsigned long long)r->full, (long long)r->buf.size);
 	case MPI_ERR_BUFFER:
 		if (r->receive)
 			return gompi_error(v, s->class,
-					   "copying %lld bytes from rank %d to %p: the send or the receive buffer is "
-					   "not memory",
+					   "cannot copy %lld bytes from rank %d to %p: the send or the receive buffer "
+					   "is not valid memory",
 					   (long long)r->want, s->source, (void *)r->buf.at);
 		break;
 	case MPI_ERR_INTERN:
@@ -205,8 +209,9 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
 		return gompi_request_lost(s->class, v);
 	}
 	if (!r->receive)
-		return gompi_error(v, s->class,
-				   "rank %d could not read the %lld bytes of the message from the send buffer %p",
-				   r->peer, (long long)r->buf.size, (void *)r->buf.at);
-	return gompi_error(v, s->class, "the receive of a message from rank %d failed", s->source);
+		return gompi_error(
+			v, s->class,
+			"rank %d cannot read the %lld bytes of the message: the send buffer %p is not valid memory",
+			r->peer, (long long)r->buf.size, (void *)r->buf.at);
+	return gompi_error(v, s->class, "the receive from rank %d failed", s->source);
 }

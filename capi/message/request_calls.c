@@ -155,7 +155,7 @@ int gompi_request_free(MPI_Request *request) {
 	    (r->peer != MPI_PROC_NULL || gompi_load(&r->state) == REQUEST_ACTIVE)) {
 		struct gompi_verdict v;
 		gompi_error(&v, MPI_ERR_REQUEST,
-			    "the partitioned request is active: it must be completed before it is freed");
+			    "the partitioned request is active: complete it (MPI_Wait) before freeing it");
 		return gompi_request_raise(&v, call, r->comm);
 	}
 	struct gompi_lane *l = r->lane;
@@ -208,10 +208,10 @@ GOMPI_ENTRY(MPI_Cancel, gompi_cancel);
 // Returns true if a request can be started. Else v describes the error, MPI_ERR_REQUEST.
 static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
 	if (r == NULL || !r->persistent)
-		gompi_error(v, MPI_ERR_REQUEST, "the request is not persistent: it cannot be started");
+		gompi_error(v, MPI_ERR_REQUEST, "the request is not persistent and cannot be started");
 	else if (!gompi_is_idle(r))
 		gompi_error(v, MPI_ERR_REQUEST,
-			    "the persistent request is active: it must be completed before it is started again");
+			    "the persistent request is active: complete it (MPI_Wait) before starting it again");
 	else
 		return true;
 	return false;

@@ -1,23 +1,34 @@
 // Checks of the arguments of a communication call, and the location of its target buffer.
 #include "rma/checked.h"
 
+#include <stdio.h>
+
+#include "datatype/label.h"
 #include "win/attached.h"
 #include "win/epoch.h"
 #include "datatype/op.h"
+
+// Writes the name of a buffer's datatype in error texts. Returns text.
+static const char *datatype_of(const char *what, char text[40]) {
+	snprintf(text, 40, "the %s datatype", what);
+	return text;
+}
 
 // Looks up and checks the arguments of one buffer. Returns 0 or the class of the error status.
 static int find_side(const struct gompi_checked *c, struct gompi_buffer *s, const char *what, const void *address,
 		     MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
-		return gompi_error(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
+		return gompi_error(c->verdict, MPI_ERR_COUNT, "the %s count is %lld; it must not be negative", what,
+				   (long long)count);
+	char text[40];
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)
-		return gompi_error(c->verdict, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
-				   (unsigned long)(uintptr_t)type);
+		return gompi_type_unusable(c->verdict, datatype_of(what, text), type);
 	int64_t bytes, lo, hi;
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
-		return gompi_error(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld",
-				   what, (long long)count);
+		return gompi_error(c->verdict, MPI_ERR_COUNT,
+				   "the %s buffer exceeds the address space: the count is %lld", what,
+				   (long long)count);
 	*s = (struct gompi_buffer){.at = (char *)(uintptr_t)address, .size = bytes, .count = count, .type = t};
 	return MPI_SUCCESS;
 }
@@ -27,10 +38,10 @@ static int find_side(const struct gompi_checked *c, struct gompi_buffer *s, cons
 // the error status.
 static int check_single(struct gompi_checked *c) {
 	const struct gompi_type *t = c->target.type;
+	char label[GOMPI_LABEL];
 	if (t->elem == 0 || t->elements != 1 || t->elem_origin != 0)
-		return gompi_error(c->verdict, MPI_ERR_TYPE,
-				   "datatype %#lx is not one element of a predefined datatype",
-				   (unsigned long)(uintptr_t)c->r->target_type);
+		return gompi_error(c->verdict, MPI_ERR_TYPE, "the datatype must be predefined, but is %s",
+				   gompi_type_label(c->r->target_type, label));
 	t = gompi_type_get((MPI_Datatype)(uintptr_t)t->elem);
 	c->target.type = c->result.type = t;
 	if (c->origin.type != NULL)
@@ -53,7 +64,7 @@ static int take_as_bytes(struct gompi_checked *c) {
 			continue;
 		if ((c->bytewise[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
 			return gompi_error(c->verdict, MPI_ERR_NO_MEM,
-					   "no memory for a copy of a datatype of %lld words",
+					   "out of memory for a copy of a datatype of %lld words",
 					   (long long)sides[i]->type->words);
 		sides[i]->type = c->bytewise[i];
 	}
@@ -66,22 +77,27 @@ static int check_accumulate(struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP,
 	     copies = no_op || r->op == MPI_REPLACE;
+	char label[GOMPI_LABEL], other[GOMPI_LABEL];
 	if ((swap || r->kind == RMA_FETCH_AND_OP) && check_single(c) != MPI_SUCCESS)
 		return c->verdict->class;
 	c->element = (MPI_Datatype)(uintptr_t)c->target.type->elem;
 	c->elements = c->target.count * c->target.type->elements;
 	if (swap) {
 		if (!gompi_swappable(c->element))
-			return gompi_error(c->verdict, MPI_ERR_TYPE,
-					   "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, "
-					   "MPI_OFFSET or MPI_BYTE",
-					   (unsigned long)(uintptr_t)r->target_type);
+			return gompi_error(
+				c->verdict, MPI_ERR_TYPE,
+				"the datatype is %s; MPI_Compare_and_swap needs a C or Fortran integer, a logical, "
+				"MPI_AINT, MPI_COUNT, MPI_OFFSET or MPI_BYTE",
+				gompi_type_label(r->target_type, label));
 		return MPI_SUCCESS;
 	}
-	uintptr_t op = (uintptr_t)r->op;
+	const uintptr_t op = (uintptr_t)r->op;
 	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
-		return gompi_error(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
-				   no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
+		return gompi_error(
+			c->verdict, MPI_ERR_OP,
+			no_op ? "the operation is %s, which only MPI_Get_accumulate and MPI_Fetch_and_op support"
+			      : "the operation is %s; RMA calls support only predefined operations",
+			gompi_op_label(r->op, label));
 	if (r->kind == RMA_ACCUMULATE && c->origin.size == 0)
 		c->elements = 0;
 	if (c->elements == 0)
@@ -97,15 +113,15 @@ static int check_accumulate(struct gompi_checked *c) {
 	const struct gompi_type *tt = c->target.type;
 	if (tt->elem == 0)
 		return gompi_error(c->verdict, MPI_ERR_TYPE,
-				   "the target datatype has elements of several predefined datatypes");
+				   "the elements of the target datatype must all have one predefined datatype");
 	// MPI defines only bitwise operations on MPI_BYTE. The others treat it as MPI_UINT8_T, as other MPI libraries
 	// do.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
 		c->element = MPI_UINT8_T;
 	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
 	if (kernel == NULL)
-		return gompi_error(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx",
-				   (unsigned long)op, (unsigned long)tt->elem);
+		return gompi_error(c->verdict, MPI_ERR_OP, "%s is not defined for %s", gompi_op_label(r->op, label),
+				   gompi_type_label((MPI_Datatype)(uintptr_t)tt->elem, other));
 	for (int i = 0; i < 2; i++) {
 		const struct gompi_buffer *s = others[i];
 		if (s == NULL)
@@ -119,12 +135,13 @@ static int check_accumulate(struct gompi_checked *c) {
 					   : copyable(s->type, tt));
 		if (!same)
 			return gompi_error(c->verdict, MPI_ERR_TYPE,
-					   "the %s datatype has elements of datatype %#lx, the target datatype of %#lx",
-					   what, (unsigned long)s->type->elem, (unsigned long)tt->elem);
+					   "the %s datatype has elements of %s, but the target datatype of %s", what,
+					   gompi_type_label((MPI_Datatype)(uintptr_t)s->type->elem, label),
+					   gompi_type_label((MPI_Datatype)(uintptr_t)tt->elem, other));
 		if (s->count * s->type->elements != c->elements)
 			return gompi_error(c->verdict, MPI_ERR_TRUNCATE,
-					   "%lld elements in the %s buffer, %lld at the target",
-					   (long long)(s->count * s->type->elements), what, (long long)c->elements);
+					   "the %s buffer has %lld elements, but the target buffer %lld", what,
+					   (long long)(s->count * s->type->elements), (long long)c->elements);
 	}
 	return MPI_SUCCESS;
 }
@@ -143,7 +160,7 @@ static int check_range(struct gompi_checked *c) {
 	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
 		return gompi_error(
 			c->verdict, MPI_ERR_RMA_RANGE,
-			"target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes",
+			"displacement %2$lld x unit %3$u exceeds 64 bits; the window of target %1$d has %4$llu bytes",
 			r->target, (long long)r->disp, unit, (unsigned long long)size);
 	c->target.offset = (uint64_t)offset;
 	if (c->w->attached != NULL) {
@@ -156,30 +173,30 @@ static int check_range(struct gompi_checked *c) {
 			rc = gompi_each_region(c, NULL, NULL, NULL);
 		}
 		if (rc == MPI_ERR_RMA_RANGE)
-			return gompi_error(c->verdict, rc,
-					   "target %d: no attached memory holds the bytes %#llx to %#llx (displacement "
-					   "%#llx, count %lld)",
-					   r->target, (unsigned long long)from, (unsigned long long)to,
-					   (unsigned long long)r->disp, (long long)c->target.count);
+			return gompi_error(
+				c->verdict, rc,
+				"target %d has no attached memory for the bytes %#llx to %#llx (displacement "
+				"%#llx, count %lld)",
+				r->target, (unsigned long long)from, (unsigned long long)to,
+				(unsigned long long)r->disp, (long long)c->target.count);
 		if (rc == MPI_ERR_PROC_ABORTED)
 			return gompi_error(c->verdict, rc,
-					   "target %d: a process of the job ended while a table of attached memory "
-					   "was being changed",
+					   "target %d: a process ended while it changed the table of attached memory",
 					   r->target);
 		if (rc != MPI_SUCCESS)
-			return gompi_error(c->verdict, rc, "target %d: its attached memory cannot be mapped",
-					   r->target);
+			return gompi_error(c->verdict, rc, "cannot map the attached memory of target %d", r->target);
 		c->mapped = !c->scattered && here != NULL;
 		if (c->mapped)
 			c->target.at = here - lo;
 		return MPI_SUCCESS;
 	}
 	if (from < 0 || (uint64_t)to > size)
-		return gompi_error(c->verdict, MPI_ERR_RMA_RANGE,
-				   "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in "
-				   "the window of %llu bytes",
-				   r->target, (long long)from, (long long)to, (long long)r->disp, unit,
-				   (long long)c->target.count, (unsigned long long)size);
+		return gompi_error(
+			c->verdict, MPI_ERR_RMA_RANGE,
+			"bytes %2$lld to %3$lld (displacement %4$lld x unit %5$u, count %6$lld) are outside of "
+			"the window of target %1$d, which has %7$llu bytes",
+			r->target, (long long)from, (long long)to, (long long)r->disp, unit, (long long)c->target.count,
+			(unsigned long long)size);
 	c->mapped = gompi_load(&t->state) & TARGET_DIRECT;
 	if (!c->mapped) {
 		const struct gompi_part *p = &c->here;
@@ -198,9 +215,9 @@ static int check_memory(const struct gompi_checked *c, const struct gompi_buffer
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
 	if (lo == hi || !gompi_invalid_address(s->at, lo))
 		return MPI_SUCCESS;
-	return gompi_error(c->verdict, MPI_ERR_BUFFER,
-			   "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->at,
-			   (long long)s->size, (long long)lo);
+	char name[40];
+	snprintf(name, sizeof name, "the %s buffer", what);
+	return gompi_bad_buffer(c->verdict, name, s->at, s->size, lo);
 }
 
 // Checks that all buffers of a call that moves data are in memory. Returns 0 or the class of the error status.
@@ -221,8 +238,8 @@ static int check_buffers(const struct gompi_checked *c) {
 int gompi_rma_check(struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
-		return gompi_error(c->verdict, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target,
-				   c->w->n);
+		return gompi_error(c->verdict, MPI_ERR_RANK, "target_rank is %d; valid ranks of the window are 0 to %u",
+				   r->target, c->w->n - 1);
 	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
 	int rc = find_side(c, &c->target, "target", NULL, r->target_count, r->target_type);
 	if (rc == MPI_SUCCESS && r->kind != RMA_GET && !no_op)
@@ -240,9 +257,8 @@ int gompi_rma_check(struct gompi_checked *c) {
 		c->bytes = here < there ? here : there;
 		if (r->kind == RMA_PUT ? here > there : there > here && here != 0) // a get of zero bytes moves nothing
 			return gompi_error(c->verdict, MPI_ERR_TRUNCATE,
-					   "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
-					   (long long)(here > there ? here : there),
-					   (long long)(here > there ? there : here), (long long)here, (long long)there);
+					   "the origin buffer has %lld bytes, but the target buffer %lld bytes",
+					   (long long)here, (long long)there);
 	}
 	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL || (c->bytes == 0 && c->elements == 0))
 		return rc;

@@ -2,12 +2,33 @@
 // check.c and executed by move.c and elements.c.
 #include "rma/checked.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "datatype/label.h"
 #include "transport/ongoing.h"
 #include "transport/transport.h"
 #include "win/counts.h"
 #include "win/epoch.h"
+
+// Appends the arguments of a failed call to its error text.
+static __attribute__((cold, noinline)) void append_operation(const struct gompi_operation *r, struct gompi_verdict *v) {
+	const bool get = r->kind == RMA_GET, update = gompi_is_accumulate(r) && r->kind != RMA_COMPARE_AND_SWAP;
+	char label[GOMPI_LABEL], address[20];
+	size_t n = strlen(v->text);
+	int more = snprintf(v->text + n, sizeof v->text - n, " (origin_addr %s, origin_count %lld, origin_datatype %s",
+			    gompi_address_label(get ? r->result : r->origin, address),
+			    (long long)(get ? r->result_count : r->origin_count),
+			    gompi_type_label(get ? r->result_type : r->origin_type, label));
+	n = n + (size_t)more < sizeof v->text ? n + (size_t)more : sizeof v->text - 1;
+	more = snprintf(v->text + n, sizeof v->text - n,
+			", target_rank %d, target_disp %lld, target_count %lld, target_datatype %s", r->target,
+			(long long)r->disp, (long long)r->target_count, gompi_type_label(r->target_type, label));
+	n = n + (size_t)more < sizeof v->text ? n + (size_t)more : sizeof v->text - 1;
+	snprintf(v->text + n, sizeof v->text - n, "%s%s)", update ? ", op " : "",
+		 update ? gompi_op_label(r->op, label) : "");
+}
 
 int gompi_rma_do(const struct gompi_operation *r) {
 	struct gompi_verdict verdict;
@@ -42,11 +63,12 @@ int gompi_rma_do(const struct gompi_operation *r) {
 	}
 	for (int i = 0; i < 3; i++)
 		free(c.bytewise[i]);
-	if (refused)
+	if (refused) {
+		append_operation(r, &verdict);
 		return gompi_win_refuse(r->win, r->call, &verdict);
+	}
 	if (rc == MPI_ERR_NO_MEM)
-		return gompi_win_error(r->win, r->call, rc,
-				       "no memory for a copy of the buffer, whose datatype is not contiguous");
+		return gompi_win_error(r->win, r->call, rc, "out of memory for a contiguous copy of the buffer");
 	if (rc != MPI_SUCCESS)
 		return gompi_wait_error(c.w, r->call, rc);
 	return MPI_SUCCESS;

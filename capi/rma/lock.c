@@ -22,7 +22,7 @@ static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, con
 static int check_type(int type, struct gompi_verdict *v) {
 	if (__builtin_expect(type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE, 0))
 		return gompi_error(v, MPI_ERR_LOCKTYPE,
-				   "lock type %d is neither MPI_LOCK_SHARED (%d) nor MPI_LOCK_EXCLUSIVE (%d)", type,
+				   "lock_type is %d; it must be MPI_LOCK_SHARED (%d) or MPI_LOCK_EXCLUSIVE (%d)", type,
 				   MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
 	return MPI_SUCCESS;
 }

@@ -26,15 +26,19 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 	}
 	const struct gompi_group *members = gompi_group_get(group);
 	if (members == NULL)
-		return gompi_error(v, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group);
+		return gompi_error(v, MPI_ERR_GROUP,
+				   group == MPI_GROUP_NULL ? "the group is MPI_GROUP_NULL"
+							   : "%#lx is not a group, or has been freed",
+				   (unsigned long)(uintptr_t)group);
 	int n = members->ranks.n, *ranks = malloc(sizeof *ranks * ((size_t)n + 1));
 	if (ranks == NULL)
-		return gompi_error(v, MPI_ERR_NO_MEM, "%d ranks", n);
+		return gompi_error(v, MPI_ERR_NO_MEM, "out of memory for %d ranks", n);
 	for (int i = 0; i < n; i++) {
 		ranks[i] = gompi_ranks_find(&w->members, gompi_ranks_at(&members->ranks, i));
 		if (ranks[i] < 0) {
 			free(ranks);
-			return gompi_error(v, MPI_ERR_RANK, "the group has a member that is not in the window's group");
+			return gompi_error(v, MPI_ERR_RANK,
+					   "the group has a process that does not belong to the window");
 		}
 	}
 	*g = (struct gompi_win_group){(uintptr_t)group, version, ranks, n};

@@ -92,7 +92,7 @@ bool gompi_ports_permitted(int *first, int *last, char *why, size_t why_bytes) {
 		*last = *first, n = 2;
 	if (n == 2 && *first > 0 && *first <= *last && *last < 65536)
 		return true;
-	snprintf(why, why_bytes, "GOMPIRMA_PORTS=%s is no range of ports, such as 20000-20999 (1 to 65535)", s);
+	snprintf(why, why_bytes, "GOMPIRMA_PORTS=%s is not a range of ports such as 20000-20999 (1 to 65535)", s);
 	return false;
 }
 
@@ -154,7 +154,7 @@ bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][
 	h->identity = host_identity();
 	h->loopback = only == NULL;
 	if (getifaddrs(&all) != 0) {
-		snprintf(why, why_bytes, "asking the system for the host's addresses failed: %m");
+		snprintf(why, why_bytes, "cannot list the addresses of this host: %m");
 		return false;
 	}
 	default_interfaces(v4, v6);
@@ -185,8 +185,9 @@ bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][
 		memcpy(names, name, sizeof name);
 	if (h->n > 0 || only == NULL)
 		return true;
-	snprintf(why, why_bytes, "GOMPIRMA_INTERFACE=%s names no interface or network that is up here; there are: %s",
-		 only, seen[0] != 0 ? seen : "none");
+	snprintf(why, why_bytes,
+		 "GOMPIRMA_INTERFACE=%s is not an interface or network that is up on this host; it has: %s", only,
+		 seen[0] != 0 ? seen : "none");
 	return false;
 }
 

@@ -319,8 +319,9 @@ static bool no_more_files(int64_t now) {
 	struct rlimit r = {0};
 	getrlimit(RLIMIT_NOFILE, &r);
 	fprintf(stderr,
-		"gompirma: rank %d cannot open another connection: the process has as many files open as it may, %llu "
-		"(ulimit -n), %d of them connections; idle ones are given up, and it tries on\n",
+		"gompirma: rank %d cannot open another connection: the limit of %llu open files is reached (ulimit "
+		"-n), "
+		"%d of them connections; it closes idle connections and retries\n",
 		t->job.rank, (unsigned long long)r.rlim_cur, gompi_tcp_counts.links);
 	return false;
 }
@@ -370,7 +371,7 @@ static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 static const char *error_text(int error) {
 	switch (error) {
 	case -1:
-		return "another process answers there";
+		return "a process of another job answers";
 	case 0:
 		return "no answer yet";
 	case ETIMEDOUT:
@@ -402,9 +403,10 @@ void gompi_tcp_why(int peer, char *text, size_t bytes) {
 			       error_text(p->failed[p->order[i]].error));
 	}
 	if (p->n == 0 && at < (int)bytes)
-		at += snprintf(text + at, bytes - (size_t)at, " it has no address that is not this host's own as well");
+		at += snprintf(text + at, bytes - (size_t)at,
+			       " it has no address that differs from those of this host");
 	if (at < (int)bytes)
-		snprintf(text + at, bytes - (size_t)at, "; GOMPIRMA_INTERFACE names the network to use");
+		snprintf(text + at, bytes - (size_t)at, "; select a network with GOMPIRMA_INTERFACE");
 }
 
 // Returns true if the error of each address is definite. Called after all addresses have been tried.
@@ -444,7 +446,7 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 		p->warned = true;
 		gompi_tcp_why(p->rank, text, sizeof text);
 		if (!told)
-			fprintf(stderr, "gompirma: %s; it tries on\n", text);
+			fprintf(stderr, "gompirma: %s; retrying\n", text);
 		told = true;
 	}
 	if (limit > 0 && now - p->since >= limit) {
@@ -862,7 +864,7 @@ int gompi_listen(char *why, size_t why_bytes) {
 	for (int i = 0; i < n && error != 0; i++)
 		error = listen_port((uint16_t)(first + (begin + i) % n));
 	if (error == EADDRINUSE)
-		snprintf(why, why_bytes, "none of the %d ports from %d to %d (GOMPIRMA_PORTS) is free on this host", n,
+		snprintf(why, why_bytes, "all %d ports from %d to %d (GOMPIRMA_PORTS) are in use on this host", n,
 			 first, last);
 	return error;
 }

@@ -298,7 +298,8 @@ bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT], char host[
 		error = gompi_listen(why, why_bytes);
 	if (error != 0) {
 		if (why[0] == 0)
-			snprintf(why, why_bytes, "listening for the other processes of the job: %s", strerror(error));
+			snprintf(why, why_bytes, "cannot listen for the other processes of the job: %s",
+				 strerror(error));
 		return false;
 	}
 	gompi_reserve_descriptor();

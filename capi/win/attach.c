@@ -143,7 +143,7 @@ static __attribute__((cold)) int overlap(struct gompi_verdict *v, uint64_t addre
 					 struct gompi_attached_entry *e) {
 	return gompi_error(v, MPI_ERR_RMA_ATTACH,
 			   "%" PRIu64 " bytes at %#" PRIx64 " overlap the %" PRIu64 " bytes at %#" PRIx64
-			   " that are attached already",
+			   ", which are already attached",
 			   size, address, gompi_load(&e->size), gompi_load(&e->address));
 }
 
@@ -155,13 +155,14 @@ static int attach(struct gompi_win *w, uint64_t address, uint64_t size, struct g
 	uint64_t n = gompi_load(&t->count), i = entry_from(t->entry, n, address);
 	if (size == 0)
 		return attach_nothing(w, address) ? MPI_SUCCESS
-						  : gompi_error(v, MPI_ERR_NO_MEM, "no memory for a region");
+						  : gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a region");
 	if (i > 0 && address < gompi_load(&t->entry[i - 1].address) + gompi_load(&t->entry[i - 1].size))
 		return overlap(v, address, size, &t->entry[i - 1]);
 	if (i < n && gompi_load(&t->entry[i].address) < address + size)
 		return overlap(v, address, size, &t->entry[i]);
 	if (n == GOMPI_MOST_ATTACHED)
-		return gompi_error(v, MPI_ERR_RMA_ATTACH, "%d regions are attached already: more are not possible",
+		return gompi_error(v, MPI_ERR_RMA_ATTACH,
+				   "the maximum of %d attached regions is reached: detach some first",
 				   GOMPI_MOST_ATTACHED);
 	if (sizeof *t + (n + 1) * sizeof *t->entry > w->attached_bytes)
 		return FULL;
@@ -179,15 +180,17 @@ int gompi_win_attach(MPI_Win win, void *base, MPI_Aint size) {
 	// most: maximum address of any process on any system
 	uint64_t address = (uintptr_t)base, most = UINT64_C(1) << 56;
 	if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR, "memory can be attached to dynamic windows only");
+		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,
+				       "MPI_Win_attach needs a window of MPI_Win_create_dynamic");
 	if (size < 0)
-		return gompi_win_error(win, call, MPI_ERR_SIZE, "size %" PRId64 " is negative", (int64_t)size);
+		return gompi_win_error(win, call, MPI_ERR_SIZE, "size is %" PRId64 "; it must not be negative",
+				       (int64_t)size);
 	if (base == NULL && size > 0)
-		return gompi_win_error(win, call, MPI_ERR_BASE, "base is NULL for %" PRId64 " bytes", (int64_t)size);
+		return gompi_win_error(win, call, MPI_ERR_BASE, "base is NULL, but size is %" PRId64, (int64_t)size);
 	if (address > most || (uint64_t)size > most - address)
 		return gompi_win_error(win, call, MPI_ERR_SIZE,
-				       "%" PRId64 " bytes at %#" PRIx64 " reach beyond the address space",
-				       (int64_t)size, address);
+				       "%" PRId64 " bytes at %#" PRIx64 " exceed the address space", (int64_t)size,
+				       address);
 	struct gompi_verdict v;
 	for (uint64_t bytes = 0;;) {
 		gompi_biased_take(&attaching.lock);
@@ -210,7 +213,7 @@ int gompi_win_detach(MPI_Win win, const void *base) {
 		return gompi_not_a_window(win, call);
 	if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
 		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,
-				       "memory can be detached from dynamic windows only");
+				       "MPI_Win_detach needs a window of MPI_Win_create_dynamic");
 	uint64_t address = (uintptr_t)base;
 	gompi_biased_take(&attaching.lock);
 	struct gompi_attached *t = gompi_load(&w->attached[w->me]);

@@ -2,34 +2,62 @@
 
 #include <stdio.h>
 
+// Returns the end of an error text: what to do before a call that the open epochs do not permit.
+static const char *remedy(enum gompi_epoch_call call, bool any) {
+	switch (call) {
+	case EPOCH_OPERATION:
+		return ": call MPI_Win_fence, MPI_Win_start or MPI_Win_lock first";
+	case EPOCH_COMPLETE:
+		return any ? ": call the function that ends this epoch" : ": call MPI_Win_start first";
+	case EPOCH_UNLOCK:
+		return any ? ": call the function that ends this epoch" : ": call MPI_Win_lock first";
+	case EPOCH_UNLOCK_ALL:
+		return any ? ": call the function that ends this epoch" : ": call MPI_Win_lock_all first";
+	case EPOCH_FLUSH:
+	case EPOCH_FLUSH_LOCAL:
+	case EPOCH_FLUSH_ALL:
+	case EPOCH_FLUSH_LOCAL_ALL:
+		return ": call MPI_Win_lock or MPI_Win_lock_all first";
+	default:
+		return any ? ": end the epoch first" : "";
+	}
+}
+
 // Writes a text that names the open epochs. Returns the class of the error status.
-static int refuse_epoch(struct gompi_win *w, struct gompi_verdict *v) {
-	snprintf(v->text, sizeof v->text, "%s%s", gompi_access_name[gompi_access_number(gompi_load(&w->access))],
-		 gompi_load(&w->exposure) != 0 ? ", and an exposure epoch is open since MPI_Win_post" : "");
+static int refuse_epoch(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v) {
+	const uint32_t access = gompi_load(&w->access);
+	const bool exposed = gompi_load(&w->exposure) != 0;
+	snprintf(v->text, sizeof v->text, "%s%s%s", gompi_access_name[gompi_access_number(access)],
+		 exposed ? ", and an exposure epoch is open since MPI_Win_post" : "",
+		 remedy(call, access != 0 || exposed));
 	return v->class = MPI_ERR_RMA_SYNC;
 }
 
 // Checks the conditions on the target that are not in the table row. Returns 0 or the class of the error status.
 static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	if ((uint32_t)target >= w->n)
-		return gompi_error(v, MPI_ERR_RANK, "rank %d in a window of %u processes", target, w->n);
+		return gompi_error(v, MPI_ERR_RANK, "rank is %d; valid ranks of the window are 0 to %u", target,
+				   w->n - 1);
 	uint32_t access = gompi_load(&w->access), state = gompi_load(&w->targets[target].state);
 	switch (call) {
 	case EPOCH_LOCK:
 		if (state & TARGET_LOCKED)
 			return gompi_error(v, MPI_ERR_RMA_SYNC,
-					   "rank %d is already locked by this process since MPI_Win_lock", target);
+					   "this process already holds the lock of rank %d: call MPI_Win_unlock first",
+					   target);
 		return MPI_SUCCESS;
 	case EPOCH_UNLOCK:
 	case EPOCH_FLUSH:
 	case EPOCH_FLUSH_LOCAL:
 		if ((access & ACCESS_LOCK) && !(state & TARGET_LOCKED))
-			return gompi_error(v, MPI_ERR_RMA_SYNC,
-					   "rank %d is not locked by this process, other ranks are", target);
+			return gompi_error(
+				v, MPI_ERR_RMA_SYNC,
+				"this process holds locks of other ranks, but not of rank %d: call MPI_Win_lock first",
+				target);
 		return MPI_SUCCESS;
 	case EPOCH_OPERATION:
 		if (access != 0 && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && !(state & TARGET_ACCESS))
-			return gompi_error(v, MPI_ERR_RMA_SYNC, "%s, but not for target %d",
+			return gompi_error(v, MPI_ERR_RMA_SYNC, "%s, but does not include target %d",
 					   gompi_access_name[gompi_access_number(access)], target);
 		return MPI_SUCCESS;
 	default:
@@ -41,9 +69,9 @@ int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct go
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	bool exposed = gompi_load(&w->exposure) != 0;
 	if (!exposed && !row->exposure[0])
-		return gompi_error(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
+		return gompi_error(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: call MPI_Win_post first");
 	if (!row->exposure[exposed] || !gompi_epoch_in(gompi_load(&w->access), call))
-		return refuse_epoch(w, v);
+		return refuse_epoch(w, call, v);
 	return MPI_SUCCESS;
 }
 
@@ -67,9 +95,10 @@ int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target,
 	if (gompi_epoch_check(w, call, v) != MPI_SUCCESS)
 		return v->class;
 	if (target == MPI_PROC_NULL && call == EPOCH_UNLOCK && !unlock_null(w))
-		return gompi_error(v, MPI_ERR_RMA_SYNC, "MPI_PROC_NULL is not locked by this process, other ranks are");
+		return gompi_error(v, MPI_ERR_RMA_SYNC,
+				   "this process holds locks of other ranks, but not of MPI_PROC_NULL");
 	if (row->at_once && !gompi_epoch_move(w, call))
-		return refuse_epoch(w, v);
+		return refuse_epoch(w, call, v);
 	if (target == MPI_PROC_NULL && call == EPOCH_LOCK)
 		gompi_add(&w->null_locks, 1);
 	return MPI_SUCCESS;
@@ -84,6 +113,6 @@ void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
 int gompi_wrong_assert(int assert, int known, const char *names, struct gompi_verdict *v) {
 	// In Fortran both are integers, so a program may have swapped the arguments.
 	const bool info = (uintptr_t)(unsigned)assert == (uintptr_t)MPI_INFO_NULL;
-	return gompi_error(v, MPI_ERR_ASSERT, "assertion %d has bits other than %s (%d)%s", assert, names, known,
-			   info ? ": it is MPI_INFO_NULL, where 0 may have been meant" : "");
+	return gompi_error(v, MPI_ERR_ASSERT, "assert is %d, but only %s (%d) are valid%s", assert, names, known,
+			   info ? ": the value is MPI_INFO_NULL; pass 0 for no assertion" : "");
 }

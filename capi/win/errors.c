@@ -9,7 +9,7 @@
 int gompi_not_a_window(MPI_Win win, const char *call) {
 	char text[80];
 	snprintf(text, sizeof text,
-		 win == MPI_WIN_NULL ? "the window is MPI_WIN_NULL" : "%#lx is no window, or one that was freed",
+		 win == MPI_WIN_NULL ? "the window is MPI_WIN_NULL" : "%#lx is not a window, or has been freed",
 		 (unsigned long)(uintptr_t)win);
 	return gompi_refuse(MPI_ERR_WIN, call, text, GOMPI_ON_NONE, 0);
 }
@@ -22,8 +22,8 @@ void gompi_operation_verdict(struct gompi_verdict *v, bool dynamic, int class) {
 	else
 		gompi_error(v, class, "%s%s%s",
 			    class == MPI_ERR_RMA_RANGE && dynamic
-				    ? "no memory that its target has attached holds all of an operation"
-				    : "an operation could not be applied at its target",
+				    ? "an operation accessed bytes that its target has not attached"
+				    : "an operation failed at its target",
 			    why[0] != 0 ? ": " : "", why);
 }
 

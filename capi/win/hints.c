@@ -9,7 +9,7 @@
 static const char *const truth[] = {"false", "true", "require"};
 
 static int bad_value(struct gompi_verdict *v, const char *key, struct gompi_words value, const char *want) {
-	return gompi_error(v, MPI_ERR_INFO_VALUE, "info key %s = \"%.*s\": it must be %s", key, (int)value.n, value.at,
+	return gompi_error(v, MPI_ERR_INFO_VALUE, "info key %s is \"%.*s\"; it must be %s", key, (int)value.n, value.at,
 			   want);
 }
 
@@ -89,7 +89,7 @@ static int of_environment(const char *variable, int n, int *said, struct gompi_v
 	if (*said >= 0)
 		return MPI_SUCCESS;
 	return gompi_error(v, MPI_ERR_INFO_VALUE,
-			   "environment variable %s = \"%.*s\": it must be 0, 1 or one of false, true%s", variable,
+			   "environment variable %s is \"%.*s\"; it must be 0, 1, false or true%s", variable,
 			   (int)value.n, value.at, n > 2 ? ", require" : "");
 }
 

@@ -41,7 +41,7 @@ static int tell_hints(struct gompi_win *w, const char *call, const struct gompi_
 			told.class = MPI_ERR_NO_MEM; // the other members must learn of it
 		class = gompi_up.tell_members(w->handle, &told, sizeof told, all, v->text);
 		if (all == NULL)
-			return gompi_error(v, MPI_ERR_NO_MEM, "no memory for the hints of %d members", (int)w->n);
+			return gompi_error(v, MPI_ERR_NO_MEM, "out of memory for the hints of %d processes", (int)w->n);
 	}
 	if (class == MPI_SUCCESS)
 		wrong = put_together(all, (int)w->n, common, &who);
@@ -55,7 +55,7 @@ static int tell_hints(struct gompi_win *w, const char *call, const struct gompi_
 		return v->class = class;
 	return mine->class != MPI_SUCCESS || wrong == MPI_SUCCESS
 		       ? (int)mine->class
-		       : gompi_error(v, wrong, "the arguments of rank %d are wrong", who);
+		       : gompi_error(v, wrong, "rank %d has passed invalid arguments", who);
 }
 
 int gompi_win_set_info(MPI_Win win, MPI_Info info) {

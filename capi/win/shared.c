@@ -25,12 +25,13 @@ static __attribute__((noinline)) int other_query(MPI_Win win, int rank, MPI_Aint
 	int n = (int)w->n;
 	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
 		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,
-				       "a dynamic window has no one memory that could be queried");
+				       "MPI_Win_shared_query does not support windows of MPI_Win_create_dynamic");
 	if (rank == MPI_PROC_NULL) {
 		for (rank = 0; rank < n && gompi_win_bytes(w, rank) == 0;)
 			rank++;
 	} else if ((uint32_t)rank >= (uint32_t)n) {
-		return gompi_win_error(win, call, MPI_ERR_RANK, "rank %d in a window of %d processes", rank, n);
+		return gompi_win_error(win, call, MPI_ERR_RANK, "rank is %d; valid ranks of the window are 0 to %d",
+				       rank, n - 1);
 	}
 	if (size == NULL || (unit == NULL && unit_c == NULL) || baseptr == NULL)
 		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);

@@ -216,7 +216,10 @@ void gompi_win_close(uintptr_t handle) {
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
-		return gompi_error(v, MPI_ERR_WIN, "%#lx is no window, or one that was freed", (unsigned long)handle);
+		return gompi_error(v, MPI_ERR_WIN,
+				   (MPI_Win)handle == MPI_WIN_NULL ? "the window is MPI_WIN_NULL"
+								   : "%#lx is not a window, or has been freed",
+				   (unsigned long)handle);
 	return gompi_epoch(w, EPOCH_FREE, GOMPI_ALL, v);
 }
 

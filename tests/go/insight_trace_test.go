@@ -479,9 +479,9 @@ func TestTraceUnwritable(t *testing.T) {
 	require.Equal(t, "gompirun: --trace= needs a file\n", said)
 	status, _, said = gompirun(t, "--trace", "-n", "1", "true")
 	require.Equal(t, 2, status)
-	require.Equal(t, "gompirun: --trace needs the name of a file, and -n is an option "+
-		"(a file of that name is ./-n)\n", said)
+	require.Equal(t, "gompirun: --trace needs the name of a file, but -n looks like an option "+
+		"(for a file of this name write ./-n)\n", said)
 	status, _, said = gompirun(t, "--trace=drop", "-n", "1", "true")
 	require.Equal(t, 2, status)
-	require.Equal(t, "gompirun: --trace=drop needs --trace=FILE, too: the file of the trace\n", said)
+	require.Equal(t, "gompirun: --trace=drop also needs --trace=FILE, the file of the trace\n", said)
 }

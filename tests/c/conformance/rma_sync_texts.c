@@ -51,28 +51,33 @@ int main(int argc, char **argv) {
 
 	assertions(win, self);
 	SAYS(MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win), "MPI_Put", "no access epoch", "wheat");
-	SAYS(MPI_Win_flush(me, win), "MPI_Win_flush", "no access epoch", "");
-	SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "no access epoch", "");
-	SAYS(MPI_Win_complete(win), "MPI_Win_complete", "no access epoch", "");
+	SAYS(MPI_Put(&value, 1, MPI_INT, me, 5, 1, MPI_INT, win), "MPI_Put",
+	     "no access epoch is open: call MPI_Win_fence, MPI_Win_start or MPI_Win_lock first", "target_disp 5");
+	SAYS(MPI_Win_flush(me, win), "MPI_Win_flush", "no access epoch", "call MPI_Win_lock or MPI_Win_lock_all first");
+	SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "no access epoch", "call MPI_Win_lock first");
+	SAYS(MPI_Win_complete(win), "MPI_Win_complete", "no access epoch", "call MPI_Win_start first");
 	SAYS(MPI_Win_wait(win), "MPI_Win_wait", "no exposure epoch", "MPI_Win_post");
 	SAYS(MPI_Win_test(win, &flag), "MPI_Win_test", "no exposure epoch", "MPI_Win_post");
 
 	MPI_Win_fence(0, win);
-	SAYS(MPI_Win_flush_all(win), "MPI_Win_flush_all", "MPI_Win_fence", "");
+	SAYS(MPI_Win_flush_all(win), "MPI_Win_flush_all", "MPI_Win_fence",
+	     "call MPI_Win_lock or MPI_Win_lock_all first");
 	MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win);
 	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "a fence epoch", "since MPI_Win_fence");
 	SAYS(MPI_Win_post(all, 0, win), "MPI_Win_post", "a fence epoch", "since MPI_Win_fence");
 	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win);
-	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "already locked", "since MPI_Win_lock");
-	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "a lock epoch", "since MPI_Win_lock");
+	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "already holds the lock",
+	     "call MPI_Win_unlock first");
+	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "a lock epoch", "since MPI_Win_lock: end the epoch first");
 	SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "a lock epoch", "since MPI_Win_lock");
 	SAYS(MPI_Win_start(self, 0, win), "MPI_Win_start", "a lock epoch", "since MPI_Win_lock");
 	if (check_size > 1) {
 		SAYS(MPI_Put(&value, 1, MPI_INT, 1 - me, 0, 1, MPI_INT, win), "MPI_Put", "since MPI_Win_lock",
 		     me ? "target 0" : "target 1");
-		SAYS(MPI_Win_flush(1 - me, win), "MPI_Win_flush", "not locked", me ? "rank 0" : "rank 1");
+		SAYS(MPI_Win_flush(1 - me, win), "MPI_Win_flush", "call MPI_Win_lock first",
+		     me ? "but not of rank 0" : "but not of rank 1");
 	}
 	MPI_Win copy = win;
 	SAYS(MPI_Win_free(&copy), "MPI_Win_free", "a lock epoch", "since MPI_Win_lock");

@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
 	in_place_fill(mem, SIZE, check_rank, 1);
 	mprotect(mem, SIZE, PROT_READ);
 	writable = 0;
-	window(mem, SIZE, "not just readable and writable");
+	window(mem, SIZE, "must be readable, writable and not executable");
 	munmap(mem, SIZE);
 
 	/* another window covers the same memory, is not shared, and may be in use */

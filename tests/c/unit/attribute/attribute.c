@@ -101,14 +101,15 @@ static void one_object(void) {
 	int k = keyval_of(copy_adds, delete_counts, 1), old = k, win;
 	deleted = 0;
 	CHECK(get(&a, k) == -1, "an attribute before it is set");
-	CHECK(drop(&a, k) == MPI_ERR_KEYVAL && strstr(v.text, "is not set"), "%s", v.text);
+	CHECK(drop(&a, k) == MPI_ERR_KEYVAL && strstr(v.text, "no attribute is set for keyval"), "%s", v.text);
 	CHECK(set(&a, k, 2) == MPI_SUCCESS && set(&a, k, 3) == MPI_SUCCESS, "not set");
 	CHECK(deleted == 72, "deleted %lu", (unsigned long)deleted);
 	CHECK(get(&a, k) == 3, "%ld", get(&a, k));
 	CHECK(drop(&a, k) == MPI_SUCCESS && deleted == 7273 && get(&a, k) == -1, "deleted %lu", (unsigned long)deleted);
 	CHECK(gompi_comm_free_keyval(&k) == MPI_SUCCESS && k == MPI_KEYVAL_INVALID, "not freed");
 	CHECK(gompi_comm_free_keyval(&(int){old}) == MPI_ERR_KEYVAL, "freed twice");
-	CHECK(set(&a, old, 1) == MPI_ERR_KEYVAL && strstr(v.text, "was freed or never made"), "%s", v.text);
+	CHECK(set(&a, old, 1) == MPI_ERR_KEYVAL && strstr(v.text, "has been freed, or was never created"), "%s",
+	      v.text);
 	gompi_win_create_keyval(NULL, NULL, &win, NULL);
 	CHECK(get(&a, win) == -MPI_ERR_KEYVAL && strstr(v.text, "is for windows, not for communicators"), "%s", v.text);
 	CHECK(get(&a, MPI_TAG_UB) == -MPI_ERR_KEYVAL && strstr(v.text, "is predefined"), "%s", v.text);
@@ -137,7 +138,7 @@ static void copies(void) {
 	deleted = 0;
 	int bad = keyval_of(copy_fails, delete_counts, 0);
 	CHECK(set(&a, bad, 9) == MPI_SUCCESS, "%s", v.text);
-	CHECK(copy_to(&a, &b) == OTHER && strstr(v.text, "the copy function"), "%s", v.text);
+	CHECK(copy_to(&a, &b) == OTHER && strstr(v.text, "the copy callback of keyval"), "%s", v.text);
 	CHECK(gompi_load(&b.attributes) == NULL && deleted == 27, "deleted %lu", (unsigned long)deleted);
 	gompi_comm_free_keyval(&(int){bad});
 	CHECK(drop_all(&a) == MPI_SUCCESS, "%s", v.text);
