@@ -329,7 +329,7 @@ func TestInsightStatsTable(t *testing.T) {
 
 	status, _, text := gompirun(t, "--stats", "-n", "2", "true")
 	require.Zero(t, status)
-	require.Equal(t, "gompirun: --stats: no rank has called MPI\n", text)
+	require.Equal(t, "gompirun: --stats: no rank called MPI\n", text)
 	status, _, text = gompirun(t, "--stats=/nonexistent/x", "-n", "2", program)
 	require.Equal(t, 2, status)
 	require.Contains(t, text, "/nonexistent/x")
