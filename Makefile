@@ -8,6 +8,7 @@ SHORT ?=
 NODES ?= $(if $(SHORT),2,2 3)
 TIMES ?= 10
 TESTS ?=
+DIR ?=
 BUILD := $(CURDIR)/build
 
 help: ## print this
@@ -26,6 +27,10 @@ demo: ## build and run the examples, with a report; TEXT=file counts other words
 test: ## every test: ctest, go test, race detector, lint, generated files; says what was slow and what is left out
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" all
+
+quick: ## build and test one directory, DIR=coll, or those of the changed files: one or two minutes
+	@scripts/deps.sh test
+	@scripts/quick.sh "$(BUILD)" $(DIR)
 
 test-c: ## the C and Fortran tests alone (ctest)
 	@scripts/deps.sh test

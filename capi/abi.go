@@ -11,8 +11,8 @@ import (
 )
 
 // Properties of the ABI and of Fortran (MPI-5.0 20). The sizes of Fortran's types and the values of its LOGICALs are
-// compiled in: those of gfortran's default kinds, which the datatypes also use. So they are always set, and setting
-// them returns MPI_ERR_ABI, as a second setting does in other implementations. All calls may be used before MPI_Init.
+// those of gfortran's default kinds, which the datatypes also use. They are fixed, so setting them returns MPI_ERR_ABI,
+// as a second setting does in other implementations. All calls may be used before MPI_Init.
 
 //export gompi_abi_get_info
 func gompi_abi_get_info(at uintptr) (rc int32) {
@@ -59,7 +59,7 @@ func gompi_abi_get_fortran_info(at uintptr) (rc int32) {
 
 //export gompi_abi_set_fortran_info
 func gompi_abi_set_fortran_info(h uintptr) int32 {
-	return alone("MPI_Abi_set_fortran_info", func() error {
+	return runNoObject("MPI_Abi_set_fortran_info", func() error {
 		err := checkInfo(h)
 		if err == nil && h == abi.MPI_INFO_NULL {
 			err = mpierr.New(abi.MPI_ERR_INFO, "the info object is MPI_INFO_NULL")
@@ -86,7 +86,7 @@ func gompi_abi_get_fortran_booleans(size int32, isTrue, isFalse, isSet uintptr) 
 	defer guard("MPI_Abi_get_fortran_booleans", 0, 0, &rc)
 	err := logicalSize(size)
 	if err == nil {
-		err = null(isTrue, isFalse, isSet)
+		err = checkNotNull(isTrue, isFalse, isSet)
 	}
 	if err == nil {
 		t, f := slice[byte](isTrue, int(size)), slice[byte](isFalse, int(size))
@@ -103,7 +103,7 @@ func gompi_abi_set_fortran_booleans(size int32, isTrue, isFalse uintptr) (rc int
 	defer guard("MPI_Abi_set_fortran_booleans", 0, 0, &rc)
 	err := logicalSize(size)
 	if err == nil {
-		err = null(isTrue, isFalse)
+		err = checkNotNull(isTrue, isFalse)
 	}
 	if err == nil {
 		err = mpierr.New(abi.MPI_ERR_ABI,

@@ -1,5 +1,5 @@
-// MPI_Abort (MPI-5.0 9.7). Programs call it in signal handlers. If such a handler has interrupted Go, only this process
-// ends, with the error code as its status, and the launcher ends the job.
+// MPI_Abort (MPI-5.0 9.7). Programs call it in signal handlers. If such a handler has interrupted Go, this process
+// exits with the error code as its status, and the launcher ends the other processes.
 #include <unistd.h>
 
 #include "cross.h"

@@ -1,6 +1,6 @@
-//go:build gompi_again
+//go:build gompi_reopen
 
-// Entry point of again.go.
+// Entry point of reopen.go.
 #include "_cgo_export.h"
 
-__attribute__((visibility("default"))) int MPIX_Again(void) { return gompi_again(); }
+__attribute__((visibility("default"))) int MPIX_Again(void) { return gompi_reopen(); }

@@ -1,149 +1,150 @@
 // MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 9.2). Go allocates the memory (core/rma/memory.go, pool.go). This file caches
 // freed blocks, so that programs which repeatedly allocate and free the same sizes do not call Go. For Go, a cached
-// block is still allocated. A cached block is returned with its old contents: MPI does not define the contents of new
-// memory.
+// block is still allocated. MPI_Alloc_mem returns a cached block with its old contents: MPI does not define the
+// contents of new memory.
 #include "alloc_mem.h"
 
 #include <string.h>
 
-#include "base/biased.h"
+#include "base/biased_mutex.h"
 #include "base/state.h"
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "z_entry.h"
 
 enum {
-	PLACES = 256,        // table entries, indexed by a hash of the address
-	SIZES = 64,          // size classes: four per power of two, starting at LEAST
-	LEAST = 64,          // core/rma.LeastAlignment; all blocks are aligned to it, blocks of a page or more to pages
-	MOST = 1 << 20,      // largest block that is cached, in bytes
-	MOST_KEPT = 2 << 20, // limit on the total size of cached blocks, in bytes
+	TABLE_ENTRIES = 256, // of the table, which is indexed by a hash of the address
+	SIZE_CLASSES = 64,   // four per power of two, starting at MIN_BYTES
+	MIN_BYTES = 64,      // core/rma.MinAlignment; all blocks are aligned to it, blocks of a page or more to pages
+	MAX_BYTES = 1 << 20, // largest block that is cached
+	MAX_CACHED_BYTES = 2 << 20, // limit on the total size of cached blocks
 };
 
 // A block that Go has allocated.
-struct known_piece {
+struct known_block {
 	char *at; // NULL if the entry is free
-	int64_t room;
-	bool kept;                // the application has freed it, so it is in the cache
-	struct known_piece *next; // next cached block of its size class
+	int64_t bytes;
+	bool is_cached;                  // the application has freed it, so it is in the cache
+	struct known_block *next_cached; // next cached block of its size class
 };
 
 static struct {
-	struct gompi_biased lock;
-	struct known_piece place[PLACES];
-	struct known_piece *of_size[SIZES];
-	int64_t kept; // total size of the cached blocks, in bytes
-} pieces;
+	struct gompi_biased_mutex lock;
+	struct known_block entry[TABLE_ENTRIES];
+	struct known_block *by_size[SIZE_CLASSES];
+	int64_t cached_bytes; // total size of the cached blocks, in bytes
+} block_cache;
 
-// Returns the index of the smallest size class that holds the given number of bytes, which is from 1 to MOST.
-static int size_number(int64_t bytes) {
-	uint64_t n = bytes <= LEAST ? LEAST : (uint64_t)bytes;
+// Returns the index of the smallest size class that holds the given number of bytes, which is from 1 to MAX_BYTES.
+static int size_class_of(int64_t bytes) {
+	uint64_t n = bytes <= MIN_BYTES ? MIN_BYTES : (uint64_t)bytes;
 	int power = 63 - __builtin_clzll(n); // 2^power <= n
 	uint64_t quarter = (uint64_t)1 << (power - 2);
 	return 4 * (power - 6) + (int)((n - ((uint64_t)1 << power) + quarter - 1) / quarter);
 }
-_Static_assert(4 * (20 - 6) + 4 < SIZES, "MOST");
+_Static_assert(4 * (20 - 6) + 4 < SIZE_CLASSES, "the largest cached size has no size class");
 
-static struct known_piece *place_for(const void *at) {
-	return &pieces.place[(uintptr_t)at / LEAST * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+static struct known_block *find_entry(const void *at) {
+	return &block_cache.entry[(uintptr_t)at / MIN_BYTES * UINT64_C(0x9E3779B97F4A7C15) >> 56];
 }
-_Static_assert(PLACES == 1 << 8, "the highest 8 bits");
+_Static_assert(TABLE_ENTRIES == 1 << 8, "the highest 8 bits");
 
-void gompi_alloc_mem_forget(void) {
-	gompi_biased_take(&pieces.lock);
-	memset(pieces.place, 0, sizeof pieces.place);
-	memset(pieces.of_size, 0, sizeof pieces.of_size);
-	pieces.kept = 0;
-	gompi_biased_give(&pieces.lock);
+void gompi_alloc_mem_reset_cache(void) {
+	gompi_biased_lock(&block_cache.lock);
+	memset(block_cache.entry, 0, sizeof block_cache.entry);
+	memset(block_cache.by_size, 0, sizeof block_cache.by_size);
+	block_cache.cached_bytes = 0;
+	gompi_biased_unlock(&block_cache.lock);
 }
 
-// Removes a block of at least size bytes, and of little more than twice that, from the cache and returns it. Returns
-// NULL if there is none.
-static char *take_piece(MPI_Aint size) {
-	gompi_biased_take(&pieces.lock);
-	int number = size_number(size), last = number + 4;
-	while (number < last && (pieces.of_size[number] == NULL || pieces.of_size[number]->room < size))
+// Removes a block of at least size bytes, and at most a little more than twice as many, from the cache and returns it.
+// Returns NULL if there is none.
+static char *take_cached(MPI_Aint size) {
+	gompi_biased_lock(&block_cache.lock);
+	int number = size_class_of(size), last = number + 4;
+	while (number < last && (block_cache.by_size[number] == NULL || block_cache.by_size[number]->bytes < size))
 		number++;
-	struct known_piece **first = &pieces.of_size[number], *p = *first;
+	struct known_block **first = &block_cache.by_size[number], *p = *first;
 	char *at = NULL;
-	if (p != NULL && p->room >= size) {
-		*first = p->next;
-		p->kept = false;
-		pieces.kept -= p->room;
+	if (p != NULL && p->bytes >= size) {
+		*first = p->next_cached;
+		p->is_cached = false;
+		block_cache.cached_bytes -= p->bytes;
 		at = p->at;
 	}
-	gompi_biased_give(&pieces.lock);
+	gompi_biased_unlock(&block_cache.lock);
 	return at;
 }
 
 int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr) {
-	if (__builtin_expect(size > 0 && size <= MOST && info == MPI_INFO_NULL && baseptr != NULL &&
+	if (__builtin_expect(size > 0 && size <= MAX_BYTES && info == MPI_INFO_NULL && baseptr != NULL &&
 				     gompi_load(&gompi_state.running),
 			     1)) {
-		char *at = take_piece(size);
+		char *at = take_cached(size);
 		if (at != NULL) {
 			*(void **)baseptr = at;
 			return MPI_SUCCESS;
 		}
 	}
-	const char *outer = gompi_enter("MPI_Alloc_mem");
-	int rc = gompi_alloc_mem_anew(size, (uintptr_t)info, (uintptr_t)baseptr);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
+	const char *outer = gompi_enter_call("MPI_Alloc_mem");
+	int rc = gompi_alloc_mem_uncached(size, (uintptr_t)info, (uintptr_t)baseptr);
+	gompi_leave_call(outer);
+	return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem);
 
-enum keep { KEPT, KEPT_ALREADY, CANNOT_KEEP };
+enum cache_result { CACHED, ALREADY_CACHED, NOT_CACHED };
 
-// Adds a freed block to the cache. room is the size of the block that Go reports. It is 0 if the caller has not asked
-// Go. Then only a block with an entry in the table can be cached.
-static enum keep keep_piece(char *at, int64_t room) {
-	enum keep done = CANNOT_KEEP;
-	gompi_biased_take(&pieces.lock);
-	struct known_piece *p = place_for(at);
+// Adds a freed block to the cache. bytes is the size of the block as reported by Go; 0 if the caller has not queried
+// Go. In that case only a block with an entry in the table can be cached.
+static enum cache_result cache_block(char *at, int64_t bytes) {
+	enum cache_result result = NOT_CACHED;
+	gompi_biased_lock(&block_cache.lock);
+	struct known_block *p = find_entry(at);
 	bool known = p->at == at;
-	if (known && p->kept) {
-		done = KEPT_ALREADY;
-	} else if (known || (room > 0 && p->at == NULL)) {
+	if (known && p->is_cached) {
+		result = ALREADY_CACHED;
+	} else if (known || (bytes > 0 && p->at == NULL)) {
 		if (!known)
-			*p = (struct known_piece){.at = at, .room = room};
-		if (pieces.kept + p->room <= MOST_KEPT) {
-			struct known_piece **first = &pieces.of_size[size_number(p->room)];
-			p->next = *first;
-			p->kept = true;
-			pieces.kept += p->room;
+			*p = (struct known_block){.at = at, .bytes = bytes};
+		if (block_cache.cached_bytes + p->bytes <= MAX_CACHED_BYTES) {
+			struct known_block **first = &block_cache.by_size[size_class_of(p->bytes)];
+			p->next_cached = *first;
+			p->is_cached = true;
+			block_cache.cached_bytes += p->bytes;
 			*first = p;
-			done = KEPT;
+			result = CACHED;
 		} else {
 			p->at = NULL; // the cache is full, so the caller lets Go free the block
 		}
 	}
-	gompi_biased_give(&pieces.lock);
-	return done;
+	gompi_biased_unlock(&block_cache.lock);
+	return result;
 }
 
 // Returns true if the table entry for an address is free (unlocked check).
-static bool has_room_in(const void *at) { return gompi_load((void *_Atomic *)&place_for(at)->at) == NULL; }
+static bool is_entry_free(const void *at) { return gompi_load((void *_Atomic *)&find_entry(at)->at) == NULL; }
 
 int gompi_free_mem(void *base) {
 	static const char call[] = "MPI_Free_mem";
 	if (__builtin_expect(base != NULL && gompi_load(&gompi_state.running), 1)) {
-		enum keep done = keep_piece(base, 0);
-		if (done == CANNOT_KEEP && has_room_in(base)) {
-			int64_t room = gompi_alloc_mem_room((uintptr_t)base);
-			if (room > 0 && room <= MOST)
-				done = keep_piece(base, room);
+		enum cache_result result = cache_block(base, 0);
+		if (result == NOT_CACHED && is_entry_free(base)) {
+			int64_t bytes = gompi_alloc_mem_bytes((uintptr_t)base);
+			if (bytes > 0 && bytes <= MAX_BYTES)
+				result = cache_block(base, bytes);
 		}
-		if (done == KEPT)
+		if (result == CACHED)
 			return MPI_SUCCESS;
-		if (done == KEPT_ALREADY) {
-			struct gompi_verdict v;
-			gompi_error(&v, MPI_ERR_BASE, "%p was not returned by MPI_Alloc_mem, or has been freed", base);
-			return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+		if (result == ALREADY_CACHED) {
+			struct gompi_error_status v;
+			gompi_set_error(&v, MPI_ERR_BASE, "%p was not returned by MPI_Alloc_mem, or has been freed",
+					base);
+			return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 		}
 	}
-	const char *outer = gompi_enter(call);
-	int rc = gompi_free_mem_for_good((uintptr_t)base);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
+	const char *outer = gompi_enter_call(call);
+	int rc = gompi_free_mem_uncached((uintptr_t)base);
+	gompi_leave_call(outer);
+	return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ENTRY(MPI_Free_mem, gompi_free_mem);

@@ -4,18 +4,18 @@
 #include "cross.h"
 #include "win/win.h"
 
-int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uintptr_t object,
+int gompi_attr_copy(struct gompi_error_status *v, struct gompi_attributes *from, uintptr_t object,
 		    struct gompi_attributes **copy) {
-	bool was = gompi_leave_go();
+	bool was_in_go = gompi_leave_go();
 	int rc = gompi_attributes_copy(v, GOMPI_KEYVAL_COMM, from, object, (uintptr_t)MPI_COMM_NULL, copy);
-	gompi_back_to_go(was);
+	gompi_return_to_go(was_in_go);
 	return rc;
 }
 
-int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object) {
-	bool was = gompi_leave_go();
+int gompi_attr_delete_all(struct gompi_error_status *v, struct gompi_attributes *t, uintptr_t object) {
+	bool was_in_go = gompi_leave_go();
 	int rc = gompi_attributes_delete(v, t, object);
-	gompi_back_to_go(was);
+	gompi_return_to_go(was_in_go);
 	return rc;
 }
 

@@ -17,15 +17,15 @@ import (
 	"gompirma/core/rma"
 )
 
-// Attributes of communicators and windows that are duplicated or freed (C implements them: capi/attribute), and the
-// predefined attributes of communicators (MPI-5.0 9.1).
+// Attributes of communicators and windows that are duplicated or freed, and the predefined attributes of communicators
+// (MPI-5.0 9.1). C implements attributes (capi/attribute).
 
-// tellCommAttributes sets the values of the predefined attributes that do not change.
-func tellCommAttributes(p *core.Instance) {
+// setCommAttributes sets the values of the predefined attributes that do not change.
+func setCommAttributes(p *core.Instance) {
 	a := &C.gompi_comm_predefined
 	a.tag_ub, a.host, a.io = p2p.TagUB, abi.MPI_PROC_NULL, abi.MPI_ANY_SOURCE
 	a.wtime_is_global = 0
-	if p.Node.N == p.Size { // MPI_Wtime's clock is global within a node only
+	if p.Node.N == p.Size { // processes of one node share MPI_Wtime's clock
 		a.wtime_is_global = 1
 	}
 	if n, ok := p.Boot.AppNum(); ok {
@@ -34,10 +34,10 @@ func tellCommAttributes(p *core.Instance) {
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
-// verdictOf calls a C function that stores an error in a verdict, and returns that error as a Go error; nil if f
+// errorOf calls a C function that stores an error in an error status, and returns that error as a Go error; nil if f
 // returned MPI_SUCCESS.
-func verdictOf(f func(v *C.struct_gompi_verdict) C.int) error {
-	var v C.struct_gompi_verdict
+func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
+	var v C.struct_gompi_error_status
 	if class := f(&v); class != abi.MPI_SUCCESS {
 		return mpierr.New(int32(class), "%s", C.GoString(&v.text[0]))
 	}
@@ -50,14 +50,14 @@ func nameOf(f func(name *C.char) C.int) string {
 	return C.GoStringN(&name[0], f(&name[0]))
 }
 
-// copyCommAttributes copies the attributes of a communicator for a duplicate that C does not know yet. openComm or
-// dropAttributes takes over the copy.
+// copyCommAttributes copies the attributes of a communicator for a duplicate that C does not know yet. The caller
+// passes the copy to openComm or dropAttributes.
 func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 	t := attributesOf(from)
 	if t == nil {
 		return 0, nil
 	}
-	err = verdictOf(func(v *C.struct_gompi_verdict) C.int {
+	err = errorOf(func(v *C.struct_gompi_error_status) C.int {
 		var to *C.struct_gompi_attributes
 		class := C.gompi_attr_copy(v, t, C.uintptr_t(from.Handle), &to)
 		copied = uintptr(unsafe.Pointer(to))
@@ -68,14 +68,14 @@ func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 
 // dropAttributes frees the copy of copyCommAttributes if the duplicate could not be created.
 func dropAttributes(copied uintptr) {
-	C.gompi_attributes_close((*C.struct_gompi_attributes)(pointer(copied)))
+	C.gompi_attributes_free((*C.struct_gompi_attributes)(pointer(copied)))
 }
 
 func deleteAttributes(t *C.struct_gompi_attributes, h uintptr) error {
 	if t == nil {
 		return nil
 	}
-	return verdictOf(func(v *C.struct_gompi_verdict) C.int {
+	return errorOf(func(v *C.struct_gompi_error_status) C.int {
 		return C.gompi_attr_delete_all(v, t, C.uintptr_t(h))
 	})
 }

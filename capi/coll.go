@@ -20,11 +20,11 @@ type collective struct {
 	send, recv side
 	wide       bool  // arrays have MPI_Count and MPI_Aint elements, not int
 	tag        int32 // message tag of a started operation
-	here       bool  // C executes the call in shared memory, so Go only looks for an error
+	inShm      bool  // C executes the call in shared memory, so Go only checks it for errors
 	agreed     coll.Agreed
 }
 
-// side is one of the two buffers of a collective call. It has a count, or arrays of counts, displacements and, for
+// side is one of the two buffers of a collective call: with a count, or with arrays of counts, displacements and, for
 // MPI_Alltoallw, types.
 type side struct {
 	buf                   uintptr
@@ -45,8 +45,8 @@ func (a *collective) run() (rc int32) {
 	return finish(a.function, handle.Comm, a.comm, err)
 }
 
-// start creates and stores the request of a nonblocking or persistent call. Collectives know no info keys; the standard
-// requires that unknown keys are ignored.
+// start creates and stores the request of a nonblocking or persistent call. Collectives define no info keys; the
+// standard requires that unknown keys are ignored.
 func (a *collective) start(persistent bool, info, request uintptr) (rc int32) {
 	defer guard(a.function, handle.Comm, a.comm, &rc)
 	return finish(a.function, handle.Comm, a.comm, a.makeRequest(persistent, info, request))
@@ -67,7 +67,7 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 	if persistent {
 		start = (*coll.Engine).Init
 	}
-	if a.here {
+	if a.inShm {
 		if err := k.Check(); err != nil {
 			return err
 		}
@@ -110,17 +110,17 @@ func (a *collective) call(k *coll.Call) error {
 	inPlace := k.InPlace()
 	sendInPlace := inPlace && a.send.buf == abi.MPI_IN_PLACE
 	if sends && !sendInPlace {
-		if err := a.fill(&k.Send, &k.SendBlocks, &a.send, k.SendPeers()); err != nil {
+		if err := a.fillSide(&k.Send, &k.SendBlocks, &a.send, k.SendPeers()); err != nil {
 			return err
 		}
 	}
 	if receives && (!inPlace || sendInPlace) {
-		return a.fill(&k.Recv, &k.RecvBlocks, &a.recv, k.RecvPeers())
+		return a.fillSide(&k.Recv, &k.RecvBlocks, &a.recv, k.RecvPeers())
 	}
 	return nil
 }
 
-func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (err error) {
+func (a *collective) fillSide(b *coll.Buffer, v *coll.Blocks, from *side, n int) (err error) {
 	b.Count = from.count
 	v.Counts, v.Displs = integers(from.counts, n, a.wide),
 		integers(from.displs, n, a.wide || a.kind == coll.KindNeighborAlltoallw)

@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "coll/board.h"
+#include "coll/nbc.h"
 #include "coll/idup.h"
 #include "comm/comm.h"
 */
@@ -32,8 +32,8 @@ func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	return finish(function, handle.Comm, h, f(c))
 }
 
-// storeComm opens c for the application and stores its handle at an address, or MPI_COMM_NULL if c is nil. If it fails,
-// it frees c.
+// storeComm creates the comm descriptor of c and stores its handle at an address, or MPI_COMM_NULL if c is nil. If it
+// fails, it frees c.
 func storeComm(c *comm.Comm, at uintptr) error {
 	if c == nil {
 		*out[uintptr](at) = abi.MPI_COMM_NULL
@@ -43,7 +43,7 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	if !ok {
 		dropComm(c)
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a communicator: the maximum of %d is "+
-			"reached", comm.Handles.Most())
+			"reached", comm.Handles.MaxLive())
 	}
 	c.Handle = h
 	if err := openComm(c); err != nil {
@@ -63,11 +63,11 @@ func dropComm(c *comm.Comm) {
 	c.Free()
 }
 
-// newComm wraps the calls that create a communicator from another one. f creates it. Its hints come from an info
-// object. After an error newComm stores MPI_COMM_NULL, because programs read the handle.
+// newComm wraps the calls that create a communicator from another one. f creates it; info has its hints. After an error
+// newComm stores MPI_COMM_NULL, because programs read the handle.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
-		if err := null(newcomm); err != nil {
+		if err := checkNotNull(newcomm); err != nil {
 			return err
 		}
 		hints, err := hintsOf(info)
@@ -79,7 +79,7 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 		if n == nil { // nil without an error: the color is MPI_UNDEFINED
 			dropHints(hints)
 		} else {
-			n.Info, n.Errhandler = hints, inherited(c)
+			n.Info, n.Errhandler = hints, inheritErrhandler(c)
 		}
 		if err != nil {
 			*out[uintptr](newcomm) = abi.MPI_COMM_NULL
@@ -149,7 +149,7 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 type idup struct {
 	request.Request
 	request.None
-	draft                           *comm.Draft // nil without a board (nonblocking shared-memory collectives)
+	draft                           *comm.Draft // nil without nonblocking shared-memory collectives
 	newcomm, attributes, errhandler uintptr
 	hints                           any
 }
@@ -157,15 +157,15 @@ type idup struct {
 // idups holds the duplications that C refers to by number.
 var idups = handle.NewTable[idup](handle.Request)
 
-var _ = same[C.GOMPI_IDUP_TOLD-C.int(comm.DraftSize)]
+var _ = same[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
 
-// idupComm starts a nonblocking duplication. It copies the attributes in this call, since their copy functions belong
-// to the application; they receive MPI_COMM_NULL, as the new communicator does not exist yet. Members that share memory
-// exchange the data of the new communicator through the board (nonblocking shared-memory collectives); the thread that
-// makes progress then creates the communicator and stores its handle. Otherwise a goroutine does that, because it must
-// wait for messages.
+// idupComm starts a nonblocking duplication. It copies the attributes in this call, because their copy functions belong
+// to the application. These receive MPI_COMM_NULL, because the new communicator does not exist yet. Members that share
+// memory exchange the data of the new communicator by nonblocking shared-memory collectives. The thread that makes
+// progress then creates the communicator and stores its handle. Otherwise a goroutine does both, because it must wait
+// for messages.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
-	if err := null(newcomm, at); err != nil {
+	if err := checkNotNull(newcomm, at); err != nil {
 		return err
 	}
 	hints, err := hintsOf(info)
@@ -178,19 +178,19 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
-	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inherited(c), hints: hints}
-	if slotOf(c).board != nil && c.Size() <= C.GOMPI_BOARD_MOST {
-		return d.onBoard(c, at)
+	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inheritErrhandler(c), hints: hints}
+	if descriptorOf(c).nbc != nil && c.Size() <= C.GOMPI_NBC_MAX_RANKS {
+		return d.startNbc(c, at)
 	}
 	d.Kind, d.Op, d.Owner, d.Status = request.Collective, d, c, request.Empty
 	number := c.NextIdup()
 	if err := storeRequest(&d.Request, at); err != nil {
-		return d.end(nil, err)
+		return d.finish(nil, err)
 	}
 	nd := core.Self().Node
 	c.Ref()
 	run := func() {
-		d.Err = d.end(c.Idup(number))
+		d.Err = d.finish(c.Idup(number))
 		c.Unref()
 		d.Complete()
 		nd.Wake(nd.Me)
@@ -203,11 +203,11 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	return nil
 }
 
-// onBoard starts the duplication of a communicator that has a board.
-func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
+// startNbc starts the duplication of a communicator that has nonblocking shared-memory collectives.
+func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 	d.draft = c.Draft()
 	number, ok := idups.Add(d)
-	if ok && bool(C.gompi_idup_start(C.uintptr_t(c.Handle), unsafe.Pointer(unsafe.SliceData(d.draft.Told())),
+	if ok && bool(C.gompi_idup_start(C.uintptr_t(c.Handle), unsafe.Pointer(unsafe.SliceData(d.draft.Offer())),
 		C.uintptr_t(number), C.uintptr_t(at))) {
 		return nil
 	}
@@ -215,11 +215,12 @@ func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
 		idups.Remove(number)
 	}
 	err := mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active")
-	return d.end(d.draft.End(nil, 0, err))
+	return d.finish(d.draft.End(nil, 0, err))
 }
 
-// end stores the new communicator for the application. If err is not nil, it frees what was prepared instead.
-func (d *idup) end(n *comm.Comm, err error) error {
+// finish stores the new communicator for the application. If err is not nil, it frees the prepared hints, attributes
+// and error handler instead.
+func (d *idup) finish(n *comm.Comm, err error) error {
 	if err != nil {
 		dropHints(d.hints)
 		dropAttributes(d.attributes)
@@ -230,25 +231,25 @@ func (d *idup) end(n *comm.Comm, err error) error {
 	return storeComm(n, d.newcomm)
 }
 
-// gompi_take_idup implements gompi_up.idup_told.
+// gompi_idup_deliver implements gompi_go_callbacks.idup_deliver.
 //
-//export gompi_take_idup
-func gompi_take_idup(number, told uintptr) (class int32) {
+//export gompi_idup_deliver
+func gompi_idup_deliver(number, offer uintptr) (class int32) {
 	defer guard("MPI_Comm_idup", 0, 0, &class)
-	return idups.Get(number).draft.Open(slice[byte](told, comm.DraftSize))
+	return idups.Get(number).draft.Open(slice[byte](offer, comm.DraftSize))
 }
 
-// gompi_end_idup implements gompi_up.idup_over.
+// gompi_idup_finish implements gompi_go_callbacks.idup_finish.
 //
-//export gompi_end_idup
-func gompi_end_idup(number, told uintptr, failed, worst int32, text uintptr) (class int32) {
+//export gompi_idup_finish
+func gompi_idup_finish(number, offer uintptr, failed, worst int32, text uintptr) (class int32) {
 	defer guard("MPI_Comm_idup", 0, 0, &class)
 	var err error
 	if failed != abi.MPI_SUCCESS {
 		err = mpierr.New(failed, "%s", C.GoString((*C.char)(pointer(text))))
 	}
 	d := idups.Remove(number)
-	if err = d.end(d.draft.End(slice[byte](told, comm.DraftSize), worst, err)); err != nil {
+	if err = d.finish(d.draft.End(slice[byte](offer, comm.DraftSize), worst, err)); err != nil {
 		storeText(text, err)
 	}
 	return mpierr.ClassOf(err)
@@ -303,10 +304,10 @@ func gompi_comm_free(at uintptr) int32 { return freeComm("MPI_Comm_free", at) }
 //export gompi_comm_disconnect
 func gompi_comm_disconnect(at uintptr) int32 { return freeComm("MPI_Comm_disconnect", at) }
 
-// freeComm frees a communicator. Operations in progress on it continue. In a correct program, MPI_Comm_disconnect could
-// only have to wait for sends whose requests were freed, and those complete without this call.
+// freeComm frees a communicator. Operations in progress on it continue. MPI_Comm_disconnect need not wait: in a correct
+// program only sends whose requests were freed may be pending, and these complete without it.
 func freeComm(function string, at uintptr) (rc int32) {
-	if err := null(at); err != nil {
+	if err := checkNotNull(at); err != nil {
 		return finish(function, 0, 0, err)
 	}
 	p := out[uintptr](at)

@@ -2,7 +2,7 @@
 // arguments, because calling them with an invalid object is erroneous. Only a null status is reported.
 #include <string.h>
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "z_entry.h"
 
 // Handles. The integer of a handle is its value: handles of this library and the predefined ones of the ABI fit in 31
@@ -59,10 +59,11 @@ GOMPI_ENTRY(MPI_Aint_add, gompi_aint_add);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2); }
 GOMPI_ENTRY(MPI_Aint_diff, gompi_aint_diff);
 
-// Raises the error for a missing status or result. The functions below access the fields of a status.
+// Raises the error for a missing status or result.
 static int no_status(const char *name) {
-	return gompi_refuse(MPI_ERR_ARG, name, "status is NULL or MPI_STATUS_IGNORE, or the result pointer is NULL",
-			    GOMPI_ON_NONE, 0);
+	return gompi_return_error(MPI_ERR_ARG, name,
+				  "status is NULL or MPI_STATUS_IGNORE, or the result pointer is NULL", GOMPI_ON_NONE,
+				  0);
 }
 
 int gompi_status_get_source(const MPI_Status *status, int *source) {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "_cgo_export.h"
-#include "base/call.h"
+#include "base/call_name.h"
 #include "base/sanitizer.h"
 
 __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
@@ -18,17 +18,17 @@ extern void __real_crosscall2(void (*fn)(void *), void *frame, int size, size_t 
 __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 
 // Prepares a thread for Go at its first call. The runtime installs an alternate signal stack of 32 KiB for a thread
-// that has none, and unblocks the signals that it wants for itself. The application's handlers may need more than 32
-// KiB, and the signals that it blocked must stay blocked. gompirma needs neither change (go_start.c). So this function
-// blocks all signals until both are restored and the goroutine's stack is large.
-static void first_call(struct gompi_thread *t) {
+// that has none, and unblocks the signals that it handles itself. The application's handlers may need more than 32 KiB,
+// and the signals that it blocked must remain blocked. gompirma needs neither change (go_start.c). So this function
+// blocks all signals until it has restored both and the goroutine's stack is large.
+static void prepare_thread(struct gompi_thread *t) {
 	sigset_t all, mask;
 	stack_t stack;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	sigaltstack(NULL, &stack);
-	t->ready = true;
-	t->go_stack = gompi_grow_stack();
+	t->is_prepared = true;
+	t->go_stack_top = gompi_grow_stack();
 	if (stack.ss_flags & SS_DISABLE)
 		sigaltstack(&stack, NULL);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -36,13 +36,13 @@ static void first_call(struct gompi_thread *t) {
 
 // Returns true if the caller runs in a signal handler that interrupted Go on this thread, on the goroutine's stack
 // (without an alternate signal stack). C code that Go calls never runs on the goroutine's stack.
-static bool in_handler(void) {
+static bool is_in_signal_handler(void) {
 	const struct gompi_thread *t = &gompi_thread;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	return here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
+	return here < t->go_stack_top && t->go_stack_top - here < GOMPI_GO_STACK;
 }
 
-__attribute__((cold)) static void refuse_handler(void) {
+__attribute__((cold)) static void abort_in_signal_handler(void) {
 	static const char text[] = "gompirma: a signal handler called MPI while its thread was inside MPI; "
 				   "signal handlers may call only MPI_Abort (README, Signals)\n";
 	if (write(2, text, sizeof text - 1) < 0) {
@@ -51,55 +51,56 @@ __attribute__((cold)) static void refuse_handler(void) {
 	abort();
 }
 
-// GOMPIRMA_SHOW_GO=1: each call into Go writes a line. tests/c/conformance/no_go.c lists the MPI functions that must
-// not call Go.
-static bool shown;
+// GOMPIRMA_SHOW_GO=1: each call into Go writes a line. tests/c/conformance/no_go_calls.c lists the MPI functions that
+// must not call Go.
+static bool show_go_calls;
 
-// True if shown, or if ThreadSanitizer is present and must be told that each call happens after the previous one.
-static bool observed;
+// True if show_go_calls, or if ThreadSanitizer is linked: annotations then order each call into Go after the previous
+// one.
+static bool observe_go_calls;
 
-static __attribute__((constructor)) void ask_shown(void) {
+static __attribute__((constructor)) void read_show_go(void) {
 	const char *value = getenv("GOMPIRMA_SHOW_GO");
-	shown = value != NULL && strcmp(value, "1") == 0;
-	observed = shown || gompi_tells_tsan();
+	show_go_calls = value != NULL && strcmp(value, "1") == 0;
+	observe_go_calls = show_go_calls || gompi_tsan_is_linked();
 }
 
-__attribute__((cold)) static void show_call(void) {
+__attribute__((cold)) static void print_go_call(void) {
 	char line[128];
 	int n = snprintf(line, sizeof line, "gompirma: thread %d calls Go in %s\n", (int)gettid(),
-			 gompi_call != NULL ? gompi_call : "C");
+			 gompi_call_name != NULL ? gompi_call_name : "C");
 	if (write(2, line, (size_t)n) < 0) {
 		// standard error does not work, so the line is lost
 	}
 }
 
-__attribute__((cold)) static void tell_tsan(void) {
+__attribute__((cold)) static void annotate_tsan(void) {
 	static char order;
-	if (gompi_tells_tsan()) {
+	if (gompi_tsan_is_linked()) {
 		__tsan_acquire(&order);
 		__tsan_release(&order);
 	}
 }
 
 void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context) {
-	bool was = gompi_is_in_go();
-	if (__builtin_expect(observed, 0)) {
-		if (shown)
-			show_call();
-		tell_tsan();
+	bool was_in_go = gompi_is_in_go();
+	if (__builtin_expect(observe_go_calls, 0)) {
+		if (show_go_calls)
+			print_go_call();
+		annotate_tsan();
 	}
-	if (__builtin_expect(was || !gompi_thread.ready, 0)) {
-		if (was && in_handler())
-			refuse_handler();
-		if (!gompi_thread.ready)
-			first_call(&gompi_thread);
+	if (__builtin_expect(was_in_go || !gompi_thread.is_prepared, 0)) {
+		if (was_in_go && is_in_signal_handler())
+			abort_in_signal_handler();
+		if (!gompi_thread.is_prepared)
+			prepare_thread(&gompi_thread);
 	}
 	gompi_set_in_go(true);
-	const uintptr_t outer = gompi_crossing;
-	gompi_crossing = (uintptr_t)__builtin_frame_address(0);
+	const uintptr_t outer = gompi_go_caller_frame;
+	gompi_go_caller_frame = (uintptr_t)__builtin_frame_address(0);
 	__real_crosscall2(fn, frame, size, context);
-	gompi_crossing = outer;
-	gompi_set_in_go(was);
-	if (__builtin_expect(observed, 0))
-		tell_tsan();
+	gompi_go_caller_frame = outer;
+	gompi_set_in_go(was_in_go);
+	if (__builtin_expect(observe_go_calls, 0))
+		annotate_tsan();
 }

@@ -7,8 +7,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// The part of datatypes that Go implements. Types belong to no communicator, so errors are raised on MPI_COMM_SELF.
-// Nothing here communicates or blocks.
+// The calls on datatypes that Go implements. Types belong to no communicator, so errors are raised on MPI_COMM_SELF. No
+// function communicates or blocks.
 
 // onType wraps the calls on a datatype: it looks up the type, runs f, and raises the error of f.
 func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {
@@ -22,7 +22,7 @@ func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int3
 
 // newType stores the handle of the type that f creates. It does not call f if newtype is null.
 func newType(function string, newtype uintptr, f func() (*datatype.Type, error)) int32 {
-	return making(function, newtype, func() (uintptr, error) {
+	return storeNoObject(function, newtype, func() (uintptr, error) {
 		t, err := f()
 		if err != nil {
 			return 0, err
@@ -31,12 +31,12 @@ func newType(function string, newtype uintptr, f func() (*datatype.Type, error))
 	})
 }
 
-// gompi_forget_type releases Go's copy of a type that has been freed. number is the copy's number in Go.
+// gompi_type_freed releases Go's copy of a type that has been freed. number is the copy's number in Go.
 //
-//export gompi_forget_type
-func gompi_forget_type(number uintptr) {
-	if t := datatype.Known(number); t != nil {
-		datatype.Forget(number)
+//export gompi_type_freed
+func gompi_type_freed(number uintptr) {
+	if t := datatype.ByNumber(number); t != nil {
+		datatype.RemoveNumber(number)
 		t.Release()
 	}
 }

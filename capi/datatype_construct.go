@@ -13,9 +13,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Construction of datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7, 5.1.10): of the types that datatype/construct.c leaves to
-// Go, and repeated construction of types that C has constructed. Every constructor takes time in proportion to its
-// lists, independent of the counts.
+// Construction of datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7, 5.1.10) that datatype/construct.c leaves to Go, and of Go's
+// copies of types that C has constructed. The time of a constructor is proportional to the length of its lists,
+// independent of the counts.
 
 // lists copies arrays of n counts each, of ints or, if wide, of 64-bit integers. It returns MPI_ERR_COUNT if n is
 // negative, and MPI_ERR_ARG if an array is missing.
@@ -61,7 +61,7 @@ func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Ty
 	var l [C.GOMPI_RECIPE_LISTS][]int64
 	copyLists := func() error {
 		for _, i := range listsOf[r.combiner] {
-			all, err := lists(n, bool(r.wide[i]), uintptr(r.list[i]))
+			all, err := lists(n, bool(r.is_64bit[i]), uintptr(r.list[i]))
 			if err != nil {
 				return err
 			}
@@ -136,12 +136,12 @@ func formOf(large bool) datatype.Form {
 	return datatype.Small
 }
 
-// gompi_make_type implements every constructor for the cases that C leaves to Go.
+// gompi_construct_type implements all constructors in the cases that C leaves to Go.
 //
-//export gompi_make_type
-func gompi_make_type(recipeAt, newtype uintptr) int32 {
+//export gompi_construct_type
+func gompi_construct_type(recipeAt, newtype uintptr) int32 {
 	r := out[recipe](recipeAt)
 	return newType(C.GoString(r.call), newtype, func() (*datatype.Type, error) {
-		return construct(r, formOf(bool(r.large)), datatype.Get)
+		return construct(r, formOf(bool(r.is_large)), datatype.Get)
 	})
 }

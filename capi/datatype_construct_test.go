@@ -12,7 +12,7 @@ import (
 	"gompirma/core/datatype"
 )
 
-// randomRecipe returns the arguments of a random type constructor. Most of them are valid.
+// randomRecipe returns the arguments of a random type constructor, which are usually valid.
 func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	number := func(most int64) int64 {
 		if r.Intn(400) == 0 {
@@ -112,8 +112,9 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	return x
 }
 
-// Checks that C and Go construct the same type from the same arguments: the program, word by word, and the facts.
-func TestConstructedAlike(t *testing.T) {
+// TestConstructMatchesC checks that C and Go construct the same type from the same arguments: equal programs and equal
+// properties.
+func TestConstructMatchesC(t *testing.T) {
 	r := rand.New(rand.NewSource(22))
 	named := []uintptr{abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_BYTE, abi.MPI_DOUBLE_INT,
 		abi.MPI_2INT, abi.MPI_C_DOUBLE_COMPLEX}

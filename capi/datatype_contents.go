@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "base/up.h"
+#include "base/go_callbacks.h"
 */
 import "C"
 
@@ -13,7 +13,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Arguments that a datatype was constructed with (MPI-5.0 5.1.13). datatype/envelope.c reports their numbers.
+// The arguments with which a datatype was constructed (MPI-5.0 5.1.13). datatype/envelope.c returns their counts.
 
 // smallForm returns an error for a type that only the MPI_Count forms of the calls can describe.
 func smallForm(t *datatype.Type) error {
@@ -38,7 +38,7 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 	}
 	handles := make([]uintptr, len(c.Types))
 	for i, inner := range c.Types {
-		again, err := inner.Again()
+		again, err := inner.Recreate()
 		if err != nil {
 			for _, h := range handles[:i] {
 				if old, _ := datatype.Get(h); old != nil && !old.Predefined() {
@@ -63,13 +63,13 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 func gompi_get_contents(contents, h uintptr) int32 {
 	c := out[C.struct_gompi_contents](contents)
 	return onType("MPI_Type_get_contents", h, func(t *datatype.Type) error {
-		if !c.wide {
+		if !c.is_large {
 			if err := smallForm(t); err != nil {
 				return err
 			}
 		}
-		err := t.CheckContents(int64(c.integers_room), int64(c.addresses_room), int64(c.counts_room),
-			int64(c.types_room))
+		err := t.CheckContents(int64(c.max_integers), int64(c.max_addresses), int64(c.max_counts),
+			int64(c.max_types))
 		if err != nil {
 			return err
 		}

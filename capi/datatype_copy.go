@@ -24,8 +24,8 @@ func overlapsTyped(t *datatype.Type, count int64) bool {
 	return bool(C.gompi_type_overlaps(cType(t), C.int64_t(count)))
 }
 
-// walkTyped returns the segments that C's cursor finds, beginning at a position, in segments of at most limit bytes.
-// With runs it uses gompi_cursor_run where that finds a run.
+// walkTyped returns the segments that C's cursor returns from a position on, each of at most limit bytes. If runs is
+// set, it uses gompi_cursor_run where that returns a run.
 func walkTyped(t *datatype.Type, count int64, elements bool, position, limit int64,
 	runs bool) (segments [][2]int64) {
 	view := uint32(C.GOMPI_BYTES)

@@ -65,8 +65,7 @@ func commit(t *testing.T, typ *datatype.Type) *datatype.Type {
 	return typ
 }
 
-// arena provides memory for buffers whose addresses are passed to C. Each test allocates what it needs and frees all of
-// it at its end.
+// arena provides memory for buffers whose addresses are passed to C. reset frees all buffers.
 type arena struct {
 	bytes []byte
 	used  int
@@ -150,7 +149,7 @@ func TestCopyAgainstGo(t *testing.T) {
 		}
 		require.Equal(t, want, got, "seed %d: packed", seed)
 
-		// Copy to another type with fewer or more bytes.
+		// copies to another type, whose size may differ
 		dt := commit(t, randomType(r, r.Intn(4)))
 		dcount := int64(r.Intn(5))
 		dl := dt.Layout()

@@ -2,7 +2,7 @@ package main
 
 /*
 #include "datatype/attributes.h"
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 #include "datatype/recipe.h"
 */
 import "C"
@@ -29,16 +29,16 @@ func init() {
 			panic(err)
 		}
 		name := datatype.BasicOf(t.Handle()).Name
-		C.gompi_type_predefined_name(C.uintptr_t(t.Handle()),
+		C.gompi_type_set_default_name(C.uintptr_t(t.Handle()),
 			(*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.int(len(name)))
 	})
 }
 
 // installType installs a predefined type in C.
 func installType(t *datatype.Type) error {
-	assembling.mu.Lock()
-	defer assembling.mu.Unlock()
-	prog := t.Assemble(assembling.room[:])
+	programBuf.mu.Lock()
+	defer programBuf.mu.Unlock()
+	prog := t.Assemble(programBuf.words[:])
 	if !C.gompi_type_install(C.uintptr_t(t.Handle()), factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])),
 		C.int64_t(len(prog))) {
 		return mpierr.New(abi.MPI_ERR_INTERN, "out of memory for the %d words that describe datatype "+
@@ -49,17 +49,17 @@ func installType(t *datatype.Type) error {
 }
 
 // typeHandles implements datatype.Handles. C creates the handles of all types, and constructs most types. Go constructs
-// its own copy of such a type when it first needs it.
+// its own copy of such a type at its first use in Go.
 type typeHandles struct{}
 
 func (typeHandles) Add(t *datatype.Type, number uintptr) (uintptr, bool) {
-	assembling.mu.Lock()
-	defer assembling.mu.Unlock()
-	prog := t.Assemble(assembling.room[:])
+	programBuf.mu.Lock()
+	defer programBuf.mu.Unlock()
+	prog := t.Assemble(programBuf.words[:])
 	if !t.Committed() {
 		prog[datatype.HeadMagic] = 0
 	}
-	h := C.gompi_type_add_program(factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])), C.int64_t(len(prog)),
+	h := C.gompi_type_add_from_go(factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])), C.int64_t(len(prog)),
 		C.uintptr_t(number))
 	return uintptr(h), h != 0
 }
@@ -68,66 +68,67 @@ func (typeHandles) Remove(h uintptr) { C.gompi_type_remove(C.uintptr_t(h)) }
 
 func (typeHandles) Commit(h uintptr) { C.gompi_type_commit_handle(C.uintptr_t(h)) }
 
-func (typeHandles) Committed(h uintptr) bool { return bool(C.gompi_type_committed(C.uintptr_t(h))) }
+func (typeHandles) Committed(h uintptr) bool { return bool(C.gompi_type_is_committed(C.uintptr_t(h))) }
 
 func (typeHandles) Find(h uintptr) uintptr {
 	var number C.uintptr_t
-	t := C.gompi_type_find(C.uintptr_t(h), &number)
+	t := C.gompi_type_find_unnumbered(C.uintptr_t(h), &number)
 	if t == nil {
 		return uintptr(number)
 	}
-	defer C.gompi_type_drop(t)
-	constructingAgain.Lock()
-	defer constructingAgain.Unlock()
-	if number = C.gompi_type_number(t); number != 0 { // another thread has constructed it
+	defer C.gompi_type_release(t)
+	goCopyMu.Lock()
+	defer goCopyMu.Unlock()
+	if number = C.gompi_type_go_number(t); number != 0 { // another thread has constructed the copy
 		return uintptr(number)
 	}
-	again, err := typeAgain(t)
+	again, err := newGoCopy(t)
 	if err != nil {
 		return 0
 	}
-	known, ok := datatype.Keep(again, h)
-	if ok && !bool(C.gompi_type_know(t, C.uintptr_t(known))) { // freed concurrently
-		datatype.Forget(known)
+	known, ok := datatype.AssignHandle(again, h)
+	if ok && !bool(C.gompi_type_set_go_number(t, C.uintptr_t(known))) { // freed concurrently
+		datatype.RemoveNumber(known)
 		return 0
 	}
 	return known
 }
 
-// constructingAgain is held while Go constructs its copy of a type of C, so that only one thread does.
-var constructingAgain sync.Mutex
+// goCopyMu is held while a thread constructs Go's copy of a type of C, so that each type has at most one copy.
+var goCopyMu sync.Mutex
 
-// typeAgain constructs Go's copy of a type that C has constructed.
-func typeAgain(t *C.struct_gompi_type) (*datatype.Type, error) {
-	r := (*recipe)(unsafe.Pointer(C.gompi_type_life(t).recipe))
-	return construct(r, formOf(bool(r.large))|datatype.Again, func(h uintptr) (*datatype.Type, error) {
+// newGoCopy constructs Go's copy of a type that C has constructed.
+func newGoCopy(t *C.struct_gompi_type) (*datatype.Type, error) {
+	r := (*recipe)(unsafe.Pointer(C.gompi_type_meta(t).recipe))
+	return construct(r, formOf(bool(r.is_large))|datatype.HandleByCaller, func(h uintptr) (*datatype.Type, error) {
 		if h < C.GOMPI_TYPE_FIRST+C.GOMPI_TYPE_PREDEFINED {
 			return datatype.Get(h)
 		}
 		old := (*C.struct_gompi_type)(pointer(h))
-		handle, number := uintptr(C.gompi_type_life(old).handle), C.gompi_type_number(old)
-		if known := datatype.Known(uintptr(number)); known != nil && known.Handle() == handle {
+		handle, number := uintptr(C.gompi_type_meta(old).handle), C.gompi_type_go_number(old)
+		if known := datatype.ByNumber(uintptr(number)); known != nil && known.Handle() == handle {
 			return known, nil
 		}
-		return typeAgain(old)
+		return newGoCopy(old)
 	})
 }
 
-// assembling holds the buffer in which type programs are assembled before C copies them. A longer program is allocated.
-var assembling struct {
-	mu   sync.Mutex
-	room [64]int64
+// programBuf holds the buffer in which type programs are assembled before C copies them. Longer programs are assembled
+// in allocated memory.
+var programBuf struct {
+	mu    sync.Mutex
+	words [64]int64
 }
 
-func factsOf(t *datatype.Type) C.struct_gompi_facts {
+func factsOf(t *datatype.Type) C.struct_gompi_type_props {
 	f := t.Facts()
-	return C.struct_gompi_facts{
+	return C.struct_gompi_type_props{
 		size: C.int64_t(f.Size), lb: C.int64_t(f.LB), extent: C.int64_t(f.Extent),
 		true_lb: C.int64_t(f.TrueLB), true_extent: C.int64_t(f.TrueExtent),
-		numbers: C.int64_t(f.Numbers), unit: C.int64_t(f.Unit),
+		basic_count: C.int64_t(f.Numbers), basic_bytes: C.int64_t(f.Unit),
 		integers: C.int64_t(f.Integers), addresses: C.int64_t(f.Addresses), counts: C.int64_t(f.Counts),
 		types: C.int64_t(f.Types), combiner: C.int(f.Combiner), align: C.int(f.Align),
-		large: C.bool(f.Large), resized: C.bool(f.Resized), reversed: C.int(f.Reversed),
+		is_large: C.bool(f.Large), is_resized: C.bool(f.Resized), swap_unit_bytes: C.int(f.Reversed),
 	}
 }
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/state.h"
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "z_entry.h"
 
 _Thread_local bool gompi_main_thread __attribute__((tls_model("initial-exec")));
@@ -17,30 +17,31 @@ void gompi_state_set(bool started, bool running, bool finalized) {
 	gompi_store(&gompi_state.finalized, finalized);
 }
 
-void gompi_is_main_thread(void) { gompi_main_thread = true; }
+void gompi_set_main_thread(void) { gompi_main_thread = true; }
 
-static int tell_flag(const char *call, int *flag, bool value) {
+static int store_flag(const char *call, int *flag, bool value) {
 	if (flag == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	*flag = value;
 	return MPI_SUCCESS;
 }
 
-int gompi_initialized(int *flag) { return tell_flag("MPI_Initialized", flag, gompi_load(&gompi_state.started)); }
+int gompi_initialized(int *flag) { return store_flag("MPI_Initialized", flag, gompi_load(&gompi_state.started)); }
 GOMPI_ENTRY(MPI_Initialized, gompi_initialized);
 
-int gompi_finalized(int *flag) { return tell_flag("MPI_Finalized", flag, gompi_load(&gompi_state.finalized)); }
+int gompi_finalized(int *flag) { return store_flag("MPI_Finalized", flag, gompi_load(&gompi_state.finalized)); }
 GOMPI_ENTRY(MPI_Finalized, gompi_finalized);
 
-static int outside(const char *call) {
-	return gompi_refuse(MPI_ERR_OTHER, call, "MPI is not initialized, or has been finalized", GOMPI_ON_NONE, 0);
+static int not_initialized_error(const char *call) {
+	return gompi_return_error(MPI_ERR_OTHER, call, "MPI is not initialized, or has been finalized", GOMPI_ON_NONE,
+				  0);
 }
 
 int gompi_query_thread(int *provided) {
 	if (!gompi_load(&gompi_state.running))
-		return outside("MPI_Query_thread");
+		return not_initialized_error("MPI_Query_thread");
 	if (provided == NULL)
-		return gompi_no_place("MPI_Query_thread", GOMPI_ON_NONE, 0);
+		return gompi_null_result_error("MPI_Query_thread", GOMPI_ON_NONE, 0);
 	*provided = MPI_THREAD_MULTIPLE;
 	return MPI_SUCCESS;
 }
@@ -48,35 +49,35 @@ GOMPI_ENTRY(MPI_Query_thread, gompi_query_thread);
 
 int gompi_is_thread_main(int *flag) {
 	if (!gompi_load(&gompi_state.running))
-		return outside("MPI_Is_thread_main");
-	return tell_flag("MPI_Is_thread_main", flag, gompi_main_thread);
+		return not_initialized_error("MPI_Is_thread_main");
+	return store_flag("MPI_Is_thread_main", flag, gompi_main_thread);
 }
 GOMPI_ENTRY(MPI_Is_thread_main, gompi_is_thread_main);
 
-static int tell_version(const char *call, int *major, int *minor, int ma, int mi) {
+static int store_version(const char *call, int *major, int *minor, int ma, int mi) {
 	if (major == NULL || minor == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	*major = ma;
 	*minor = mi;
 	return MPI_SUCCESS;
 }
 
 int gompi_get_version(int *version, int *subversion) {
-	return tell_version("MPI_Get_version", version, subversion, MPI_VERSION, MPI_SUBVERSION);
+	return store_version("MPI_Get_version", version, subversion, MPI_VERSION, MPI_SUBVERSION);
 }
 GOMPI_ENTRY(MPI_Get_version, gompi_get_version);
 
 int gompi_abi_get_version(int *abi_major, int *abi_minor) {
-	return tell_version("MPI_Abi_get_version", abi_major, abi_minor, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+	return store_version("MPI_Abi_get_version", abi_major, abi_minor, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
 }
 GOMPI_ENTRY(MPI_Abi_get_version, gompi_abi_get_version);
 
 // Stores MPI_COMM_NULL, since gompirma does not spawn processes.
 int gompi_comm_get_parent(MPI_Comm *parent) {
 	if (!gompi_load(&gompi_state.running))
-		return outside("MPI_Comm_get_parent");
+		return not_initialized_error("MPI_Comm_get_parent");
 	if (parent == NULL)
-		return gompi_no_place("MPI_Comm_get_parent", GOMPI_ON_NONE, 0);
+		return gompi_null_result_error("MPI_Comm_get_parent", GOMPI_ON_NONE, 0);
 	*parent = MPI_COMM_NULL;
 	return MPI_SUCCESS;
 }
@@ -88,7 +89,7 @@ static struct {
 	size_t length;
 } host;
 
-static __attribute__((constructor)) void ask_host(void) {
+static __attribute__((constructor)) void read_host_name(void) {
 	if (gethostname(host.name, sizeof host.name - 1) != 0 || host.name[0] == 0)
 		memcpy(host.name, "localhost", sizeof "localhost");
 	host.length = strlen(host.name);
@@ -96,7 +97,7 @@ static __attribute__((constructor)) void ask_host(void) {
 
 int gompi_get_processor_name(char *name, int *resultlen) {
 	if (name == NULL || resultlen == NULL)
-		return gompi_no_place("MPI_Get_processor_name", GOMPI_ON_NONE, 0);
+		return gompi_null_result_error("MPI_Get_processor_name", GOMPI_ON_NONE, 0);
 	memcpy(name, host.name, host.length + 1);
 	*resultlen = (int)host.length;
 	return MPI_SUCCESS;
@@ -105,7 +106,7 @@ GOMPI_ENTRY(MPI_Get_processor_name, gompi_get_processor_name);
 
 int gompi_get_address(const void *location, MPI_Aint *address) {
 	if (address == NULL)
-		return gompi_no_place("MPI_Get_address", GOMPI_ON_NONE, 0);
+		return gompi_null_result_error("MPI_Get_address", GOMPI_ON_NONE, 0);
 	*address = (MPI_Aint)(uintptr_t)location;
 	return MPI_SUCCESS;
 }

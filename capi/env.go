@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "end.h"
+#include "exit_process.h"
 #include "env.h"
 #include "last_thread.h"
 */
@@ -22,15 +22,15 @@ import (
 
 // Initialization and termination (chapter 11), and the calls of chapter 9 that env.c does not implement.
 
-// graceFlush limits the time that a process which ends waits for its output to be flushed. A pipe that no process
-// reads, or a thread that waits for input, may block the flush.
+// graceFlush limits the time for which an exiting process waits until its output is flushed. The flush may block at a
+// pipe that no process reads, or because of a thread that waits for input.
 const graceFlush = 5 * time.Second
 
 // exit flushes the output and ends the process.
 func exit(code int32) {
 	time.AfterFunc(graceFlush, func() { syscall.Exit(int(code)) })
 	os.Stderr.Sync()
-	C.gompi_end(C.int(code))
+	C.gompi_exit_process(C.int(code))
 }
 
 // start implements MPI_Init.
@@ -41,15 +41,15 @@ func start() error {
 		C.gompi_adopt_threads()
 	}
 	if err == nil {
-		tellCommAttributes(core.Self())
-		C.gompi_is_main_thread()
+		setCommAttributes(core.Self())
+		C.gompi_set_main_thread()
 	}
-	tellState()
+	copyStateToC()
 	return err
 }
 
-// tellState copies the state of core to C.
-func tellState() {
+// copyStateToC copies the state of core to C.
+func copyStateToC() {
 	C.gompi_state_set(C.bool(core.Started()), C.bool(core.Running()), C.bool(core.Finalized()))
 }
 
@@ -85,18 +85,18 @@ func gompi_finalize() (rc int32) {
 		}
 	}
 	err := core.Finish()
-	tellState()
+	copyStateToC()
 	return finish("MPI_Finalize", 0, 0, err)
 }
 
-// outside is the error text of calls that require MPI to be initialized and not finalized. Their class is
+// notRunningText is the error text of calls that require MPI to be initialized and not finalized. Their class is
 // MPI_ERR_OTHER, as in MPICH.
-const outside = "MPI is not initialized, or has been finalized"
+const notRunningText = "MPI is not initialized, or has been finalized"
 
 // needRunning returns an error unless MPI is initialized and not finalized.
 func needRunning() error {
 	if !core.Running() {
-		return mpierr.New(abi.MPI_ERR_OTHER, outside)
+		return mpierr.New(abi.MPI_ERR_OTHER, notRunningText)
 	}
 	return nil
 }
@@ -133,14 +133,14 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 		storeString(version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING, text, resultlen))
 }
 
-// gompi_alloc_mem_anew implements MPI_Alloc_mem if the cache of alloc_mem.c has no suitable block.
+// gompi_alloc_mem_uncached implements MPI_Alloc_mem if the cache of alloc_mem.c has no suitable block.
 //
-//export gompi_alloc_mem_anew
-func gompi_alloc_mem_anew(size int64, info, baseptr uintptr) int32 {
+//export gompi_alloc_mem_uncached
+func gompi_alloc_mem_uncached(size int64, info, baseptr uintptr) int32 {
 	if err := needRunning(); err != nil {
 		return finish("MPI_Alloc_mem", 0, 0, err)
 	}
-	return making("MPI_Alloc_mem", baseptr, func() (uintptr, error) {
+	return storeNoObject("MPI_Alloc_mem", baseptr, func() (uintptr, error) {
 		hints, err := winHints(info)
 		if err != nil {
 			return 0, err
@@ -149,16 +149,16 @@ func gompi_alloc_mem_anew(size int64, info, baseptr uintptr) int32 {
 	})
 }
 
-// gompi_alloc_mem_room returns the size of a small block of MPI_Alloc_mem in bytes, or 0 if there is no such block at
+// gompi_alloc_mem_bytes returns the size of a small block of MPI_Alloc_mem in bytes, or 0 if there is no such block at
 // the address.
 //
-//export gompi_alloc_mem_room
-func gompi_alloc_mem_room(base uintptr) int64 { return rma.RoomOf(base) }
+//export gompi_alloc_mem_bytes
+func gompi_alloc_mem_bytes(base uintptr) int64 { return rma.BlockBytes(base) }
 
-// gompi_free_mem_for_good implements MPI_Free_mem for blocks that alloc_mem.c does not cache.
+// gompi_free_mem_uncached implements MPI_Free_mem for blocks that alloc_mem.c does not cache.
 //
-//export gompi_free_mem_for_good
-func gompi_free_mem_for_good(base uintptr) (rc int32) {
+//export gompi_free_mem_uncached
+func gompi_free_mem_uncached(base uintptr) (rc int32) {
 	defer guard("MPI_Free_mem", 0, 0, &rc)
 	err := needRunning()
 	if err == nil {

@@ -11,38 +11,38 @@
 #include "win/win.h"
 #include "z_entry.h"
 
-// The program has set an error handler on MPI_COMM_SELF. Errors that belong to no object go to the handler of
-// MPI_COMM_SELF. Older MPI standards used that of MPI_COMM_WORLD, and most programs rely on it. So MPI_COMM_WORLD's
+// True if the program has set an error handler on MPI_COMM_SELF. Errors that belong to no object are raised on
+// MPI_COMM_SELF. Older MPI standards raised them on MPI_COMM_WORLD, and most programs rely on it. So MPI_COMM_WORLD's
 // handler is used until the program sets one on MPI_COMM_SELF.
 static atomic_bool self_handler_set;
 
-// A pending call of an application's error handler. function is 0 if there is none.
-struct to_call {
+// A pending call of an application's error handler; function is 0 if there is none.
+struct pending_call {
 	uintptr_t function, object;
 	int code;
 };
-static _Thread_local struct to_call to_call __attribute__((tls_model("initial-exec")));
+static _Thread_local struct pending_call pending_call __attribute__((tls_model("initial-exec")));
 
-// Returns the error handler function of an object (struct gompi_raises), and stores in *on the handle to pass to it. If
-// the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD.
+// Returns the error handler function of an object (struct gompi_errhandler_ref), and stores in *on the handle to pass
+// to it. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD.
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
 	*on = object;
 	if (c != NULL)
-		return gompi_load(&c->raises.function);
+		return gompi_load(&c->errhandler.function);
 	if (w != NULL)
-		return gompi_load(&w->raises.function);
+		return gompi_load(&w->errhandler.function);
 	if (kind == GOMPI_ON_FILE)
 		return (uintptr_t)MPI_ERRORS_RETURN;
 	bool self = gompi_load(&self_handler_set) || gompi_comm_world.handle == 0;
 	*on = self ? (uintptr_t)MPI_COMM_SELF : (uintptr_t)MPI_COMM_WORLD;
 	if (gompi_comm_world.handle == 0)
 		return (uintptr_t)MPI_ERRORS_ARE_FATAL;
-	return gompi_load(self ? &gompi_comm_self.raises.function : &gompi_comm_world.raises.function);
+	return gompi_load(self ? &gompi_comm_self.errhandler.function : &gompi_comm_world.errhandler.function);
 }
 
-// Appends the object's name for an error text: the name that the application has set, or else the handle.
+// Appends an object to an error text: by the name that the application has set, or else by its handle.
 static char *append_object(char *to, int kind, uintptr_t object) {
 	char *at = to;
 	int n = 0;
@@ -60,11 +60,11 @@ static char *append_object(char *to, int kind, uintptr_t object) {
 // that text describes the latest error of the class.
 static char *append_code(char *to, int code) {
 	char digits[16], *first = digits + sizeof digits - 1;
-	int n, left = code;
+	int n, rest = code;
 	*first = 0;
 	do
-		*--first = (char)('0' + left % 10);
-	while ((left /= 10) != 0);
+		*--first = (char)('0' + rest % 10);
+	while ((rest /= 10) != 0);
 	to = stpcpy(stpcpy(to, "error code "), first);
 	if (gompi_error_class_name(code) != NULL || (n = gompi_error_text(code, to + 2)) <= 0)
 		return to;
@@ -81,27 +81,29 @@ static char *append_error(char *to, int class, const char *call, const char *tex
 }
 
 // Stores the text of an error for MPI_Error_string. If fatal, aborts the job and does not return.
-static void tell_error(int class, const char *call, const char *text, int kind, uintptr_t object, bool fatal) {
+static void store_error_text(int class, const char *call, const char *text, int kind, uintptr_t object, bool fatal) {
 	const char *class_name = gompi_error_class_name(class); // NULL for a code that the application added
-	char all[2 * MPI_MAX_OBJECT_NAME + MPI_MAX_ERROR_STRING + strlen(call) + (text != NULL ? strlen(text) : 0)];
-	char *what = class_name != NULL ? stpcpy(stpcpy(all, class_name), ": ") : all;
-	*append_error(what, class, call, text, kind, object) = 0;
-	gompi_error_remember(class, what);
+	char text_buffer[2 * MPI_MAX_OBJECT_NAME + MPI_MAX_ERROR_STRING + strlen(call) +
+			 (text != NULL ? strlen(text) : 0)];
+	char *class_end = class_name != NULL ? stpcpy(stpcpy(text_buffer, class_name), ": ") : text_buffer;
+	*append_error(class_end, class, call, text, kind, object) = 0;
+	gompi_error_store_text(class, class_end);
 	if (fatal)
-		gompi_abort_error(class, (uintptr_t)all);
+		gompi_abort_error(class, (uintptr_t)text_buffer);
 }
 
 static const char comm_call[] = "MPI_Comm_call_errhandler", win_call[] = "MPI_Win_call_errhandler";
 
-int gompi_called_text(int class, int kind, uintptr_t object, char *text) {
+int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
 	const char *call = kind == GOMPI_ON_WIN ? win_call : comm_call;
 	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 
-// Returns the value that the call must return if no handler of the application has to run. Otherwise returns -1 and
-// stores the pending handler call in *to_call.
-static int prepare(int class, const char *call, const char *text, int kind, uintptr_t object, struct to_call *to_call) {
-	// outside of MPI_Init .. MPI_Finalize no object exists, whatever the handle
+// Returns the value that the call must return if no handler of the application has to run. Otherwise returns -1. Stores
+// the pending handler call in *to_call.
+static int prepare_handler_call(int class, const char *call, const char *text, int kind, uintptr_t object,
+				struct pending_call *to_call) {
+	// before MPI_Init and after MPI_Finalize no object exists
 	if ((class == MPI_ERR_COMM || class == MPI_ERR_WIN) && !gompi_load(&gompi_state.running)) {
 		class = MPI_ERR_OTHER;
 		text = "MPI is not initialized, or has been finalized";
@@ -109,15 +111,15 @@ static int prepare(int class, const char *call, const char *text, int kind, uint
 	uintptr_t on, h = handler_for(kind, object, &on);
 	bool fatal = h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT;
 	if (fatal || gompi_error_class_name(class) != NULL)
-		tell_error(class, call, text, kind, object, fatal);
+		store_error_text(class, call, text, kind, object, fatal);
 	uintptr_t function = h == (uintptr_t)MPI_ERRORS_RETURN ? 0 : h;
-	*to_call = (struct to_call){function, on, class};
+	*to_call = (struct pending_call){function, on, class};
 	return function == 0 ? class : -1;
 }
 
 // Runs the pending handler, if any, and returns the error code. Must be called without Go frames below, so that the
 // handler may call MPI or leave by longjmp.
-static int call_handler(const struct to_call *to_call) {
+static int call_handler(const struct pending_call *to_call) {
 	// The error handler functions of communicators, windows, files and sessions differ only in the type of the
 	// handle, and all handle types are pointers.
 	void *handle = (void *)to_call->object;
@@ -127,19 +129,19 @@ static int call_handler(const struct to_call *to_call) {
 	return code;
 }
 
-int gompi_raise_in_go(int class, const char *call, const char *text, int kind, uintptr_t object) {
-	return prepare(class, call, text, kind, object, &to_call);
+int gompi_raise_from_go(int class, const char *call, const char *text, int kind, uintptr_t object) {
+	return prepare_handler_call(class, call, text, kind, object, &pending_call);
 }
 
-int gompi_raise(int token) {
-	struct to_call mine = to_call;
-	return call_handler(&mine);
+int gompi_raise_pending(int token) {
+	struct pending_call pending = pending_call;
+	return call_handler(&pending);
 }
 
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object) {
-	struct to_call mine;
-	prepare(class, call, text, kind, object, &mine);
-	return call_handler(&mine);
+	struct pending_call pending;
+	prepare_handler_call(class, call, text, kind, object, &pending);
+	return call_handler(&pending);
 }
 
 int gompi_unsupported(const char *name, int kind, uintptr_t object) {
@@ -147,31 +149,31 @@ int gompi_unsupported(const char *name, int kind, uintptr_t object) {
 				 object);
 }
 
-__attribute__((cold, noinline)) static int no_code(const char *call, int code, int kind, uintptr_t object) {
+__attribute__((cold, noinline)) static int invalid_code_error(const char *call, int code, int kind, uintptr_t object) {
 	char text[64];
 	snprintf(text, sizeof text, "%d is not an error class or code", code);
 	return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
 }
 
-// Calls the error handler h of an object with a code that the application chose. Returns MPI_SUCCESS if the handler
-// returns. The code may be unknown to MPI: programs pass private codes to their own handlers, and other libraries
-// forward them.
+// Calls the error handler h of an object with a code of the application. Returns MPI_SUCCESS if the handler returns.
+// The code may be unknown to MPI, because programs pass private codes to their own handlers.
 static inline int call_errhandler(const char *call, int code, int kind, uintptr_t object, uintptr_t h) {
 	if (code < 0)
-		return no_code(call, code, kind, object);
+		return invalid_code_error(call, code, kind, object);
 	if (h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT)
-		tell_error(code, call, NULL, kind, object, true);
-	gompi_error_called(code, kind, object);
+		store_error_text(code, call, NULL, kind, object, true);
+	gompi_error_note_called(code, kind, object);
 	if (h != (uintptr_t)MPI_ERRORS_RETURN)
-		call_handler(&(struct to_call){h, object, code});
+		call_handler(&(struct pending_call){h, object, code});
 	return MPI_SUCCESS;
 }
 
 int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, comm_call);
-	return call_errhandler(comm_call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm, gompi_load(&c->raises.function));
+		return gompi_raise_invalid_comm(comm, comm_call);
+	return call_errhandler(comm_call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm,
+			       gompi_load(&c->errhandler.function));
 }
 GOMPI_ENTRY(MPI_Comm_call_errhandler, gompi_comm_call_errhandler);
 
@@ -179,18 +181,18 @@ int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
 	const struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, win_call);
-	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->raises.function));
+	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->errhandler.function));
 }
 GOMPI_ENTRY(MPI_Win_call_errhandler, gompi_win_call_errhandler);
 
 int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	static const char call[] = "MPI_Comm_set_errhandler";
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, call);
-	if (gompi_errhandler_attach(&v, GOMPI_ON_COMM, &c->raises, errhandler) != MPI_SUCCESS)
-		return gompi_refuse(v.class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_raise_invalid_comm(comm, call);
+	if (gompi_errhandler_attach(&v, GOMPI_ON_COMM, &c->errhandler, errhandler) != MPI_SUCCESS)
+		return gompi_return_error(v.class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 	if (comm == MPI_COMM_SELF)
 		gompi_store(&self_handler_set, true);
 	return MPI_SUCCESS;
@@ -201,22 +203,22 @@ int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 	static const char call[] = "MPI_Comm_get_errhandler";
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, call);
+		return gompi_raise_invalid_comm(comm, call);
 	if (errhandler == NULL)
-		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
-	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&c->raises);
+		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+	*errhandler = (MPI_Errhandler)gompi_errhandler_acquire(&c->errhandler);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Comm_get_errhandler, gompi_comm_get_errhandler);
 
 int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
 	static const char call[] = "MPI_Win_set_errhandler";
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
-	if (gompi_errhandler_attach(&v, GOMPI_ON_WIN, &w->raises, errhandler) != MPI_SUCCESS)
-		return gompi_win_refuse(win, call, &v);
+	if (gompi_errhandler_attach(&v, GOMPI_ON_WIN, &w->errhandler, errhandler) != MPI_SUCCESS)
+		return gompi_win_raise(win, call, &v);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Win_set_errhandler, gompi_win_set_errhandler);
@@ -227,8 +229,8 @@ int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
 	if (errhandler == NULL)
-		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
-	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&w->raises);
+		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+	*errhandler = (MPI_Errhandler)gompi_errhandler_acquire(&w->errhandler);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Win_get_errhandler, gompi_win_get_errhandler);

@@ -20,16 +20,16 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The end of every exported function: the only place that converts a Go error to an error class and raises it (error.c)
-// on the object of the call (MPI-5.0 9.3).
+// Errors of exported functions. This file converts a Go error to an error class and raises it (error.c) on the object
+// of the call (MPI-5.0 9.3).
 
-// finish returns the value that an exported function returns to its C entry point: 0 if err is nil; otherwise the
-// result of refused. kind is 0 if the call has no object.
+// finish returns the value that an exported function returns to its C entry point: 0 if err is nil, otherwise the
+// result of raiseError. kind is 0 if the call has no object.
 func finish(function string, kind handle.Kind, object uintptr, err error) int32 {
 	if err == nil {
 		return abi.MPI_SUCCESS
 	}
-	return refused(mpierr.ClassOf(err), function, err.Error(), int32(kind), object)
+	return raiseError(mpierr.ClassOf(err), function, err.Error(), int32(kind), object)
 }
 
 // guard is deferred by every exported function, so that no panic reaches C. It converts a panic to MPI_ERR_INTERN and
@@ -41,15 +41,15 @@ func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 	}
 }
 
-// alone wraps the calls without an object: it runs f and raises its error.
-func alone(function string, f func() error) (rc int32) {
+// runNoObject wraps the calls without an object: it runs f and raises its error.
+func runNoObject(function string, f func() error) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	return finish(function, 0, 0, f())
 }
 
-// store stores the result of f at an address. It does not call f if the address is null.
-func store[T any](at uintptr, f func() (T, error)) error {
-	if err := null(at); err != nil {
+// storeResult stores the result of f at an address. It does not call f if the address is null.
+func storeResult[T any](at uintptr, f func() (T, error)) error {
+	if err := checkNotNull(at); err != nil {
 		return err
 	}
 	v, err := f()
@@ -59,25 +59,25 @@ func store[T any](at uintptr, f func() (T, error)) error {
 	return err
 }
 
-// making wraps the calls without an object that store the result of f at an address.
-func making[T any](function string, at uintptr, f func() (T, error)) int32 {
-	return alone(function, func() error { return store(at, f) })
+// storeNoObject wraps the calls without an object that store the result of f at an address.
+func storeNoObject[T any](function string, at uintptr, f func() (T, error)) int32 {
+	return runNoObject(function, func() error { return storeResult(at, f) })
 }
 
 // storeString stores a text of less than size bytes, and its length.
 func storeString(s string, size int, at, length uintptr) error {
-	err := null(at, length)
+	err := checkNotNull(at, length)
 	if err == nil {
 		*out[int32](length) = int32(putString(at, s, size))
 	}
 	return err
 }
 
-// refused raises the error of a rejected call on an object. kind is one of handle.Kind, 0 for none. It returns the
-// value for the C entry point: the error class, or a negative token for gompi_raise if a handler of the application
-// must run. Such a handler may leave by longjmp, so it never runs above a Go frame.
-func refused(class int32, function, text string, kind int32, object uintptr) int32 {
-	return int32(C.gompi_raise_in_go(C.int(class), cText(function), cText(text), C.int(kind),
+// raiseError raises the error of a call on an object. kind is one of handle.Kind, 0 for none. It returns the value for
+// the C entry point: the error class, or a negative token for gompi_raise_pending if a handler of the application must
+// run. Such a handler may leave by longjmp, so it never runs above a Go frame.
+func raiseError(class int32, function, text string, kind int32, object uintptr) int32 {
+	return int32(C.gompi_raise_from_go(C.int(class), cText(function), cText(text), C.int(kind),
 		C.uintptr_t(object)))
 }
 
@@ -121,13 +121,13 @@ func lookupComm(h uintptr) *comm.Comm {
 	return comm.Handles.Get(h)
 }
 
-// abort prints a line on standard error and ends the job with a nonzero status, whatever the error code. It does not
-// return. If the launcher is already ending the job, it only ends this process and prints nothing. byError reports that
-// code is the class of a fatal error.
+// abort prints a line on standard error and ends the job with a nonzero status. It does not return. If the launcher is
+// already ending the job, it only ends this process and prints nothing. byError is true if code is the class of a fatal
+// error.
 func abort(code int32, message string, byError bool) {
-	byLoss := byError && code == abi.MPI_ERR_PROC_ABORTED
+	afterFailure := byError && code == abi.MPI_ERR_PROC_ABORTED
 	code = exitStatus(code)
-	if core.EndAnnounced(byLoss) {
+	if core.EndAnnounced(afterFailure) {
 		exit(code)
 	}
 	if rank := core.Rank(); rank >= 0 {
@@ -139,8 +139,8 @@ func abort(code int32, message string, byError bool) {
 	exit(code)
 }
 
-// null returns an error if one of the addresses for results is null.
-func null(addresses ...uintptr) error {
+// checkNotNull returns an error if one of the addresses for results is null.
+func checkNotNull(addresses ...uintptr) error {
 	for _, a := range addresses {
 		if a == 0 {
 			return mpierr.New(abi.MPI_ERR_ARG, "a result pointer is NULL")

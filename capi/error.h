@@ -1,4 +1,4 @@
-// Raises errors: the only place where a rejected call invokes error handlers (MPI-5.0 9.3).
+// Raises errors. All calls of error handlers by failed MPI calls are in error.c (MPI-5.0 9.3).
 #ifndef GOMPI_ERROR_H
 #define GOMPI_ERROR_H
 
@@ -7,25 +7,24 @@
 #pragma GCC visibility push(hidden)
 
 // Raises an error of the given class on an object (kind is one of GOMPI_ON_). Returns the value that the MPI function
-// named call must return: the class, or the code that the application's error handler left.
+// named call must return: the class, or the code that the application's error handler stored.
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object);
 
 // Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or
-// MPI_Win_call_errhandler (base/up.h). Returns its length.
-int gompi_called_text(int class, int kind, uintptr_t object, char *text);
+// MPI_Win_call_errhandler (base/go_callbacks.h). Returns its length.
+int gompi_called_error_text(int class, int kind, uintptr_t object, char *text);
 
 // Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name. Returns the value that it must return.
 int gompi_unsupported(const char *name, int kind, uintptr_t object);
 
-// Raises an error on behalf of Go code. Takes the same arguments as gompi_raise_error. An error handler of the
-// application may leave by longjmp, so it must not run above a Go frame. If one has to run, this function returns a
-// negative token, and the C entry point that called Go passes the token to gompi_raise. Otherwise returns the error
-// code.
-int gompi_raise_in_go(int class, const char *call, const char *text, int kind, uintptr_t object);
+// Raises an error on behalf of Go code, with the arguments of gompi_raise_error. An error handler of the application
+// may leave by longjmp, so it must not run above a Go frame. If one has to run, this function returns a negative token,
+// and the C entry point that called Go passes the token to gompi_raise_pending. Otherwise returns the error code.
+int gompi_raise_from_go(int class, const char *call, const char *text, int kind, uintptr_t object);
 
-// Runs the error handler that gompi_raise_in_go found on this thread. Returns the error code. Must be called without Go
-// frames below.
-int gompi_raise(int token);
+// Runs the error handler that gompi_raise_from_go found on this thread. Returns the error code. Must be called without
+// Go frames below.
+int gompi_raise_pending(int token);
 
 #pragma GCC visibility pop
 #endif

@@ -1,4 +1,4 @@
-// Keeps the Go runtime away from the signals of the process.
+// Prevents the Go runtime from handling signals of the process.
 //
 // The runtime starts while the library is loaded, from an entry in .init_array. By default it would install its own
 // handlers for five signals and add SA_ONSTACK to the application's handlers for other signals. It also creates a
@@ -6,11 +6,11 @@
 // .init_array entries. Constructors without a priority run after them, if this file follows Go's object in link order.
 // The first constructor below changes the runtime's signal table so that the runtime installs no handler, and blocks
 // all signals. The second constructor restores the thread's signal mask. Thus Go's threads receive no signals that are
-// sent to the process, and at no moment is a handler of the runtime installed.
+// sent to the process, and the runtime never installs a handler.
 //
-// Without its handlers the runtime can neither preempt by SIGURG, which scripts/build.sh turns off, nor turn a fault
-// into a panic. So a fault in Go, or in an application function that Go has called, ends the process with its own
-// signal, core dump and location, as it would in C.
+// Without its handlers the runtime can neither preempt goroutines by SIGURG, which scripts/build.sh turns off, nor
+// convert a fault to a panic. So a fault in Go, or in an application function that Go has called, ends the process with
+// its own signal, core dump and location, as it would in C.
 #define _GNU_SOURCE
 #include <link.h>
 #include <signal.h>
@@ -20,8 +20,8 @@
 
 #include "rlimit.h"
 
-// An entry of the runtime's signal table (runtime.sigtable). C cannot link to a symbol of Go, so change_table finds the
-// table by its contents. The test TestDeniedSignals fails if a later runtime has a different layout.
+// An entry of the runtime's signal table (runtime.sigtable). C cannot link to a symbol of Go, so patch_signal_table
+// finds the table by its contents. The test TestDeniedSignals fails if a later runtime has a different layout.
 struct runtime_signal {
 	int32_t flags;
 	const char *name;
@@ -34,13 +34,14 @@ enum {
 	RUNTIME_UNBLOCK = 1 << 7, // the runtime unblocks the signal in each of its threads
 };
 
-static int change_table(struct dl_phdr_info *object, size_t size, void *arg) {
+static int patch_signal_table(struct dl_phdr_info *object, size_t size, void *arg) {
 	static const char name[] = "SIGPROF: ";
-	static int own = 1; // marks the segment to search: Go's table lies in the same one
+	// its address identifies the program segment to search, which also contains Go's table
+	static int in_this_object = 1;
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 		uintptr_t from = object->dlpi_addr + p->p_vaddr, to = from + p->p_filesz;
-		if (p->p_type != PT_LOAD || (uintptr_t)&own < from || (uintptr_t)&own >= to)
+		if (p->p_type != PT_LOAD || (uintptr_t)&in_this_object < from || (uintptr_t)&in_this_object >= to)
 			continue;
 		from = (from + 7) & ~(uintptr_t)7;
 		for (uintptr_t at = from; at + sizeof(struct runtime_signal) <= to; at += 8) {
@@ -58,18 +59,18 @@ static int change_table(struct dl_phdr_info *object, size_t size, void *arg) {
 	return 0;
 }
 
-static sigset_t mask;
-static bool known;
+static sigset_t saved_mask;
+static bool has_saved_mask;
 
 __attribute__((constructor(101))) static void before_go(void) {
 	gompi_check_limits();
-	dl_iterate_phdr(change_table, NULL);
+	dl_iterate_phdr(patch_signal_table, NULL);
 	sigset_t all;
 	sigfillset(&all);
-	known = pthread_sigmask(SIG_SETMASK, &all, &mask) == 0;
+	has_saved_mask = pthread_sigmask(SIG_SETMASK, &all, &saved_mask) == 0;
 }
 
 __attribute__((constructor)) static void after_go(void) {
-	if (known)
-		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (has_saved_mask)
+		pthread_sigmask(SIG_SETMASK, &saved_mask, NULL);
 }

@@ -20,7 +20,8 @@ func TestHandlesRule(t *testing.T) {
 	defer inC.Close()
 	var live []uintptr
 	for step := range 1 << 17 {
-		// up to about 3,000 live handles, down to few, and up again: too soon for core/handle's table to shrink
+		// The number of live handles grows to about 3,000, falls, and grows again before core/handle's table
+		// shrinks.
 		if grow := step>>14&1 == 0; len(live) == 0 || r.Intn(100) < map[bool]int{true: 60, false: 41}[grow] {
 			h, ok := inGo.Add(new(int))
 			require.True(t, ok)

@@ -1,5 +1,5 @@
-// Converts private memory of this process to shared memory at the same address, and back. core/rma/in_place.go decides
-// which memory. This file makes the system calls, and handles the other threads, the signal handlers and fork() of the
+// Converts private memory of this process to shared memory at the same address, and back. core/rma/in_place.go selects
+// the memory. This file makes the system calls. It also handles other threads, signal handlers and fork() of the
 // program, which may run at any moment. Only one thread at a time may call these functions.
 #ifndef GOMPI_IN_PLACE_H
 #define GOMPI_IN_PLACE_H
@@ -14,7 +14,7 @@ int gompi_in_place_share(int fd, uint64_t image, uintptr_t address, size_t size)
 
 // Makes the pages of [address, address + size) of the image private again, with their contents, at every address of
 // this process where they are mapped now. Releases the file's memory. Ranges that the program has unmapped or remapped
-// stay as they are. Returns 0 or errno. After an error some pages stay shared, with valid contents.
+// remain unchanged. Returns 0 or errno. After an error some pages remain shared, with valid contents.
 int gompi_in_place_unshare(uintptr_t address, size_t size);
 
 #endif

@@ -16,15 +16,15 @@ import (
 	"gompirma/core/rma"
 )
 
-// Access of Go to info objects, which C implements (capi/info/), and the initial hints of communicators and windows
-// (MPI-5.0 7.4.4, 12.2.7).
+// Access to info objects, which C implements (capi/info/), and the initial hints of communicators and windows (MPI-5.0
+// 7.4.4, 12.2.7).
 
 // pair is a key of an info object with its value.
 type pair struct{ key, value string }
 
 // storeInfo creates an info object and stores its handle. It returns MPI_ERR_NO_MEM if out of memory.
 func storeInfo(at uintptr, pairs []pair) error {
-	if err := null(at); err != nil {
+	if err := checkNotNull(at); err != nil {
 		return err
 	}
 	var text []byte
@@ -33,7 +33,7 @@ func storeInfo(at uintptr, pairs []pair) error {
 	}
 	text = append(text, 0) // so that text[0] exists
 	var h C.MPI_Info
-	err := verdictOf(func(v *C.struct_gompi_verdict) C.int {
+	err := errorOf(func(v *C.struct_gompi_error_status) C.int {
 		return C.gompi_info_make(C.int(len(pairs)), (*C.char)(unsafe.Pointer(&text[0])), &h, v)
 	})
 	if err != nil {
@@ -55,7 +55,7 @@ func putFlag(at uintptr, value bool) {
 // such object.
 func infoValue(h uintptr, key string) (string, error) {
 	var value [C.MPI_MAX_INFO_VAL]C.char
-	err := verdictOf(func(v *C.struct_gompi_verdict) C.int {
+	err := errorOf(func(v *C.struct_gompi_error_status) C.int {
 		return C.gompi_info_value(C.MPI_Info(pointer(h)), cText(key), &value[0], v)
 	})
 	return C.GoString(&value[0]), err
@@ -70,14 +70,14 @@ func checkInfo(h uintptr) error {
 // commHints is the C form of the hints of a communicator.
 type commHints = C.struct_gompi_comm_hints
 
-// hintsOf returns the hints of an info object for a new communicator. openComm or dropHints takes them over.
+// hintsOf returns the hints of an info object for a new communicator. The caller passes them to openComm or dropHints.
 func hintsOf(h uintptr) (any, error) {
 	if h == abi.MPI_INFO_NULL {
 		return nil, nil
 	}
 	var hints commHints
-	err := verdictOf(func(v *C.struct_gompi_verdict) C.int {
-		return C.gompi_comm_hints_take(&hints, C.MPI_Info(pointer(h)), v)
+	err := errorOf(func(v *C.struct_gompi_error_status) C.int {
+		return C.gompi_comm_hints_set(&hints, C.MPI_Info(pointer(h)), v)
 	})
 	return hints, err
 }
@@ -85,15 +85,15 @@ func hintsOf(h uintptr) (any, error) {
 // dropHints frees the hints of a communicator that is not created. hints may be nil.
 func dropHints(hints any) {
 	if h, ok := hints.(commHints); ok {
-		C.free(unsafe.Pointer(h.kinds))
+		C.free(unsafe.Pointer(h.alloc_kinds))
 	}
 }
 
-// winHints returns the hints of an info object for a new window or memory. It returns MPI_ERR_INFO or
+// winHints returns the hints of an info object for a new window or for MPI_Alloc_mem. It returns MPI_ERR_INFO or
 // MPI_ERR_INFO_VALUE.
 func winHints(h uintptr) (hints rma.Hints, err error) {
 	var c C.struct_gompi_hints
-	err = verdictOf(func(v *C.struct_gompi_verdict) C.int {
+	err = errorOf(func(v *C.struct_gompi_error_status) C.int {
 		return C.gompi_hints_read(&c, C.MPI_Info(pointer(h)), v)
 	})
 	if err != nil {

@@ -9,7 +9,7 @@
 
 // Creates a thread like pthread_create(3) and registers it as a library thread. Library threads do not keep the process
 // alive.
-int gompi_library_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
+int gompi_create_library_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
 // Returns true if the application has no thread but the calling one. Then every other thread belongs to a library, and
 // gompi_adopt_threads registers all of them as library threads. Call the two functions before and after code in which

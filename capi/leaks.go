@@ -12,5 +12,5 @@ var heapObject *int
 
 func init() {
 	heapObject = new(int)
-	C.gompi_tell_heap(C.uintptr_t(uintptr(unsafe.Pointer(heapObject))))
+	C.gompi_lsan_register_heap(C.uintptr_t(uintptr(unsafe.Pointer(heapObject))))
 }

@@ -7,7 +7,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Addresses of application memory arrive as uintptr. The functions here convert them to Go pointers for the duration of
+// Addresses of application memory arrive as uintptr. These functions convert them to Go pointers for the duration of
 // one call. Special addresses such as MPI_IN_PLACE (1) must never be converted.
 
 // out returns the application's variable of type T at address.
@@ -53,7 +53,7 @@ func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 func touch(p *byte) byte { return *p }
 
 // putString stores s, truncated to size-1 bytes, and a terminating 0 at address. It returns the length without the 0.
-// Not inlined: with a constant s, Go 1.26 fails to compile the copy to an address that it knows as an integer.
+// Not inlined: Go 1.26 fails to compile the inlined copy of a constant s to an address that is a known integer.
 //
 //go:noinline
 func putString(address uintptr, s string, size int) int {

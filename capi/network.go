@@ -14,42 +14,42 @@ import (
 	"runtime"
 	"unsafe"
 
-	own "gompirma/capi/fabric"
+	capifabric "gompirma/capi/fabric"
 	"gompirma/core/fabric"
 )
 
-// network implements fabric.Network by capi/fabric: the network between nodes.
+// network implements fabric.Network, the network between nodes, by capi/fabric.
 type network struct{}
 
 // Choose implements fabric.Network.
 func (network) Choose(wanted string) (fabric.Provider, error) {
-	p, err := own.Choose(wanted)
+	p, err := capifabric.Choose(wanted)
 	return fabric.Provider(p), err
 }
 
 // Open implements fabric.Network.
 func (network) Open(p fabric.Provider) (address, host string, err error) {
 	var (
-		why         [C.GOMPI_FABRIC_TEXT]C.char
-		at          [C.GOMPI_ADDRESS]C.char
-		here        [C.GOMPI_HOST]C.char
-		length, its C.size_t
+		detail             [C.GOMPI_FABRIC_ERROR_BYTES]C.char
+		at                 [C.GOMPI_ADDRESS_BYTES]C.char
+		hostData           [C.GOMPI_HOST_DATA_BYTES]C.char
+		length, hostLength C.size_t
 	)
 	provider := C.struct_gompi_provider{version: C.uint32_t(p.Version)}
 	for i := 0; i < len(p.Name) && i < len(provider.name)-1; i++ {
 		provider.name[i] = C.char(p.Name[i])
 	}
-	if !C.gompi_net_open(&provider, &at[0], &length, &here[0], &its, &why[0]) {
-		return "", "", errors.New(C.GoString(&why[0]))
+	if !C.gompi_net_open(&provider, &at[0], &length, &hostData[0], &hostLength, &detail[0]) {
+		return "", "", errors.New(C.GoString(&detail[0]))
 	}
-	return C.GoStringN(&at[0], C.int(length)), C.GoStringN(&here[0], C.int(its)), nil
+	return C.GoStringN(&at[0], C.int(length)), C.GoStringN(&hostData[0], C.int(hostLength)), nil
 }
 
 // Begin implements fabric.Network.
 func (network) Begin(j *fabric.Job) error {
 	var (
-		why [C.GOMPI_FABRIC_TEXT]C.char
-		pin runtime.Pinner
+		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
+		pin    runtime.Pinner
 	)
 	defer pin.Unpin()
 	addresses, nodes := unsafe.SliceData(j.Addresses), unsafe.SliceData(j.NodeOf)
@@ -68,21 +68,21 @@ func (network) Begin(j *fabric.Job) error {
 		address_bytes: C.size_t(len(j.Addresses) / j.Size),
 		nodes:         C.int(len(j.Hosts)),
 		hosts:         (*C.char)(unsafe.Pointer(unsafe.SliceData(hosts))),
-		host_at:       (*C.uint32_t)(unsafe.Pointer(&at[0])),
+		host_offsets:  (*C.uint32_t)(unsafe.Pointer(&at[0])),
 		node_of:       (*C.int32_t)(unsafe.Pointer(nodes)),
-		timeout:       C.int64_t(j.Timeout),
+		timeout_ns:    C.int64_t(j.Timeout),
 	}
 	for i := range job.secret {
 		job.secret[i] = C.uint64_t(binary.LittleEndian.Uint64(j.Secret[8*i:]))
 	}
-	if !C.gompi_net_begin(&job, &why[0]) {
-		return errors.New(C.GoString(&why[0]))
+	if !C.gompi_net_begin(&job, &detail[0]) {
+		return errors.New(C.GoString(&detail[0]))
 	}
 	return nil
 }
 
 // Run and the following methods implement fabric.Network.
-func (network) Run()     { C.gompi_net_progress_run() }
-func (network) Leaving() { C.gompi_health_end() }
-func (network) Stop()    { C.gompi_net_progress_stop() }
-func (network) End()     { C.gompi_net_end() }
+func (network) Run()       { C.gompi_net_progress_run() }
+func (network) JobEnding() { C.gompi_health_stop() }
+func (network) Stop()      { C.gompi_net_progress_stop() }
+func (network) End()       { C.gompi_net_end() }

@@ -14,9 +14,9 @@ import (
 	"gompirma/core/op"
 )
 
-// Access of Go to reduction operations (MPI-5.0 6.9.5 to 6.9.7), which C implements (capi/datatype/user_op.c).
+// Access to reduction operations (MPI-5.0 6.9.5 to 6.9.7), which C implements (capi/datatype/user_op.c).
 
-func init() { op.Kernel, op.CallUser, op.Made = kernels.Apply, callUser, madeOp }
+func init() { op.Kernel, op.CallUser, op.UserOp = kernels.Apply, callUser, userOp }
 
 // callUser implements op.CallUser.
 func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr) {
@@ -24,20 +24,20 @@ func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ 
 		C.int64_t(count), C.uintptr_t(typ))
 }
 
-// madeOp implements op.Made.
-func madeOp(h uintptr) *op.Op {
+// userOp implements op.UserOp.
+func userOp(h uintptr) *op.Op {
 	u := C.gompi_user_op_get(C.MPI_Op(pointer(h)))
 	if u == nil {
 		return nil
 	}
-	return op.New(h, uintptr(u.function), bool(u.large), bool(u.commutative))
+	return op.New(h, uintptr(u.function), bool(u.is_large), bool(u.is_commutative))
 }
 
 // gompi_reduce_local_checked implements MPI_Reduce_local for the cases that datatype/reduce_local.c leaves to Go.
 //
 //export gompi_reduce_local_checked
 func gompi_reduce_local_checked(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) int32 {
-	return alone("MPI_Reduce_local", func() error {
+	return runNoObject("MPI_Reduce_local", func() error {
 		o, err := op.Get(opHandle)
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Calls a user-defined operation: an MPI_User_function or, if large, an MPI_User_function_c. function is its address.
+// Calls the user-defined function at address function: an MPI_User_function or, if large, an MPI_User_function_c.
 void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count,
 			uintptr_t datatype);
 

@@ -1,98 +1,98 @@
-// Packing and unpacking (MPI-5.0 5.2): the packed form is the bytes of the data in sequence. All in C; nothing blocks
-// or communicates.
+// Packs and unpacks data (MPI-5.0 5.2). The packed form is the bytes of the data in sequence. No function calls Go,
+// blocks or communicates.
 #include "comm/comm.h"
 #include "datatype/buffer.h"
 #include "datatype/label.h"
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "z_entry.h"
 
 #include <limits.h>
 
 // Returns the committed type of a call, and stores the size in bytes and the lowest offset of count copies of it.
 // Returns NULL with the error in *v if an argument is invalid.
-static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, MPI_Datatype datatype, MPI_Comm comm,
-					int64_t *bytes, int64_t *lowest) {
+static const struct gompi_type *checked_type(struct gompi_error_status *v, int64_t count, MPI_Datatype datatype,
+					     MPI_Comm comm, int64_t *bytes, int64_t *lowest) {
 	int64_t hi;
 	const struct gompi_type *t = gompi_type_get(datatype);
 	if (!gompi_comm_get(comm))
-		gompi_comm_none(v, comm);
+		gompi_comm_invalid(v, comm);
 	else if (!t)
 		gompi_type_unusable(v, "the datatype", datatype);
 	else if (count < 0)
-		gompi_error(v, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
+		gompi_set_error(v, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
 	else if (!gompi_type_bytes(t, count, bytes) || !gompi_type_bounds(t, count, lowest, &hi))
-		gompi_error(v, MPI_ERR_COUNT,
-			    "%lld elements of %lld bytes with extent %lld exceed the range of 64-bit sizes",
-			    (long long)count, (long long)t->size, (long long)t->extent);
+		gompi_set_error(v, MPI_ERR_COUNT,
+				"%lld elements of %lld bytes with extent %lld exceed the range of 64-bit sizes",
+				(long long)count, (long long)t->size, (long long)t->extent);
 	else
 		return t;
 	return NULL;
 }
 
-// The arguments of a call: a packed buffer of size bytes, and the data to pack or unpack.
+// The arguments of a call: a packed buffer of buffer_bytes bytes, and the data to pack or unpack.
 struct packed {
 	const void *buffer;
-	int64_t size, *position;
+	int64_t buffer_bytes, *position;
 	const struct gompi_type *type; // of the data
-	int64_t bytes;
+	int64_t data_bytes;
 };
 
 // Checks the arguments of a call and stores the data's type and size in *p. Returns MPI_SUCCESS or the error class in
 // *v.
-static int find(struct packed *p, struct gompi_verdict *v, const void *data, int64_t count, MPI_Datatype datatype,
-		MPI_Comm comm) {
+static int check_packed(struct packed *p, struct gompi_error_status *v, const void *data, int64_t count,
+			MPI_Datatype datatype, MPI_Comm comm) {
 	int64_t lowest, at = *p->position;
-	if (!(p->type = type_of(v, count, datatype, comm, &p->bytes, &lowest)))
+	if (!(p->type = checked_type(v, count, datatype, comm, &p->data_bytes, &lowest)))
 		return v->class;
-	if (p->size < 0)
-		return gompi_error(v, MPI_ERR_ARG, "the size of the packed buffer is %lld; it must not be negative",
-				   (long long)p->size);
-	if (at < 0 || at > p->size)
-		return gompi_error(v, MPI_ERR_ARG, "position is %lld, but the packed buffer has %lld bytes",
-				   (long long)at, (long long)p->size);
-	if (p->bytes > p->size - at)
-		return gompi_error(v, MPI_ERR_TRUNCATE,
-				   "%lld bytes from position %lld exceed the packed buffer of %lld bytes",
-				   (long long)p->bytes, (long long)at, (long long)p->size);
-	if (p->bytes && gompi_invalid_address(p->buffer, at))
-		return gompi_error(v, MPI_ERR_BUFFER, "the packed buffer %p is not valid memory for %lld bytes",
-				   p->buffer, (long long)p->bytes);
-	if (p->bytes && gompi_invalid_address(data, lowest))
-		return gompi_bad_buffer(v, "the buffer", data, p->bytes, lowest);
+	if (p->buffer_bytes < 0)
+		return gompi_set_error(v, MPI_ERR_ARG, "the size of the packed buffer is %lld; it must not be negative",
+				       (long long)p->buffer_bytes);
+	if (at < 0 || at > p->buffer_bytes)
+		return gompi_set_error(v, MPI_ERR_ARG, "position is %lld, but the packed buffer has %lld bytes",
+				       (long long)at, (long long)p->buffer_bytes);
+	if (p->data_bytes > p->buffer_bytes - at)
+		return gompi_set_error(v, MPI_ERR_TRUNCATE,
+				       "%lld bytes from position %lld exceed the packed buffer of %lld bytes",
+				       (long long)p->data_bytes, (long long)at, (long long)p->buffer_bytes);
+	if (p->data_bytes && gompi_invalid_address(p->buffer, at))
+		return gompi_set_error(v, MPI_ERR_BUFFER, "the packed buffer %p is not valid memory for %lld bytes",
+				       p->buffer, (long long)p->data_bytes);
+	if (p->data_bytes && gompi_invalid_address(data, lowest))
+		return gompi_bad_buffer(v, "the buffer", data, p->data_bytes, lowest);
 	return MPI_SUCCESS;
 }
 
-static int refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm) {
-	return gompi_refuse(v->class, call, v->text, gompi_comm_get(comm) ? GOMPI_ON_COMM : GOMPI_ON_NONE,
-			    (uintptr_t)comm);
+static int pack_error(const struct gompi_error_status *v, const char *call, MPI_Comm comm) {
+	return gompi_return_error(v->class, call, v->text, gompi_comm_get(comm) ? GOMPI_ON_COMM : GOMPI_ON_NONE,
+				  (uintptr_t)comm);
 }
 
 static int pack(const char *call, const void *inbuf, int64_t count, MPI_Datatype datatype, void *outbuf, int64_t size,
 		int64_t *position, MPI_Comm comm) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct packed p = {outbuf, size, position, NULL, 0};
-	if (find(&p, &v, inbuf, count, datatype, comm))
-		return refuse(&v, call, comm);
-	gompi_typed_pack((char *)outbuf + *position, p.bytes, inbuf, count, p.type, 0);
-	*position += p.bytes;
+	if (check_packed(&p, &v, inbuf, count, datatype, comm))
+		return pack_error(&v, call, comm);
+	gompi_typed_pack((char *)outbuf + *position, p.data_bytes, inbuf, count, p.type, 0);
+	*position += p.data_bytes;
 	return MPI_SUCCESS;
 }
 
 static int unpack(const char *call, const void *inbuf, int64_t size, int64_t *position, void *outbuf, int64_t count,
 		  MPI_Datatype datatype, MPI_Comm comm) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct packed p = {inbuf, size, position, NULL, 0};
-	if (find(&p, &v, outbuf, count, datatype, comm))
-		return refuse(&v, call, comm);
-	gompi_typed_unpack(outbuf, count, p.type, 0, (const char *)inbuf + *position, p.bytes);
-	*position += p.bytes;
+	if (check_packed(&p, &v, outbuf, count, datatype, comm))
+		return pack_error(&v, call, comm);
+	gompi_typed_unpack(outbuf, count, p.type, 0, (const char *)inbuf + *position, p.data_bytes);
+	*position += p.data_bytes;
 	return MPI_SUCCESS;
 }
 
 // Returns true in the most frequent case: contiguous data of a predefined type that fits the packed buffer. Stores its
 // size in bytes in *n. Returns false in every other case, including errors; then pack or unpack handles the call.
-static inline bool quick(const void *data, int64_t count, MPI_Datatype datatype, const void *packed, int64_t size,
-			 int64_t at, MPI_Comm comm, int64_t *n) {
+static inline bool is_simple_pack(const void *data, int64_t count, MPI_Datatype datatype, const void *packed,
+				  int64_t size, int64_t at, MPI_Comm comm, int64_t *n) {
 	struct gompi_buffer b;
 	if (!gompi_buffer_simple(&b, data, count, datatype) || gompi_comm_get(comm) == NULL)
 		return false;
@@ -100,16 +100,16 @@ static inline bool quick(const void *data, int64_t count, MPI_Datatype datatype,
 	return at >= 0 && at <= size && b.size <= size - at && !gompi_invalid_address(packed, 0);
 }
 
-static int no_position(const char *call, MPI_Comm comm) {
-	return refuse(&(struct gompi_verdict){MPI_ERR_ARG, "a result pointer is NULL"}, call, comm);
+static int null_position_error(const char *call, MPI_Comm comm) {
+	return pack_error(&(struct gompi_error_status){MPI_ERR_ARG, "a result pointer is NULL"}, call, comm);
 }
 
 int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
 		 MPI_Count *position, MPI_Comm comm) {
 	int64_t n;
 	if (!position)
-		return no_position("MPI_Pack_c", comm);
-	if (quick(inbuf, incount, datatype, outbuf, outsize, *position, comm, &n)) {
+		return null_position_error("MPI_Pack_c", comm);
+	if (is_simple_pack(inbuf, incount, datatype, outbuf, outsize, *position, comm, &n)) {
 		gompi_copy_between((char *)outbuf + *position, inbuf, (uint64_t)n);
 		*position += n;
 		return MPI_SUCCESS;
@@ -122,9 +122,9 @@ int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outb
 	       MPI_Comm comm) {
 	int64_t n;
 	if (!position)
-		return no_position("MPI_Pack", comm);
+		return null_position_error("MPI_Pack", comm);
 	int64_t at = *position;
-	if (quick(inbuf, incount, datatype, outbuf, outsize, at, comm, &n)) {
+	if (is_simple_pack(inbuf, incount, datatype, outbuf, outsize, at, comm, &n)) {
 		gompi_copy_between((char *)outbuf + at, inbuf, (uint64_t)n);
 		*position = (int)(at + n);
 		return MPI_SUCCESS;
@@ -139,8 +139,8 @@ int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, voi
 		   MPI_Datatype datatype, MPI_Comm comm) {
 	int64_t n;
 	if (!position)
-		return no_position("MPI_Unpack_c", comm);
-	if (quick(outbuf, outcount, datatype, inbuf, insize, *position, comm, &n)) {
+		return null_position_error("MPI_Unpack_c", comm);
+	if (is_simple_pack(outbuf, outcount, datatype, inbuf, insize, *position, comm, &n)) {
 		gompi_copy_between(outbuf, (const char *)inbuf + *position, (uint64_t)n);
 		*position += n;
 		return MPI_SUCCESS;
@@ -153,9 +153,9 @@ int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int
 		 MPI_Comm comm) {
 	int64_t n;
 	if (!position)
-		return no_position("MPI_Unpack", comm);
+		return null_position_error("MPI_Unpack", comm);
 	int64_t at = *position;
-	if (quick(outbuf, outcount, datatype, inbuf, insize, at, comm, &n)) {
+	if (is_simple_pack(outbuf, outcount, datatype, inbuf, insize, at, comm, &n)) {
 		gompi_copy_between(outbuf, (const char *)inbuf + at, (uint64_t)n);
 		*position = (int)(at + n);
 		return MPI_SUCCESS;
@@ -166,22 +166,22 @@ int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int
 }
 GOMPI_ENTRY(MPI_Unpack, gompi_unpack);
 
-// Returns the size in bytes of count copies. If the call was refused, returns a negative number and stores in *rc the
-// value that the call must return.
+// Returns the size in bytes of count copies. After an error, returns a negative number and stores in *rc the value that
+// the call must return.
 static int64_t pack_size(const char *call, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int *rc) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	int64_t n, lowest;
 	*rc = MPI_SUCCESS;
-	if (type_of(&v, count, datatype, comm, &n, &lowest))
+	if (checked_type(&v, count, datatype, comm, &n, &lowest))
 		return n;
-	*rc = refuse(&v, call, comm);
+	*rc = pack_error(&v, call, comm);
 	return -1;
 }
 
 int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size) {
 	int rc;
 	if (!size)
-		return no_position("MPI_Pack_size_c", comm);
+		return null_position_error("MPI_Pack_size_c", comm);
 	int64_t n = pack_size("MPI_Pack_size_c", incount, datatype, comm, &rc);
 	if (n >= 0)
 		*size = n;
@@ -192,7 +192,7 @@ GOMPI_ENTRY(MPI_Pack_size_c, gompi_pack_size_c);
 int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size) {
 	int rc;
 	if (!size)
-		return no_position("MPI_Pack_size", comm);
+		return null_position_error("MPI_Pack_size", comm);
 	int64_t n = pack_size("MPI_Pack_size", incount, datatype, comm, &rc);
 	if (n >= 0)
 		*size = n > INT_MAX ? MPI_UNDEFINED : (int)n;

@@ -8,7 +8,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Packing in the canonical representation (MPI-5.0 5.3). Nothing here communicates or blocks.
+// Packing in the canonical representation (MPI-5.0 5.3). No function communicates or blocks.
 
 // externalType checks the arguments of a call on data in the canonical representation. It returns the type, and the
 // packed size of count copies in bytes.
@@ -39,8 +39,8 @@ func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int6
 //export gompi_external_in_go
 func gompi_external_in_go(function, datarep, buf uintptr, count int64, h, packed uintptr, size int64, position uintptr,
 	pack bool) int32 {
-	return alone(cString(function), func() error {
-		if err := null(position); err != nil {
+	return runNoObject(cString(function), func() error {
+		if err := checkNotNull(position); err != nil {
 			return err
 		}
 		t, n, err := externalType(datarep, count, h)
@@ -57,7 +57,7 @@ func gompi_external_in_go(function, datarep, buf uintptr, count int64, h, packed
 				"%d bytes from position %d exceed the packed buffer of %d bytes", n, *at, size)
 		case n == 0:
 			return nil
-		case datatype.Nowhere(packed, *at):
+		case datatype.IsUnmapped(packed, *at):
 			return mpierr.New(abi.MPI_ERR_BUFFER,
 				"the packed buffer %#x is not valid memory for %d bytes", packed, n)
 		}
@@ -79,7 +79,7 @@ func gompi_external_in_go(function, datarep, buf uintptr, count int64, h, packed
 
 //export gompi_external_size_in_go
 func gompi_external_size_in_go(function, datarep uintptr, count int64, h, size uintptr) int32 {
-	return making(cString(function), size, func() (int64, error) {
+	return storeNoObject(cString(function), size, func() (int64, error) {
 		_, n, err := externalType(datarep, count, h)
 		return n, err
 	})

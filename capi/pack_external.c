@@ -1,43 +1,43 @@
-// Packing in the canonical representation (MPI-5.0 5.3). This file handles types whose canonical form only reverses the
-// bytes of each number, if the arguments are valid. Go handles all other types and all errors (pack.go). Nothing blocks
-// or communicates.
-#include "base/call.h"
+// Packs and unpacks data in the canonical representation (MPI-5.0 5.3). This file handles types whose canonical form
+// only reverses the bytes of each number, if the arguments are valid. Go handles all other types and all errors
+// (pack.go). No function blocks or communicates.
+#include "base/call_name.h"
 #include "datatype/buffer.h"
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 #include "z_entry.h"
 
 // The arguments of a call that packs or unpacks data.
 struct external {
 	const char *call, *datarep;
 	const void *data, *packed;
-	int64_t count, size;
+	int64_t count, packed_bytes;
 	MPI_Datatype datatype;
 	MPI_Aint *position;
 };
 
-// Lets Go execute the call. The casts are valid because MPI_Aint and MPI_Count are the same type.
-static int in_go(const struct external *x, bool packs) {
-	const char *outer = gompi_enter(x->call);
+// Executes the call in Go. The casts are valid because MPI_Aint and MPI_Count are the same type.
+static int run_in_go(const struct external *x, bool packs) {
+	const char *outer = gompi_enter_call(x->call);
 	int rc = gompi_external_in_go((uintptr_t)x->call, (uintptr_t)x->datarep, (uintptr_t)x->data, x->count,
-				      (uintptr_t)x->datatype, (uintptr_t)x->packed, x->size, (uintptr_t)x->position,
-				      packs);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
+				      (uintptr_t)x->datatype, (uintptr_t)x->packed, x->packed_bytes,
+				      (uintptr_t)x->position, packs);
+	gompi_leave_call(outer);
+	return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
 // Returns the committed type, and stores the size of its numbers and the total size in bytes. Returns NULL if Go must
 // handle the call: the type is not committed, or its canonical form needs more than byte reversal.
-static inline const struct gompi_type *in_reverse(const char *datarep, int64_t count, MPI_Datatype datatype,
-						  int *reversed, int64_t *bytes) {
+static inline const struct gompi_type *reversible_type(const char *datarep, int64_t count, MPI_Datatype datatype,
+						       int *swap_unit, int64_t *bytes) {
 	const struct gompi_type *t = gompi_type_get(datatype);
 	if (datarep == NULL || strcmp(datarep, "external32") != 0 || t == NULL || !gompi_type_bytes(t, count, bytes))
 		return NULL;
-	*reversed = gompi_facts_of(t)->reversed;
-	return *reversed != 0 ? t : NULL;
+	*swap_unit = gompi_type_props_of(t)->swap_unit_bytes;
+	return *swap_unit != 0 ? t : NULL;
 }
 
 // Copies n bytes and reverses the bytes of each number of the given size. to may equal from.
-static inline __attribute__((always_inline)) void reverse_all(char *to, const char *from, int64_t n, int size) {
+static inline __attribute__((always_inline)) void swap_units(char *to, const char *from, int64_t n, int size) {
 	for (int64_t i = 0; i < n; i += size) {
 		uint64_t word = 0;
 		memcpy(&word, from + i, (size_t)size);
@@ -46,26 +46,26 @@ static inline __attribute__((always_inline)) void reverse_all(char *to, const ch
 	}
 }
 
-static void reverse(char *to, const char *from, int64_t n, int size) {
+static void swap_bytes(char *to, const char *from, int64_t n, int size) {
 	switch (size) {
 	case 1:
 		if (to != from)
 			memcpy(to, from, (size_t)n);
 		break;
 	case 2:
-		reverse_all(to, from, n, 2);
+		swap_units(to, from, n, 2);
 		break;
 	case 4:
-		reverse_all(to, from, n, 4);
+		swap_units(to, from, n, 4);
 		break;
 	case 8:
-		reverse_all(to, from, n, 8);
+		swap_units(to, from, n, 8);
 		break;
 	default: // 16
 		for (int64_t i = 0; i < n; i += 16) {
 			char halves[16];
-			reverse_all(halves + 8, from + i, 8, 8);
-			reverse_all(halves, from + i + 8, 8, 8);
+			swap_units(halves + 8, from + i, 8, 8);
+			swap_units(halves, from + i + 8, 8, 8);
 			memcpy(to + i, halves, 16);
 		}
 	}
@@ -73,11 +73,11 @@ static void reverse(char *to, const char *from, int64_t n, int size) {
 
 // Returns the type if the arguments are valid and there are bytes to convert. Otherwise returns NULL, and Go handles
 // the call.
-static inline const struct gompi_type *usable(const struct external *x, int *reversed, int64_t *bytes) {
+static inline const struct gompi_type *valid_type(const struct external *x, int *reversed, int64_t *bytes) {
 	int64_t lo, hi;
-	const struct gompi_type *t = in_reverse(x->datarep, x->count, x->datatype, reversed, bytes);
-	return t != NULL && x->position != NULL && *bytes > 0 && *x->position >= 0 && *x->position <= x->size &&
-			       *bytes <= x->size - *x->position && gompi_type_bounds(t, x->count, &lo, &hi) &&
+	const struct gompi_type *t = reversible_type(x->datarep, x->count, x->datatype, reversed, bytes);
+	return t != NULL && x->position != NULL && *bytes > 0 && *x->position >= 0 && *x->position <= x->packed_bytes &&
+			       *bytes <= x->packed_bytes - *x->position && gompi_type_bounds(t, x->count, &lo, &hi) &&
 			       !gompi_invalid_address(x->packed, *x->position) && !gompi_invalid_address(x->data, lo)
 		       ? t
 		       : NULL;
@@ -86,29 +86,29 @@ static inline const struct gompi_type *usable(const struct external *x, int *rev
 static int pack_external(const struct external *x) {
 	int reversed;
 	int64_t bytes;
-	const struct gompi_type *t = usable(x, &reversed, &bytes);
+	const struct gompi_type *t = valid_type(x, &reversed, &bytes);
 	if (t == NULL)
-		return in_go(x, true);
+		return run_in_go(x, true);
 	char *to = (char *)(uintptr_t)x->packed + *x->position;
 	gompi_typed_pack(to, bytes, x->data, x->count, t, 0);
-	reverse(to, to, bytes, reversed);
+	swap_bytes(to, to, bytes, reversed);
 	*x->position += bytes;
 	return MPI_SUCCESS;
 }
 
 static int unpack_external(const struct external *x) {
-	enum { PIECE = 1024 };
+	enum { CHUNK_BYTES = 1024 };
 	int reversed;
 	int64_t bytes;
-	char piece[PIECE];
-	const struct gompi_type *t = usable(x, &reversed, &bytes);
+	char chunk[CHUNK_BYTES];
+	const struct gompi_type *t = valid_type(x, &reversed, &bytes);
 	if (t == NULL)
-		return in_go(x, false);
+		return run_in_go(x, false);
 	const char *from = (const char *)x->packed + *x->position;
 	for (int64_t done = 0, n; done < bytes; done += n) {
-		n = bytes - done < PIECE ? bytes - done : PIECE;
-		reverse(piece, from + done, n, reversed);
-		gompi_typed_unpack((void *)(uintptr_t)x->data, x->count, t, done, piece, n);
+		n = bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES;
+		swap_bytes(chunk, from + done, n, reversed);
+		gompi_typed_unpack((void *)(uintptr_t)x->data, x->count, t, done, chunk, n);
 	}
 	*x->position += bytes;
 	return MPI_SUCCESS;
@@ -145,16 +145,16 @@ GOMPI_ENTRY(MPI_Unpack_external_c, gompi_unpack_external_c);
 static int external_size(const char *call, const char *datarep, int64_t count, MPI_Datatype datatype, MPI_Aint *size) {
 	int reversed;
 	int64_t bytes, lo, hi;
-	const struct gompi_type *t = in_reverse(datarep, count, datatype, &reversed, &bytes);
+	const struct gompi_type *t = reversible_type(datarep, count, datatype, &reversed, &bytes);
 	if (t != NULL && size != NULL && gompi_type_bounds(t, count, &lo, &hi)) {
 		*size = bytes;
 		return MPI_SUCCESS;
 	}
-	const char *outer = gompi_enter(call);
+	const char *outer = gompi_enter_call(call);
 	int rc = gompi_external_size_in_go((uintptr_t)call, (uintptr_t)datarep, count, (uintptr_t)datatype,
 					   (uintptr_t)size);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
+	gompi_leave_call(outer);
+	return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
 int gompi_pack_external_size(const char datarep[], int incount, MPI_Datatype datatype, MPI_Aint *size) {

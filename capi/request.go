@@ -2,9 +2,9 @@ package main
 
 /*
 #include <stdlib.h>
-#include "base/up.h"
-#include "base/verdict.h"
-#include "message/other.h"
+#include "base/go_callbacks.h"
+#include "base/error_status.h"
+#include "message/go_request.h"
 */
 import "C"
 
@@ -49,8 +49,8 @@ func openRequest(r *request.Request) uintptr {
 	if c, ok := r.Owner.(*comm.Comm); ok {
 		on, context = c.Handle, c.Context(comm.PointToPoint)
 	}
-	// Only the result of a completed collective is still needed. A completed message may still be the target of an
-	// MPI_Cancel, which has no effect.
+	// A completed collective needs no handle in Go: C needs only its result. A completed message needs one, because
+	// MPI_Cancel may still be called for it.
 	over := r.Kind == request.Collective && r.IsComplete() && !r.Persistent
 	var object uintptr
 	if !over {
@@ -60,14 +60,15 @@ func openRequest(r *request.Request) uintptr {
 		}
 	}
 	var h C.uintptr_t
-	c := C.gompi_other_open(C.uintptr_t(object), C.uintptr_t(on), C.uint64_t(context), C.bool(r.Persistent), &h)
+	c := C.gompi_go_request_open(C.uintptr_t(object), C.uintptr_t(on), C.uint64_t(context),
+		C.bool(r.Persistent), &h)
 	if c == nil {
 		if !over {
 			goRequests.Remove(object)
 		}
 		return 0
 	}
-	r.Tell(func() {
+	r.OnComplete(func() {
 		st := &r.Status
 		result := C.struct_gompi_engine_result{source: C.int32_t(st.Source), tag: C.int32_t(st.Tag),
 			cancelled: C.bool(st.Cancelled), bytes: C.int64_t(st.Bytes)}
@@ -75,7 +76,7 @@ func openRequest(r *request.Request) uintptr {
 		if r.Err != nil {
 			result.class, text = C.int32_t(mpierr.ClassOf(r.Err)), cText(r.Err.Error())
 		}
-		C.gompi_other_complete(c, &result, text)
+		C.gompi_go_request_complete(c, &result, text)
 	})
 	if over {
 		r.Free()
@@ -83,10 +84,10 @@ func openRequest(r *request.Request) uintptr {
 	return uintptr(h)
 }
 
-// gompi_other_request implements gompi_up.request.
+// gompi_control_request implements gompi_go_callbacks.control_request.
 //
-//export gompi_other_request
-func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
+//export gompi_control_request
+func gompi_control_request(object uintptr, what int32, text uintptr) (rc int32) {
 	defer guard("a request", 0, 0, &rc)
 	r := goRequests.Get(object)
 	var err error
@@ -107,9 +108,9 @@ func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
 	return mpierr.ClassOf(err)
 }
 
-// storeText stores the text of an error at the address of a verdict's text.
+// storeText stores the text of an error at the address of the text of an error status.
 func storeText(at uintptr, err error) {
-	const room = len(C.struct_gompi_verdict{}.text)
+	const room = len(C.struct_gompi_error_status{}.text)
 	b := slice[byte](at, room)
 	b[min(copy(b, err.Error()), room-1)] = 0
 }

@@ -1,5 +1,5 @@
 // Checks process limits under which the Go runtime cannot start or continue. Prints one line that names the limit,
-// where the runtime would print a page of stack traces.
+// instead of the runtime's page of stack traces.
 #define _GNU_SOURCE
 #include "rlimit.h"
 
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/order.h"
+#include "base/atomics.h"
 #include "last_thread.h"
 
 // Address space: the runtime's reservations (600 MB of tables for a 48-bit heap, arenas of 64 MiB) and the stacks and
@@ -20,7 +20,8 @@
 // private writable memory, most of it never touched.
 enum { ADDRESS_SPACE_MB = 1900, DATA_MB = 96 };
 
-__attribute__((noreturn)) static void too_low(const char *what, const char *option, rlim_t limit, long need_mb) {
+__attribute__((noreturn)) static void exit_limit_too_low(const char *what, const char *option, rlim_t limit,
+							 long need_mb) {
 	char text[300];
 	int n = snprintf(text, sizeof text,
 			 "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB in "
@@ -32,20 +33,20 @@ __attribute__((noreturn)) static void too_low(const char *what, const char *opti
 	_exit(1);
 }
 
-static void check(int resource, const char *what, const char *option, long need_mb, int protection) {
+static void check_limit(int resource, const char *what, const char *option, long need_mb, int protection) {
 	struct rlimit l;
 	if (getrlimit((__rlimit_resource_t)resource, &l) != 0 || l.rlim_cur == RLIM_INFINITY)
 		return;
 	size_t bytes = (size_t)need_mb << 20;
 	void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
-		too_low(what, option, l.rlim_cur, need_mb);
+		exit_limit_too_low(what, option, l.rlim_cur, need_mb);
 	munmap(p, bytes);
 }
 
-// Spare mappings, released when the runtime cannot map memory for a new thread. The number of mappings of a process is
-// limited, and a program may use all of them; an MPI call that fails because of it must still return. The mappings hold
-// no memory.
+// Reserved mappings, released when the runtime cannot map memory for a new thread. The number of mappings of a process
+// is limited, and a program may use all of them. An MPI call that fails for this reason must still return. The mappings
+// use no memory.
 enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // alternating protections, so each page is a separate mapping
 static char *_Atomic reserved_mappings;
 
@@ -56,25 +57,25 @@ static void reserve_mappings(void) {
 		return;
 	for (int i = 1; i < RESERVED_PAGES; i += 2)
 		mprotect(p + (long)i * PAGE_BYTES, PAGE_BYTES, PROT_READ);
-	char *other = gompi_swap_total(&reserved_mappings, p);
-	if (other != NULL)
-		munmap(other, RESERVED_PAGES * PAGE_BYTES);
+	char *previous = gompi_swap_seq_cst(&reserved_mappings, p);
+	if (previous != NULL)
+		munmap(previous, RESERVED_PAGES * PAGE_BYTES);
 }
 
-// Releases the spare mappings. Returns true if there were any.
-static bool give_mappings_up(void) {
-	char *p = gompi_swap_total(&reserved_mappings, NULL);
+// Releases the reserved mappings. Returns true if there were any.
+static bool release_mappings(void) {
+	char *p = gompi_swap_seq_cst(&reserved_mappings, NULL);
 	return p != NULL && munmap(p, RESERVED_PAGES * PAGE_BYTES) == 0;
 }
 
 void gompi_check_limits(void) {
-	check(RLIMIT_AS, "address space", "v", ADDRESS_SPACE_MB, PROT_NONE);
-	check(RLIMIT_DATA, "data", "d", DATA_MB, PROT_READ | PROT_WRITE);
+	check_limit(RLIMIT_AS, "address space", "v", ADDRESS_SPACE_MB, PROT_NONE);
+	check_limit(RLIMIT_DATA, "data", "d", DATA_MB, PROT_READ | PROT_WRITE);
 	reserve_mappings();
 }
 
-// Replaces pthread_create for the Go runtime (main.go: --wrap). If it fails, the runtime retries for some time and then
-// aborts.
+// Replaces pthread_create for the Go runtime (--wrap in main.go). If it fails, the runtime retries for some time and
+// then aborts.
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 
@@ -89,9 +90,9 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	// Consecutive failures on this thread. Other threads may succeed meanwhile.
 	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
 	enum { TRIES = 20 }; // the runtime's number of tries; it sleeps between them
-	int rc = gompi_library_thread(thread, attr, start, arg);
-	if (rc == EAGAIN && give_mappings_up())
-		rc = gompi_library_thread(thread, attr, start, arg);
+	int rc = gompi_create_library_thread(thread, attr, start, arg);
+	if (rc == EAGAIN && release_mappings())
+		rc = gompi_create_library_thread(thread, attr, start, arg);
 	else if (rc == 0 && gompi_load(&reserved_mappings) == NULL)
 		reserve_mappings();
 	if (rc == 0) {

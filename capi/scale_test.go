@@ -25,7 +25,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// bigJob is a simulated job. All members of one node run in this process; the data of the other nodes is generated.
+// bigJob is a simulated job. Members of its first node run in this process; the data of the other nodes is generated.
 type bigJob struct {
 	n, nodes, here int
 	turns          bool // ranks are assigned to nodes round-robin, not in blocks
@@ -36,7 +36,8 @@ type bigJob struct {
 	words func(rank int, b []byte)
 	size  int
 
-	sends, sent, rounds, received int // counters of the first member: messages and bytes between nodes
+	// counters of the first member: messages sent, bytes sent, rounds and bytes received between nodes
+	sends, sent, rounds, received int
 }
 
 // bigMember is a member on this node. It implements comm.Host, the messages that create a communicator, and the
@@ -48,12 +49,12 @@ type bigMember struct {
 	c       *comm.Comm
 	e       *coll.Engine
 	from    map[int]chan []byte
-	words   *coll.Words
+	words   *coll.SharedAllgather
 	first   []byte // the result of the first exchange in shared memory
 	blocks  []bigBlock
 	ids     atomic.Uint64
-	peer    int // rank of the leader that Recv simulates
-	ahead   int // number of nodes from that one on whose data has been received
+	peer    int // rank of the node leader that Recv simulates
+	ahead   int // number of nodes, beginning with that one, whose data has been received
 	perNode int
 }
 
@@ -95,7 +96,7 @@ func (m *bigMember) Send(_ *comm.Comm, _ comm.Context, dest int, _ int32, b []by
 	return nil
 }
 
-// Recv receives from members on this node. For other members it generates a message that reports no error.
+// Recv receives from members on this node. For other members it generates zeros, which mean that there is no error.
 func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []byte) error {
 	clear(b)
 	if i := m.job.index(source); i >= 0 && i < len(m.job.members) {
@@ -107,12 +108,12 @@ func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []
 func (m *bigMember) NewID() uint64     { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
 func (m *bigMember) Node(w int32) int  { return m.job.nodeOf(int(w)) }
 func (m *bigMember) Forget(*comm.Comm) {}
-func (m *bigMember) GiveBlock(name uint64, size, used int64) {
-	m.nd.GiveBlock(shm.BlockRef(name), size, used)
+func (m *bigMember) FreeBlock(name uint64, size, used int64) {
+	m.nd.FreeBlock(shm.BlockRef(name), size, used)
 }
-func (m *bigMember) BlockOpens(uint64, int32) bool { return false }
-func (m *bigMember) TakeBlock(size int64) ([]byte, uint64, error) {
-	b, name, err := m.nd.TakeBlock(size)
+func (m *bigMember) BlockMapped(uint64, int32) bool { return false }
+func (m *bigMember) AllocBlock(size int64) ([]byte, uint64, error) {
+	b, name, err := m.nd.AllocBlock(size)
 	m.blocks = append(m.blocks, bigBlock{name, size})
 	return b, uint64(name), err
 }
@@ -122,7 +123,7 @@ func (m *bigMember) OpenBlock(name uint64, size int64) ([]byte, error) {
 func (m *bigMember) Bcast(*comm.Comm, int, []byte) (bool, error)        { return false, nil }
 func (m *bigMember) Allgather(*comm.Comm, []byte) ([]byte, bool, error) { return nil, false, nil }
 
-// wire is the transport between the first member of the node and the leaders of the other nodes.
+// wire is the transport between the first member of the node and the node leaders of the other nodes.
 type wire struct{ *bigMember }
 
 func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
@@ -131,8 +132,8 @@ func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
 	return nil
 }
 
-// Recv generates the message of a node's leader in a round: the data of that node's members, then that of the following
-// nodes. A second segment continues where the first one ended.
+// Recv generates the message of a node leader in a round: the data of the members of its node, then that of the
+// following nodes. A second segment continues where the first one ended.
 func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 	j := w.job
 	if from != w.peer {
@@ -150,18 +151,18 @@ func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 	return nil
 }
 
-// aloneSlots generates the data of the other members of the node too.
-type aloneSlots struct{ *bigJob }
+// singleMemberShm implements coll.Shm for a single real member of the node. It generates the data of the other members.
+type singleMemberShm struct{ *bigJob }
 
-func (aloneSlots) Fits(coll.Kind) bool              { return true }
-func (aloneSlots) Run(*coll.Exchange) (bool, error) { panic("not a call of windows") }
-func (aloneSlots) Close()                           {}
-func (aloneSlots) Leave() bool                      { return false }
-func (aloneSlots) Bcast(int, []byte) error          { panic("not a call of windows") }
-func (aloneSlots) Allgather([]byte, []byte) error   { panic("not a call of windows") }
-func (aloneSlots) Used() bool                       { return false }
-func (aloneSlots) Clean()                           {}
-func (s aloneSlots) RunOnNode(x *coll.Exchange) (bool, error) {
+func (singleMemberShm) Supports(coll.Kind) bool         { return true }
+func (singleMemberShm) Run(*coll.ShmCall) (bool, error) { panic("not a call of windows") }
+func (singleMemberShm) Close()                          {}
+func (singleMemberShm) Leave() bool                     { return false }
+func (singleMemberShm) Bcast(int, []byte) error         { panic("not a call of windows") }
+func (singleMemberShm) Allgather([]byte, []byte) error  { panic("not a call of windows") }
+func (singleMemberShm) Used() bool                      { return false }
+func (singleMemberShm) Clean()                          {}
+func (s singleMemberShm) RunOnNode(x *coll.ShmCall) (bool, error) {
 	for i, b := range x.Outs[min(1, len(x.Outs)):] {
 		s.words(s.rankOf(0, i+1), b)
 	}
@@ -185,7 +186,7 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 			m.from[j.rankOf(0, k)] = make(chan []byte, 1)
 		}
 		m.c = comm.NewWorld(m, m.rank, n)
-		m.e = coll.Over(wire{m})
+		m.e = coll.NewOverWire(wire{m})
 		j.members = append(j.members, m)
 	}
 	places, nodeOf := make([]int32, n), make([]int32, n)
@@ -222,9 +223,9 @@ func (j *bigJob) all(f func(m *bigMember) error) error {
 	return nil
 }
 
-// say executes an allgather of size bytes per member, and checks the result at the members of this node. shared:
-// through the open exchange objects in their shared memory.
-func (j *bigJob) say(size int, shared bool, words func(rank int, b []byte)) error {
+// allgather executes an allgather of size bytes per member, and checks the result at the members of this node. If
+// shared, it uses the members' SharedAllgather objects.
+func (j *bigJob) allgather(size int, shared bool, words func(rank int, b []byte)) error {
 	j.size, j.words = size, words
 	want := make([]byte, size*j.n)
 	for r := range j.n {
@@ -235,7 +236,7 @@ func (j *bigJob) say(size int, shared bool, words func(rank int, b []byte)) erro
 		var all []byte
 		var err error
 		if mine := bytes.Clone(want[m.rank*size : (m.rank+1)*size]); shared {
-			all, err = m.words.All(mine)
+			all, err = m.words.Allgather(mine)
 		} else {
 			all, err = m.e.Allgather(m.c, mine)
 		}
@@ -249,8 +250,8 @@ func (j *bigJob) say(size int, shared bool, words func(rank int, b []byte)) erro
 	})
 }
 
-// mostWords is the size in bytes of each member's data in the first exchange in shared memory. It is large enough that
-// fifteen members share memory for it.
+// mostWords is the size in bytes of each member's data in the first exchange in shared memory. It is so large that even
+// fifteen members use shared memory for it.
 const mostWords = 20 << 10
 
 // TestAllgatherOfManyNodes executes allgathers of a job at the members of one node, for several numbers of nodes and
@@ -270,18 +271,19 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 			inUse := 0
 			for call, size := range []int{1, 8, 72, 72, mostWords, 1, 72, 8} {
 				before := *j
-				if call == 4 { // from here on in shared memory
+				if call == 4 { // the remaining calls use shared memory
 					inUse = j.members[0].nd.BlocksInUse()
 					for _, m := range j.members {
-						m.words = m.e.Words(m.c, mostWords, 72)
+						m.words = m.e.NewSharedAllgather(m.c, mostWords, 72)
 					}
 				}
-				require.NoError(t, j.say(size, call >= 4, said(call)))
+				require.NoError(t, j.allgather(size, call >= 4, said(call)))
 				require.Equal(t, bits.Len(uint(nodes-1)), j.rounds-before.rounds, "%v", shape)
 				require.LessOrEqual(t, j.sends-before.sends, 2*(j.rounds-before.rounds))
 				require.Equal(t, size*here*(nodes-1), j.received-before.received)
 			}
-			// Shared memory that the communicator allocates later must be distinct from it.
+			// Shared memory that the communicator allocates later must be distinct from that of the
+			// exchange.
 			more := make([][]byte, here)
 			if here > 1 {
 				inUse++
@@ -318,8 +320,8 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 // this process.
 const envBigWindow = "GOMPIRMA_TEST_BIG_WINDOW"
 
-// TestWindowScale creates windows of up to 10^6 members on 10^4 nodes, each in its own test process. That process' part
-// is real except for the network. docs/SCALING.md has the figures.
+// TestWindowScale creates windows of up to 10^6 members on 10^4 nodes, each in its own test process. Everything in that
+// process is real except for the network. docs/SCALING.md has the figures.
 func TestWindowScale(t *testing.T) {
 	if shape := os.Getenv(envBigWindow); shape != "" {
 		var n, nodes, members int
@@ -365,18 +367,18 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	var j *bigJob
 	alone := members == 1
 	if alone {
-		old := coll.OpenSlots
-		t.Cleanup(func() { coll.OpenSlots = old })
-		coll.OpenSlots = func(h coll.SlotsHost) (coll.Slots, error) { return aloneSlots{j}, nil }
+		old := coll.OpenShm
+		t.Cleanup(func() { coll.OpenShm = old })
+		coll.OpenShm = func(h coll.ShmHost) (coll.Shm, error) { return singleMemberShm{j}, nil }
 	}
 	j = newBigJob(t, n, nodes, false, members)
 	first := j.members[0]
 	calls := 0
-	h := &rma.Host{Node: first.nd, Nodes: nodes, Data: meetsNobody{}, InPieces: first.nd.InPieces,
+	h := &rma.Host{Node: first.nd, Nodes: nodes, Data: meetsNobody{}, InChunks: first.nd.InChunks,
 		NodeOf:    func(w int32) int32 { return int32(j.nodeOf(int(w))) },
 		NodeIndex: func(w int32) int { return j.index(int(w)) },
-		Words: func(_ *comm.Comm, kept, rest int) rma.Words {
-			return newBigWords(j, kept, rest, &calls)
+		SharedAllgather: func(_ *comm.Comm, firstBytes, laterBytes int) rma.SharedAllgather {
+			return newBigWords(j, firstBytes, laterBytes, &calls)
 		},
 	}
 	create := func(spec rma.Spec) *rma.Window {
@@ -386,7 +388,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		return w
 	}
 	spec := rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 4096, DispUnit: 8}
-	create(spec) // allocates what all windows share
+	create(spec) // allocates the memory that all windows share
 	debug.FreeOSMemory()
 	var then, later runtime.MemStats
 	runtime.ReadMemStats(&then)
@@ -411,7 +413,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	number := int64(len(windows))
 	kept, inGo := (memory(t, "RssAnon")-before)/number, int64(later.HeapAlloc-then.HeapAlloc)/number
 	shared := (j.nodeMemory(t) - onNode) / number
-	require.Less(t, shared, int64(rma.RowSize*n+(rma.MemberSize+4096+j.here)*j.here+2<<20))
+	require.Less(t, shared, int64(rma.RemoteRowBytes*n+(rma.MemberBytes+4096+j.here)*j.here+2<<20))
 	if alone {
 		require.Less(t, kept, int64(300<<10), "nothing for members elsewhere")
 		require.Less(t, inGo, int64(128*j.here+4*nodes+8<<10), "nothing in Go for members elsewhere")
@@ -427,32 +429,32 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		who, float64(kept)/1e3, float64(peak-before)/1e6, float64(shared)/1e6, float64(nodePeak-onNode)/1e6)
 }
 
-// meetsNobody is the C part of a process that is the only one on its node to create the window.
+// meetsNobody is the data path of a process that creates the window alone on its node, so barriers return at once.
 type meetsNobody struct{ dataPath }
 
-func (meetsNobody) Meet(uintptr) error { return nil }
+func (meetsNobody) NodeBarrier(uintptr) error { return nil }
 
-// bigWords makes all members of the node take part in the exchanges of the first one, with the same data.
+// bigWords lets all members of the node participate in the exchanges of the first one, with the same data.
 type bigWords struct {
 	j     *bigJob
 	calls *int
 }
 
-func newBigWords(j *bigJob, kept, rest int, calls *int) bigWords {
+func newBigWords(j *bigJob, firstBytes, laterBytes int, calls *int) bigWords {
 	for _, m := range j.members {
-		m.words = m.e.Words(m.c, kept, rest)
+		m.words = m.e.NewSharedAllgather(m.c, firstBytes, laterBytes)
 		m.blocks = nil
 	}
 	return bigWords{j, calls}
 }
 
-func (b bigWords) All(mine []byte) (all []byte, err error) {
+func (b bigWords) Allgather(mine []byte) (all []byte, err error) {
 	j := b.j
 	*b.calls++
 	j.size, j.words = len(mine), func(_ int, b []byte) { copy(b, mine) }
 	return all, j.all(func(m *bigMember) error {
 		m.peer = -1
-		heard, err := m.words.All(bytes.Clone(mine))
+		heard, err := m.words.Allgather(bytes.Clone(mine))
 		if m == j.members[0] {
 			all = heard
 		}
@@ -466,7 +468,7 @@ func (b bigWords) Close() {
 	}
 	if m := b.j.members[0]; len(b.j.members) < b.j.here { // on behalf of the simulated members
 		for _, x := range m.blocks {
-			m.nd.GiveBlock(x.name, x.size, shm.Dirty)
+			m.nd.FreeBlock(x.name, x.size, shm.Dirty)
 		}
 	}
 }

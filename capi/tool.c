@@ -1,7 +1,7 @@
 // The tool information interface (MPI-5.0 15.3). It offers no variables, categories, events or sources yet. Functions
 // that take an index, a name or a handle of one are generated stubs that return an error (core/abi/gen).
 #include "tool.h"
-#include "base/order.h"
+#include "base/atomics.h"
 #include "z_entry.h"
 
 static gompi_a32 initialized; // number of MPI_T_init_thread calls without a matching MPI_T_finalize
@@ -10,14 +10,14 @@ static gompi_a32 initialized; // number of MPI_T_init_thread calls without a mat
 static gompi_a32 sessions;
 
 // Decrements *count unless it is 0. Returns true if it did.
-static bool count_down(gompi_a32 *count) {
+static bool decrement_if_positive(gompi_a32 *count) {
 	uint32_t old = gompi_load(count);
-	while (old > 0 && !gompi_change(count, &old, old - 1))
+	while (old > 0 && !gompi_cas_weak(count, &old, old - 1))
 		;
 	return old > 0;
 }
 
-int gompi_tool_refuse(int code) { return gompi_load(&initialized) == 0 ? MPI_T_ERR_NOT_INITIALIZED : code; }
+int gompi_tool_error(int code) { return gompi_load(&initialized) == 0 ? MPI_T_ERR_NOT_INITIALIZED : code; }
 
 int gompi_t_init_thread(int required, int *provided) {
 	if (provided == NULL)
@@ -28,13 +28,13 @@ int gompi_t_init_thread(int required, int *provided) {
 }
 GOMPI_ENTRY(MPI_T_init_thread, gompi_t_init_thread);
 
-int gompi_t_finalize(void) { return count_down(&initialized) ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED; }
+int gompi_t_finalize(void) { return decrement_if_positive(&initialized) ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED; }
 GOMPI_ENTRY(MPI_T_finalize, gompi_t_finalize);
 
 // Stores 0 as the number of objects of a kind that the library does not offer.
 static int store_none(int *number) {
 	if (number == NULL || gompi_load(&initialized) == 0)
-		return gompi_tool_refuse(MPI_T_ERR_INVALID);
+		return gompi_tool_error(MPI_T_ERR_INVALID);
 	*number = 0;
 	return MPI_SUCCESS;
 }
@@ -64,7 +64,7 @@ static bool is_session(MPI_T_pvar_session session) {
 
 int gompi_t_pvar_session_create(MPI_T_pvar_session *session) {
 	if (session == NULL || gompi_load(&initialized) == 0)
-		return gompi_tool_refuse(MPI_T_ERR_INVALID);
+		return gompi_tool_error(MPI_T_ERR_INVALID);
 	gompi_add(&sessions, 1);
 	*session = (MPI_T_pvar_session)(void *)&sessions;
 	return MPI_SUCCESS;
@@ -74,7 +74,7 @@ GOMPI_ENTRY(MPI_T_pvar_session_create, gompi_t_pvar_session_create);
 int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 	if (gompi_load(&initialized) == 0)
 		return MPI_T_ERR_NOT_INITIALIZED;
-	if (session == NULL || !is_session(*session) || !count_down(&sessions))
+	if (session == NULL || !is_session(*session) || !decrement_if_positive(&sessions))
 		return MPI_T_ERR_INVALID_SESSION;
 	*session = MPI_T_PVAR_SESSION_NULL;
 	return MPI_SUCCESS;
@@ -82,7 +82,7 @@ int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free);
 
 // Applies an operation to all handles of a session. A session has no handles, so this only checks the arguments.
-static int for_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+static int check_pvar_call(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 	if (gompi_load(&initialized) == 0)
 		return MPI_T_ERR_NOT_INITIALIZED;
 	if (!is_session(session))
@@ -90,11 +90,15 @@ static int for_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 	return handle == MPI_T_PVAR_ALL_HANDLES ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-int gompi_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
+int gompi_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+	return check_pvar_call(session, handle);
+}
 GOMPI_ENTRY(MPI_T_pvar_start, gompi_t_pvar_start);
 
-int gompi_t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
+int gompi_t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return check_pvar_call(session, handle); }
 GOMPI_ENTRY(MPI_T_pvar_stop, gompi_t_pvar_stop);
 
-int gompi_t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
+int gompi_t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+	return check_pvar_call(session, handle);
+}
 GOMPI_ENTRY(MPI_T_pvar_reset, gompi_t_pvar_reset);

@@ -5,7 +5,7 @@
 #pragma GCC visibility push(hidden)
 
 // Returns code, or MPI_T_ERR_NOT_INITIALIZED if MPI_T_init_thread has not been called.
-int gompi_tool_refuse(int code);
+int gompi_tool_error(int code);
 
 #pragma GCC visibility pop
 #endif

@@ -2,13 +2,14 @@ package main
 
 /*
 #include "datatype/atomic.h"
-#include "datatype/simple.h"
+#include "datatype/predefined.h"
 */
 import "C"
 
 import "gompirma/core/datatype"
 
-// openTypes describes the predefined types to C. Called once for each instance, before any window exists.
+// openTypes passes the properties of the predefined types to C. It is called once for each instance, before any window
+// exists.
 func openTypes() {
 	datatype.Predefined(func(t *datatype.Type) {
 		b := t.Basic()
@@ -18,7 +19,8 @@ func openTypes() {
 			datatype.Character:
 			swappable = true
 		}
-		C.gompi_type_describe(C.uintptr_t(b.Handle), C.int(b.Size), C.bool(b.Size == b.Extent), elementClass(b),
+		C.gompi_type_fill_tables(C.uintptr_t(b.Handle), C.int(b.Size), C.bool(b.Size == b.Extent),
+			elementClass(b),
 			C.bool(swappable))
 	})
 }
@@ -31,7 +33,7 @@ func elementClass(b *datatype.Basic) C.int {
 				return c
 			}
 		}
-		return C.GOMPI_NONE
+		return C.GOMPI_NO_CLASS
 	}
 	switch b.Class {
 	case datatype.Signed, datatype.Address, datatype.Character:
@@ -39,11 +41,11 @@ func elementClass(b *datatype.Basic) C.int {
 	case datatype.Unsigned:
 		return sized(C.GOMPI_U8, C.GOMPI_U16, C.GOMPI_U32, C.GOMPI_U64)
 	case datatype.Floating:
-		return sized(C.GOMPI_NONE, C.GOMPI_NONE, C.GOMPI_F32, C.GOMPI_F64)
+		return sized(C.GOMPI_NO_CLASS, C.GOMPI_NO_CLASS, C.GOMPI_F32, C.GOMPI_F64)
 	case datatype.Logical:
 		return sized(C.GOMPI_L8, C.GOMPI_L16, C.GOMPI_L32, C.GOMPI_L64)
 	case datatype.Byte, datatype.Packed:
 		return sized(C.GOMPI_BYTE)
 	}
-	return C.GOMPI_NONE
+	return C.GOMPI_NO_CLASS
 }

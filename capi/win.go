@@ -40,57 +40,58 @@ func (dataPath) Open(nd *shm.Node, all proc.Table) {
 	openNode(nd, all)
 }
 
-func (dataPath) Permitted() boot.Where       { return permitted() }
+func (dataPath) Permitted() boot.ListenSpec  { return permitted() }
 func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(c *comm.Comm)      { closeComm(c) }
 func (dataPath) Network() fabric.Network     { return network{} }
 
-func (dataPath) OpenMessages(p *p2p.Place) (p2p.Carrier, error) { return engine.Open(p) }
+func (dataPath) OpenMessages(p *p2p.CarrierConfig) (p2p.Carrier, error) { return engine.Open(p) }
 
 func (dataPath) Install(p *rma.Plan) error {
-	members := make([]C.struct_gompi_member_plan, len(p.Near))
-	for i, t := range p.Near {
+	members := make([]C.struct_gompi_member_plan, len(p.Local))
+	for i, t := range p.Local {
 		members[i] = C.struct_gompi_member_plan{
 			base: C.uintptr_t(t.Base), size: C.uint64_t(t.Size), address: C.uintptr_t(t.Address),
-			part: C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)},
-			rank: C.int32_t(t.Rank), peer: C.int32_t(t.Peer), disp_unit: C.int32_t(t.DispUnit),
+			mapped_range: C.struct_gompi_mapped_range{from: C.uint64_t(t.From), to: C.uint64_t(t.To)},
+			rank:         C.int32_t(t.Rank), peer: C.int32_t(t.Peer), disp_unit: C.int32_t(t.DispUnit),
 			direct: C.bool(t.Direct),
 		}
 	}
 	plan := C.struct_gompi_win_plan{
-		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), told: C.uintptr_t(p.Told),
-		remote: C.uintptr_t(p.Table),
-		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
-		local_n: C.int32_t(len(members)),
+		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Control),
+		exchanged_hints: C.uintptr_t(p.HintsAddr),
+		remote:          C.uintptr_t(p.Table),
+		flavor:          C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
+		local_size: C.int32_t(len(members)),
 	}
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	plan.attached, plan.attached_bytes = C.uintptr_t(p.Attached), C.uint64_t(p.AttachedBytes)
-	plan.group, plan.may = ranksOf(p.Group, &pin), C.uint64_t(p.May)
+	plan.group, plan.allowed_promises = ranksOf(p.Group, &pin), C.uint64_t(p.AllowedPromises)
 	h := &p.Hints
 	plan.hints = C.struct_gompi_hints{alignment: C.int64_t(h.Alignment), huge_pages: C.bool(h.HugePages),
 		in_place: C.uint8_t(h.InPlace),
 		common:   C.struct_gompi_common_hints{C.uint64_t(h.Common.Promises), C.uint64_t(h.Common.Granularity)},
-		kinds:    textCopy(h.AllocKinds), shared: textCopy(h.Shared)}
+		kinds:    textCopy(h.AllocKinds), shared_in_place: textCopy(h.Shared)}
 	if !C.gompi_win_open(&plan, &members[0]) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a window of %d processes", p.Members)
 	}
-	if p.Of != nil {
+	if p.MemberOf != nil {
 		setMembers(p)
 	}
-	if len(p.Leaders) > 0 && !C.gompi_win_lead(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
+	if len(p.Leaders) > 0 && !C.gompi_win_join_internode(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
 		(*C.int32_t)(&p.Leaders[0])) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a group of %d nodes", len(p.Leaders))
 	}
 	return nil
 }
 
-// setMembers passes to C the members of a window that spans nodes, as far as this process stores them.
+// setMembers passes to C the members of a window that spans nodes, if this process stores them.
 func setMembers(p *rma.Plan) {
-	var some [256]C.struct_gompi_remote_plan // passed in segments, since there may be many members
-	p.Rows.InPieces(len(some), func(first, count int) {
+	var some [256]C.struct_gompi_remote_plan // passed in chunks, because there may be many members
+	p.Rows.InChunks(len(some), func(first, count int) {
 		for i := range count {
-			m := p.Of(first + i)
+			m := p.MemberOf(first + i)
 			some[i] = C.struct_gompi_remote_plan{size: C.uint64_t(m.Size), disp_unit: C.int32_t(m.DispUnit),
 				peer: C.int32_t(m.Peer)}
 		}
@@ -117,7 +118,7 @@ func (dataPath) Unregister(r rma.Region) {
 
 func (dataPath) SetRegions(h uintptr, rows rma.Rows, of func(rank int) rma.Region) {
 	var some [256]C.struct_gompi_region
-	rows.InPieces(len(some), func(first, count int) {
+	rows.InChunks(len(some), func(first, count int) {
 		for i := range count {
 			r := of(first + i)
 			some[i] = C.struct_gompi_region{key: C.uint64_t(r.Key), address: C.uint64_t(r.Address)}
@@ -128,23 +129,23 @@ func (dataPath) SetRegions(h uintptr, rows rma.Rows, of func(rank int) rma.Regio
 
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
 
-func (dataPath) MayFree(h uintptr) error {
-	return verdictOf(func(v *C.struct_gompi_verdict) C.int { return C.gompi_win_may_free(C.uintptr_t(h), v) })
+func (dataPath) CheckFree(h uintptr) error {
+	return errorOf(func(v *C.struct_gompi_error_status) C.int { return C.gompi_win_check_free(C.uintptr_t(h), v) })
 }
 
 func (dataPath) Barrier(h uintptr) error {
-	return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h), false))
+	return winError(h, C.gompi_win_free_barrier(C.uintptr_t(h), false))
 }
-func (dataPath) Meet(h uintptr) error {
-	return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h), true))
+func (dataPath) NodeBarrier(h uintptr) error {
+	return winError(h, C.gompi_win_free_barrier(C.uintptr_t(h), true))
 }
 
 func init() {
 	rma.OnRegion(func(addr uintptr, size, off int64) {
 		if off < 0 {
-			C.gompi_regions_remove(C.uintptr_t(addr))
+			C.gompi_heap_region_remove(C.uintptr_t(addr))
 		} else {
-			C.gompi_regions_add(C.uintptr_t(addr), C.uint64_t(size), C.int64_t(off))
+			C.gompi_heap_region_add(C.uintptr_t(addr), C.uint64_t(size), C.int64_t(off))
 		}
 	})
 }
@@ -163,7 +164,7 @@ func winError(h uintptr, class C.int) error {
 	case abi.MPI_SUCCESS:
 		return nil
 	case abi.MPI_ERR_PROC_ABORTED:
-		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s", C.GoString(C.gompi_lost_text()))
+		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s", C.GoString(C.gompi_failure_text()))
 	default:
 		return mpierr.New(int32(class), "%#x is not a window, or has been freed", h)
 	}
@@ -175,11 +176,11 @@ func (dataPath) Share(nd *shm.Node, addr uintptr, size int64) error {
 		return errors.New("the shared memory of the node is a System V segment, which does not support this " +
 			"(memfd_create is not available, or ulimit -f is set)")
 	}
-	return system(C.gompi_in_place_share(C.int(fd), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
+	return errnoError(C.gompi_in_place_share(C.int(fd), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
 }
 
 func (dataPath) Unshare(addr uintptr, size int64) error {
-	return system(C.gompi_in_place_unshare(C.uintptr_t(addr), C.size_t(size)))
+	return errnoError(C.gompi_in_place_unshare(C.uintptr_t(addr), C.size_t(size)))
 }
 
 // gompi_host_of stores the name of the host of a process of the job.
@@ -188,13 +189,13 @@ func (dataPath) Unshare(addr uintptr, size int64) error {
 func gompi_host_of(peer int32, name uintptr, size int32) {
 	host := "?"
 	if p := core.Self(); p != nil && peer >= 0 && int(peer) < p.Size {
-		host = p.Places.Host(int(peer))
+		host = p.NodeMap.Host(int(peer))
 	}
 	putString(name, host, int(size))
 }
 
-// system converts an errno to an error.
-func system(errno C.int) error {
+// errnoError converts an errno to an error.
+func errnoError(errno C.int) error {
 	if errno == 0 {
 		return nil
 	}
@@ -217,7 +218,7 @@ func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr,
 	if err != nil {
 		return nil, finish(function, 0, 0, err)
 	}
-	// Errors in the remaining arguments are reported to the other members too, so that no member waits forever.
+	// Errors in the remaining arguments are also reported to the other members, so that no member waits forever.
 	if win == 0 {
 		spec.Err = mpierr.New(abi.MPI_ERR_ARG, "win is NULL")
 	} else if spec.Hints, spec.HintsErr = winHints(info); mpierr.ClassOf(spec.HintsErr) == abi.MPI_ERR_INFO {
@@ -329,15 +330,16 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 	return 0
 }
 
-// gompi_tell_members exchanges size bytes among the members of a window on several nodes, for MPI_Win_set_info.
+// gompi_exchange_with_members exchanges size bytes among the members of a window on several nodes, for
+// MPI_Win_set_info.
 //
-//export gompi_tell_members
-func gompi_tell_members(win, mine uintptr, size int64, all, text uintptr) (rc int32) {
+//export gompi_exchange_with_members
+func gompi_exchange_with_members(win, mine uintptr, size int64, all, text uintptr) (rc int32) {
 	defer guard("MPI_Win_set_info", handle.Win, win, &rc)
 	w, err := window(win)
 	if err == nil {
 		var theirs []byte
-		if theirs, err = w.Tell(slice[byte](mine, int(size))); err == nil {
+		if theirs, err = w.Allgather(slice[byte](mine, int(size))); err == nil {
 			if all != 0 {
 				copy(slice[byte](all, len(theirs)), theirs)
 			}

@@ -11,8 +11,8 @@
 #include "base/abi.h"
 
 #include "_cgo_export.h"
-#include "base/call.h"
-#include "base/verdict.h"
+#include "base/call_name.h"
+#include "base/error_status.h"
 #include "error.h"
 #include "tool.h"
 #include "attribute/z_calls.h"

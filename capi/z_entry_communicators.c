@@ -10,10 +10,10 @@
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
-    const char *outer = gompi_enter("MPI_Comm_create");
+    const char *outer = gompi_enter_call("MPI_Comm_create");
     int rc = gompi_comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create)
 
@@ -27,73 +27,73 @@ GOMPI_ALIAS(MPI_Comm_create_from_group)
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-    const char *outer = gompi_enter("MPI_Comm_create_group");
+    const char *outer = gompi_enter_call("MPI_Comm_create_group");
     int rc = gompi_comm_create_group((uintptr_t)comm, (uintptr_t)group, tag, (uintptr_t)newcomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_group)
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    const char *outer = gompi_enter("MPI_Comm_dup");
+    const char *outer = gompi_enter_call("MPI_Comm_dup");
     int rc = gompi_comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_dup)
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    const char *outer = gompi_enter("MPI_Comm_dup_with_info");
+    const char *outer = gompi_enter_call("MPI_Comm_dup_with_info");
     int rc = gompi_comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_dup_with_info)
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-    const char *outer = gompi_enter("MPI_Comm_free");
+    const char *outer = gompi_enter_call("MPI_Comm_free");
     int rc = gompi_comm_free((uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_free)
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Comm_idup");
+    const char *outer = gompi_enter_call("MPI_Comm_idup");
     int rc = gompi_comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_idup)
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Comm_idup_with_info");
+    const char *outer = gompi_enter_call("MPI_Comm_idup_with_info");
     int rc = gompi_comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_idup_with_info)
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    const char *outer = gompi_enter("MPI_Comm_split");
+    const char *outer = gompi_enter_call("MPI_Comm_split");
     int rc = gompi_comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_split)
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-    const char *outer = gompi_enter("MPI_Comm_split_type");
+    const char *outer = gompi_enter_call("MPI_Comm_split_type");
     int rc = gompi_comm_split_type((uintptr_t)comm, split_type, key, (uintptr_t)info, (uintptr_t)newcomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_split_type)
 
@@ -107,10 +107,10 @@ GOMPI_ALIAS(MPI_Group_from_session_pset)
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
     MPI_Comm *newintercomm)
 {
-    const char *outer = gompi_enter("MPI_Intercomm_create");
+    const char *outer = gompi_enter_call("MPI_Intercomm_create");
     int rc = gompi_intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader, tag, (uintptr_t)newintercomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Intercomm_create)
 
@@ -125,39 +125,39 @@ GOMPI_ALIAS(MPI_Intercomm_create_from_groups)
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
-    const char *outer = gompi_enter("MPI_Intercomm_merge");
+    const char *outer = gompi_enter_call("MPI_Intercomm_merge");
     int rc = gompi_intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Intercomm_merge)
 
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
     MPI_Comm *comm_cart)
 {
-    const char *outer = gompi_enter("MPI_Cart_create");
+    const char *outer = gompi_enter_call("MPI_Cart_create");
     int rc = gompi_cart_create((uintptr_t)comm_old, ndims, (uintptr_t)dims, (uintptr_t)periods, reorder, (uintptr_t)comm_cart);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_create)
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
-    const char *outer = gompi_enter("MPI_Cart_sub");
+    const char *outer = gompi_enter_call("MPI_Cart_sub");
     int rc = gompi_cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_sub)
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
     const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
-    const char *outer = gompi_enter("MPI_Dist_graph_create");
+    const char *outer = gompi_enter_call("MPI_Dist_graph_create");
     int rc = gompi_dist_graph_create((uintptr_t)comm_old, n, (uintptr_t)sources, (uintptr_t)degrees, (uintptr_t)destinations, (uintptr_t)weights, (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_create)
 
@@ -165,20 +165,20 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
     MPI_Comm *comm_dist_graph)
 {
-    const char *outer = gompi_enter("MPI_Dist_graph_create_adjacent");
+    const char *outer = gompi_enter_call("MPI_Dist_graph_create_adjacent");
     int rc = gompi_dist_graph_create_adjacent((uintptr_t)comm_old, indegree, (uintptr_t)sources, (uintptr_t)sourceweights, outdegree, (uintptr_t)destinations, (uintptr_t)destweights, (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_create_adjacent)
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
     MPI_Comm *comm_graph)
 {
-    const char *outer = gompi_enter("MPI_Graph_create");
+    const char *outer = gompi_enter_call("MPI_Graph_create");
     int rc = gompi_graph_create((uintptr_t)comm_old, nnodes, (uintptr_t)indx, (uintptr_t)edges, reorder, (uintptr_t)comm_graph);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_create)
 

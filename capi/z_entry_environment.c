@@ -42,10 +42,10 @@ GOMPI_ALIAS(MPI_Get_hw_resource_info)
 
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
-    const char *outer = gompi_enter("MPI_Get_library_version");
+    const char *outer = gompi_enter_call("MPI_Get_library_version");
     int rc = gompi_get_library_version((uintptr_t)version, (uintptr_t)resultlen);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_library_version)
 
@@ -93,10 +93,10 @@ GOMPI_ALIAS(MPI_Comm_connect)
 
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-    const char *outer = gompi_enter("MPI_Comm_disconnect");
+    const char *outer = gompi_enter_call("MPI_Comm_disconnect");
     int rc = gompi_comm_disconnect((uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_disconnect)
 
@@ -127,28 +127,28 @@ GOMPI_ALIAS(MPI_Comm_spawn_multiple)
 
 int PMPI_Finalize(void)
 {
-    const char *outer = gompi_enter("MPI_Finalize");
+    const char *outer = gompi_enter_call("MPI_Finalize");
     int rc = gompi_finalize();
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Finalize)
 
 int PMPI_Init(int *argc, char ***argv)
 {
-    const char *outer = gompi_enter("MPI_Init");
+    const char *outer = gompi_enter_call("MPI_Init");
     int rc = gompi_init((uintptr_t)argc, (uintptr_t)argv);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Init)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    const char *outer = gompi_enter("MPI_Init_thread");
+    const char *outer = gompi_enter_call("MPI_Init_thread");
     int rc = gompi_init_thread((uintptr_t)argc, (uintptr_t)argv, required, (uintptr_t)provided);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Init_thread)
 
@@ -223,45 +223,45 @@ GOMPI_ALIAS(MPI_Unpublish_name)
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
 {
-    const char *outer = gompi_enter("MPI_Abi_get_fortran_booleans");
+    const char *outer = gompi_enter_call("MPI_Abi_get_fortran_booleans");
     int rc = gompi_abi_get_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false, (uintptr_t)is_set);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_fortran_booleans)
 
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
-    const char *outer = gompi_enter("MPI_Abi_get_fortran_info");
+    const char *outer = gompi_enter_call("MPI_Abi_get_fortran_info");
     int rc = gompi_abi_get_fortran_info((uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_fortran_info)
 
 int PMPI_Abi_get_info(MPI_Info *info)
 {
-    const char *outer = gompi_enter("MPI_Abi_get_info");
+    const char *outer = gompi_enter_call("MPI_Abi_get_info");
     int rc = gompi_abi_get_info((uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_info)
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
-    const char *outer = gompi_enter("MPI_Abi_set_fortran_booleans");
+    const char *outer = gompi_enter_call("MPI_Abi_set_fortran_booleans");
     int rc = gompi_abi_set_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_set_fortran_booleans)
 
 int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
-    const char *outer = gompi_enter("MPI_Abi_set_fortran_info");
+    const char *outer = gompi_enter_call("MPI_Abi_set_fortran_info");
     int rc = gompi_abi_set_fortran_info((uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_set_fortran_info)

@@ -54,73 +54,73 @@ GOMPI_ALIAS(MPI_Rput)
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_allocate");
+    const char *outer = gompi_enter_call("MPI_Win_allocate");
     int rc = gompi_win_allocate_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate)
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_allocate");
+    const char *outer = gompi_enter_call("MPI_Win_allocate");
     int rc = gompi_win_allocate_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_c)
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_allocate_shared");
+    const char *outer = gompi_enter_call("MPI_Win_allocate_shared");
     int rc = gompi_win_allocate_shared_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_shared)
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
     MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_allocate_shared");
+    const char *outer = gompi_enter_call("MPI_Win_allocate_shared");
     int rc = gompi_win_allocate_shared_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_shared_c)
 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_create");
+    const char *outer = gompi_enter_call("MPI_Win_create");
     int rc = gompi_win_create_c((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create)
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_create");
+    const char *outer = gompi_enter_call("MPI_Win_create");
     int rc = gompi_win_create_c((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_c)
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_create_dynamic");
+    const char *outer = gompi_enter_call("MPI_Win_create_dynamic");
     int rc = gompi_win_create_dynamic((uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_dynamic)
 
 int PMPI_Win_free(MPI_Win *win)
 {
-    const char *outer = gompi_enter("MPI_Win_free");
+    const char *outer = gompi_enter_call("MPI_Win_free");
     int rc = gompi_win_free((uintptr_t)win);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_free)

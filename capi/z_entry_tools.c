@@ -10,28 +10,28 @@
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_categories)
 
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_cvars)
 
 int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_events)
 
 int PMPI_T_category_get_index(const char *name, int *cat_index)
 {
     (void)name; (void)cat_index;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
+    return gompi_tool_error(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_category_get_index)
 
@@ -40,28 +40,28 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
 {
     (void)cat_index; (void)name; (void)name_len; (void)desc; (void)desc_len; (void)num_cvars; (void)num_pvars;
     (void)num_categories;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_info)
 
 int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 {
     (void)cat_index; (void)num_events;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_num_events)
 
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_pvars)
 
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 {
     (void)name; (void)cvar_index;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
+    return gompi_tool_error(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_cvar_get_index)
 
@@ -70,49 +70,49 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
 {
     (void)cvar_index; (void)name; (void)name_len; (void)verbosity; (void)datatype; (void)enumtype; (void)desc;
     (void)desc_len; (void)bind; (void)scope;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_cvar_get_info)
 
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
 {
     (void)cvar_index; (void)obj_handle; (void)handle; (void)count;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_cvar_handle_alloc)
 
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     (void)handle;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_cvar_handle_free)
 
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
     (void)handle; (void)buf;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_cvar_read)
 
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
     (void)handle; (void)buf;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_cvar_write)
 
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
     (void)enumtype; (void)num; (void)name; (void)name_len;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_enum_get_info)
 
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
 {
     (void)enumtype; (void)indx; (void)value; (void)name; (void)name_len;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_enum_get_item)
 
@@ -120,7 +120,7 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, 
     MPI_Info *info_used)
 {
     (void)event_registration; (void)cb_safety; (void)info_used;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_callback_get_info)
 
@@ -128,21 +128,21 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
     MPI_Info info)
 {
     (void)event_registration; (void)cb_safety; (void)info;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_callback_set_info)
 
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 {
     (void)event_instance; (void)buffer;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_copy)
 
 int PMPI_T_event_get_index(const char *name, int *event_index)
 {
     (void)name; (void)event_index;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
+    return gompi_tool_error(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_event_get_index)
 
@@ -153,21 +153,21 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
     (void)event_index; (void)name; (void)name_len; (void)verbosity; (void)array_of_datatypes;
     (void)array_of_displacements; (void)num_elements; (void)enumtype; (void)info; (void)desc; (void)desc_len;
     (void)bind;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_event_get_info)
 
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
 {
     (void)event_instance; (void)source_index;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_get_source)
 
 int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
 {
     (void)event_instance; (void)event_timestamp;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_get_timestamp)
 
@@ -175,7 +175,7 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     MPI_T_event_registration *event_registration)
 {
     (void)event_index; (void)obj_handle; (void)info; (void)event_registration;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_event_handle_alloc)
 
@@ -183,28 +183,28 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
     MPI_T_event_free_cb_function free_cb_function)
 {
     (void)event_registration; (void)user_data; (void)free_cb_function;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_handle_free)
 
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
 {
     (void)event_registration; (void)info_used;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_handle_get_info)
 
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
 {
     (void)event_registration; (void)info;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_handle_set_info)
 
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
 {
     (void)event_instance; (void)element_index; (void)buffer;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_event_read)
 
@@ -212,7 +212,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, 
     MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
 {
     (void)event_registration; (void)cb_safety; (void)info; (void)user_data; (void)event_cb_function;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_register_callback)
 
@@ -220,14 +220,14 @@ int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration
     MPI_T_event_dropped_cb_function dropped_cb_function)
 {
     (void)event_registration; (void)dropped_cb_function;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_set_dropped_handler)
 
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
     (void)name; (void)var_class; (void)pvar_index;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
+    return gompi_tool_error(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_pvar_get_index)
 
@@ -237,7 +237,7 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
 {
     (void)pvar_index; (void)name; (void)name_len; (void)verbosity; (void)var_class; (void)datatype; (void)enumtype;
     (void)desc; (void)desc_len; (void)bind; (void)readonly; (void)continuous; (void)atomic;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_pvar_get_info)
 
@@ -245,35 +245,35 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     int *count)
 {
     (void)session; (void)pvar_index; (void)obj_handle; (void)handle; (void)count;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_pvar_handle_alloc)
 
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     (void)session; (void)handle;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_handle_free)
 
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     (void)session; (void)handle; (void)buf;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_read)
 
 int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     (void)session; (void)handle; (void)buf;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_readreset)
 
 int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
     (void)session; (void)handle; (void)buf;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
+    return gompi_tool_error(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_write)
 
@@ -282,13 +282,13 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
 {
     (void)source_index; (void)name; (void)name_len; (void)desc; (void)desc_len; (void)ordering; (void)ticks_per_second;
     (void)max_ticks; (void)info;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_source_get_info)
 
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
 {
     (void)source_index; (void)timestamp;
-    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
+    return gompi_tool_error(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_source_get_timestamp)

@@ -18,13 +18,13 @@ type DataPath interface {
 	// Open passes the node's memory and the process table to C.
 	Open(nd *shm.Node, all proc.Table)
 	// Permitted returns the addresses of this host that other processes may connect to. May be called before Open.
-	Permitted() boot.Where
+	Permitted() boot.ListenSpec
 	// OpenComm registers MPI_COMM_WORLD and MPI_COMM_SELF with C. CloseComm removes them.
 	OpenComm(c *comm.Comm) error
 	CloseComm(c *comm.Comm)
-	// OpenMessages creates the carrier of this process' messages. An error says which resource of the system is
-	// missing.
-	OpenMessages(p *p2p.Place) (p2p.Carrier, error)
+	// OpenMessages creates the carrier of this process' messages. An error names the missing resource of the
+	// system.
+	OpenMessages(p *p2p.CarrierConfig) (p2p.Carrier, error)
 	// Network returns the network between nodes. It is not used unless the job has several nodes.
 	Network() fabric.Network
 	// All threads of this process wait by this Waiter, in C and in Go.

@@ -25,7 +25,7 @@ type Instance struct {
 	Rank, Size int // in MPI_COMM_WORLD
 	Boot       boot.Client
 	Processes  proc.Table
-	Places     *boot.Places
+	NodeMap    *boot.NodeMap
 	Node       *shm.Node
 	Messages   *p2p.Engine
 	Coll       *coll.Engine
@@ -45,9 +45,9 @@ var (
 	retired *Instance
 )
 
-// leastInInit is the least time that Open waits for the launcher and for processes that have not answered yet, even if
-// a shorter limit for silent peers is configured.
-const leastInInit = 10 * time.Second
+// minInitTimeout is the minimum time that Open waits for the launcher and for processes that have not answered yet. It
+// applies even if a shorter limit for silent peers is configured.
+const minInitTimeout = 10 * time.Second
 
 // Open creates the process' instance, with all processes that b knows. Collective over these; all have opened the same
 // number of instances before. MPI_ERR_OTHER if the launcher does not answer as expected.
@@ -56,21 +56,21 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	timeout, wrong := boot.PeerTimeout()
 	silent := timeout
 	if timeout > 0 {
-		silent = max(timeout, leastInInit)
+		silent = max(timeout, minInitTimeout)
 	}
 	b = boot.Nth(b, instances)
 	b.Limit(silent)
 	instances++
 	p := &Instance{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data}
 	var err error
-	if p.Node, p.Places, err = openNode(b, data.Permitted, silent); err != nil {
+	if p.Node, p.NodeMap, err = openNode(b, data.Permitted, silent); err != nil {
 		return nil, err
 	}
 	node.Store(p.Node)
 	if p.Processes, err = data.NewProcesses(); err != nil {
 		return nil, err
 	}
-	if _, err = p.Processes.Add(0, p.Places.NodeOf, p.Places.IndexOf()); err != nil {
+	if _, err = p.Processes.Add(0, p.NodeMap.NodeOf, p.NodeMap.LocalIndices()); err != nil {
 		return nil, err
 	}
 	p.Processes.SetSelf(int32(p.Rank))
@@ -81,11 +81,11 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p.Node.Waiter = data
 	retired.free()
 	retired = nil
-	if p.Places.Count > 1 {
+	if p.NodeMap.NodeCount > 1 {
 		if wrong != nil {
 			return nil, wrong
 		}
-		if err := fabric.Open(data.Network(), b, p.Places.NodeOf, timeout); err != nil {
+		if err := fabric.Open(data.Network(), b, p.NodeMap.NodeOf, timeout); err != nil {
 			return nil, err
 		}
 		p.spans = true
@@ -98,23 +98,25 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
-		Node: p.Node, Nodes: p.Places.Count, Data: data,
+		Node: p.Node, Nodes: p.NodeMap.NodeCount, Data: data,
 		NodeOf:    func(w int32) int32 { return p.Processes.At(w).Node },
 		NodeIndex: func(w int32) int { return int(p.Processes.At(w).Index) },
 		Allgather: p.Coll.Allgather,
-		Words:     func(c *comm.Comm, kept, rest int) rma.Words { return p.Coll.Words(c, kept, rest) },
-		InPieces:  p.Node.InPieces,
+		SharedAllgather: func(c *comm.Comm, firstBytes, laterBytes int) rma.SharedAllgather {
+			return p.Coll.NewSharedAllgather(c, firstBytes, laterBytes)
+		},
+		InChunks: p.Node.InChunks,
 	}
 	self.Store(p)
-	if err := p.meet(); err != nil {
+	if err := p.synchronize(); err != nil {
 		self.Store(nil)
 		return nil, err
 	}
 	return p, nil
 }
 
-// meet does the part of Open that communicates with the other processes. Their rings exist from then on.
-func (p *Instance) meet() error {
+// synchronize does the part of Open that communicates with the other processes. Their rings exist from then on.
+func (p *Instance) synchronize() error {
 	p.run(func() {
 		p.Messages.ProgressThread()
 		p.data.Run()
@@ -125,7 +127,7 @@ func (p *Instance) meet() error {
 	if err != nil {
 		return mpierr.Wrap(err, "waiting until all ranks are ready for messages")
 	}
-	p.Places.Next.Settled(p.Boot)
+	p.NodeMap.Neighbour.EndWatch(p.Boot)
 	if p.spans { // from now on the network thread answers keepalive requests of other processes
 		p.run(p.data.Network().Run)
 	}
@@ -150,28 +152,28 @@ func (p *Instance) run(f func()) {
 	}()
 }
 
-// Close waits for all members of the job and frees the resources of the instance. It calls gone when no other process
-// needs this one any longer. MPI_ERR_OTHER if waiting for the others fails.
-func (p *Instance) Close(gone func()) error {
+// Close waits for all members of the job and frees the resources of the instance. It calls onReleased when no other
+// process needs this one any longer. MPI_ERR_OTHER if waiting for the others fails.
+func (p *Instance) Close(onReleased func()) error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
 	// Messages that are sent and not yet received, buffered ones too, need this process to live.
-	if err := p.Messages.Flushed(); err != nil {
+	if err := p.Messages.WaitAllSent(); err != nil {
 		return err
 	}
 	if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
 	if p.spans {
-		p.data.Network().Leaving()
+		p.data.Network().JobEnding()
 		// A process that has left the barrier may still have to send the messages that let the others leave it.
 		if err := p.Boot.Fence(); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 		}
 	}
-	p.Node.Given()
+	p.Node.WaitReleased()
 	p.Node.SetState(p.Node.Me, shm.Finalized)
-	gone()
-	p.Places.Next.Close()
+	onReleased()
+	p.NodeMap.Neighbour.Close()
 	p.data.Stop()
 	if p.spans {
 		p.data.Network().Stop()

@@ -19,14 +19,14 @@ import (
 // gompirun passes the memory to its children. Under other launchers the lowest rank of the node creates it and the
 // others open it through /proc. A process without a launcher creates its own.
 //
-// The function permitted returns the addresses of this host that others may connect to. The connection to another
-// process may be lost for the time silent meanwhile, 0: no limit.
-func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) (*shm.Node, *boot.Places, error) {
+// The function permitted returns the addresses of this host that others may connect to. Meanwhile, the path to another
+// process may fail for up to silent; 0 means no limit.
+func openNode(b boot.Client, permitted func() boot.ListenSpec, silent time.Duration) (*shm.Node, *boot.NodeMap, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {
 		return nil, nil, mpierr.Wrap(err, "waiting for the nodes of all ranks")
 	}
-	if places.Count == 1 {
+	if places.NodeCount == 1 {
 		b.Limit(0)
 	}
 	fd := -1
@@ -34,22 +34,22 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 	leader := places.Local[0]
 	switch {
 	case handed:
-		if control.NodeSize != len(places.Local) || control.NodeRank != places.Index {
+		if control.NodeSize != len(places.Local) || control.NodeRank != places.LocalIndex {
 			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "gompirun assigned local rank %d of %d to "+
 				"this process, but it is local rank %d of %d "+
 				"(%s=%q)", control.NodeRank, control.NodeSize,
-				places.Index, len(places.Local), boot.EnvNode, os.Getenv(boot.EnvNode))
+				places.LocalIndex, len(places.Local), boot.EnvNode, os.Getenv(boot.EnvNode))
 		}
 		fd = control.Fd
 	case b.Rank() == leader:
 		f, err := shm.CreateControl(len(places.Local), 1)
 		if err != nil {
-			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v%s", err, limit.Why("/", err))
+			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v%s", err, limit.ErrorDetail("/", err))
 		}
 		if fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot duplicate the file descriptor of the "+
 				"shared memory: %v%s", err,
-				limit.Why("/", err))
+				limit.ErrorDetail("/", err))
 		}
 		f.Close()
 		if err := b.Put(controlKey(leader), fmt.Sprintf("%d %d", os.Getpid(), fd)); err != nil {
@@ -61,7 +61,7 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 			return nil, nil, mpierr.Wrap(err, "waiting for the shared memory of all nodes")
 		}
 		if b.Rank() != leader {
-			if fd, err = openOther(b, leader); err != nil {
+			if fd, err = openFromLeader(b, leader); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -71,14 +71,14 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 				"their nodes")
 		}
 	}
-	nd, err := shm.Open(fd, places.Index)
+	nd, err := shm.Open(fd, places.LocalIndex)
 	return nd, places, err
 }
 
 func controlKey(leader int) string { return fmt.Sprintf("control-%d", leader) }
 
-// openOther opens the memory that the leader of this node has created.
-func openOther(b boot.Client, leader int) (int, error) {
+// openFromLeader opens the memory that the leader of this node has created.
+func openFromLeader(b boot.Client, leader int) (int, error) {
 	value, err := b.Get(leader, controlKey(leader))
 	if err != nil {
 		return -1, err
@@ -94,7 +94,7 @@ func openOther(b boot.Client, leader int) (int, error) {
 	if err != nil {
 		return -1, mpierr.New(abi.MPI_ERR_OTHER, "cannot open the shared memory %s of rank %d: "+
 			"%v%s", path, leader,
-			err, limit.Why("/", err))
+			err, limit.ErrorDetail("/", err))
 	}
 	return f, nil
 }

@@ -49,7 +49,7 @@ func Start(data DataPath) error {
 		return err
 	}
 	launcher.Store(&b)
-	if lost := b.HangUp(); lost != nil {
+	if lost := b.LauncherLost(); lost != nil {
 		go endWithLauncher(lost)
 	}
 	if _, err := Open(data, b); err != nil {
@@ -107,7 +107,7 @@ func Rank() int {
 // launcher; the caller then ends the process. byError reports that an error handler ends the job, not MPI_Abort.
 func Abort(code int, byError bool) {
 	if b := launcher.Load(); b != nil {
-		cause := lost()
+		cause := failedRank()
 		if cause < 0 && byError {
 			cause = boot.ByError
 		}
@@ -115,18 +115,18 @@ func Abort(code int, byError bool) {
 	}
 }
 
-// lost returns the rank of the failed process that has ended the waits of this node, -1 if no process has failed.
-func lost() int {
+// failedRank returns the rank of the failed process that has ended the waits of this node, -1 if no process has failed.
+func failedRank() int {
 	p := self.Load()
-	if p == nil || p.Node.Broken() == 0 {
+	if p == nil || p.Node.FailedCount() == 0 {
 		return -1
 	}
-	for i, rank := range p.Places.Local {
-		if p.Node.State(i) == shm.Dead {
+	for i, rank := range p.NodeMap.Local {
+		if p.Node.State(i) == shm.Failed {
 			return rank
 		}
 	}
-	return p.Node.Lost()
+	return p.Node.FirstRemoteFailed()
 }
 
 // How long a process waits for the launcher to notice the death of a process and to end the job. Time in which this
@@ -141,9 +141,9 @@ const (
 // the processes connected to it. So if a process has failed, EndAnnounced waits for the launcher for a limited time. It
 // ends the wait when gompirun announces the end; other launchers end this process meanwhile.
 //
-// The argument byLoss says that a process has failed though the node may not have recorded it yet. The thread that
-// detected the closed connection records it a moment later.
-func EndAnnounced(byLoss bool) bool {
+// afterFailure: a process has failed, but the node may not have recorded it yet. The thread that detected the closed
+// connection records it a moment later.
+func EndAnnounced(afterFailure bool) bool {
 	nd := node.Load()
 	if nd == nil {
 		return false
@@ -154,8 +154,8 @@ func EndAnnounced(byLoss bool) bool {
 			limit = graceLost
 		}
 	}
-	grace := pmi1.NewPatience(limit)
-	for (byLoss || nd.Broken() != 0) && !nd.EndAnnounced() && !grace.Over(time.Now()) {
+	grace := pmi1.NewDeadline(limit)
+	for (afterFailure || nd.FailedCount() != 0) && !nd.EndAnnounced() && !grace.Expired(time.Now()) {
 		<-time.After(limit / 100)
 	}
 	return nd.EndAnnounced()

@@ -34,8 +34,8 @@ static int band_rows(int r) { return height / ranks + (r < height % ranks); }
 
 static int band_begin(int r) { return r * (height / ranks) + (r < height % ranks ? r : height % ranks); }
 
-/* The plate's temperature at first, and for ever where *fixed becomes 1: hot and cold bodies of several shapes, a cold
- * edge. */
+/* Returns the initial temperature of a point: hot and cold bodies of several shapes, and a cold edge. Sets *fixed to 1
+ * where the temperature never changes, else to 0. */
 static double at_first(int x, int y, int *fixed) {
 	double u = (x + 0.5) / width, v = (y + 0.5) / height, aspect = (double)width / height;
 	double hot_x = (u - 0.3) * aspect, hot_y = v - 0.42, ring = sqrt(hot_x * hot_x + hot_y * hot_y);
@@ -58,9 +58,9 @@ static double at_first(int x, int y, int *fixed) {
 	return 0.15;
 }
 
-/* One step for `rows` rows. old and new have a halo row above and below. rate is how fast a point takes its neighbours'
- * temperature, 0 where it is fixed, as it is at the plate's edge: so a neighbour that lies in another row does no harm.
- */
+/* Computes one step for `rows` rows. The copies old and new each have a halo row above and below. The rate of a point
+ * says how fast it approaches its neighbours' temperature. It is 0 where the temperature is fixed. All points of the
+ * plate's edge are fixed, so it does no harm that here[x - 1] or here[x + 1] may lie in another row. */
 static void compute(const double *restrict old, double *restrict new, const double *restrict rate, int rows) {
 	for (int y = 1; y <= rows; y++) {
 		const double *up = old + (size_t)(y - 1) * width, *here = up + width, *down = here + width;
@@ -141,7 +141,8 @@ static int draw(const double *plate) {
 	return code;
 }
 
-/* On rank 0: the plate from all windows, compared with a serial computation; returns how many points differ. */
+/* Reads the plate from all windows and compares it with a serial computation. Only rank 0 calls it. Returns the number
+ * of points that differ. */
 static long collect(MPI_Win win, double *plate, double *largest) {
 	int copy = steps % 2;
 	for (int r = 0; r < ranks;

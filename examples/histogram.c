@@ -38,7 +38,8 @@ static int top = 12;
 static int64_t slots; /* of each rank */
 static const char *path = "/usr/share/common-licenses/GPL-3";
 
-/* A word is a run of letters, apostrophes inside of it, and bytes of other alphabets. */
+/* Returns whether c is a letter or a byte of another alphabet. A word consists of these, and of apostrophes between
+ * them. */
 static int letter(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 128; }
 
 /* Finds the next word that begins in text[*at .. end) and may reach to `size`; returns its length, 0 if there is none.
@@ -125,7 +126,7 @@ static int64_t count_serially(const char *text, int64_t size, struct entry **ent
 	return different;
 }
 
-/* All entries of the table, from all ranks, sorted by word. */
+/* Reads the entries of the table from all ranks and sorts them by word. Returns their number. */
 static int64_t collect(MPI_Win table, struct entry **entries) {
 	struct slot *part = malloc((size_t)slots * sizeof *part);
 	struct entry *list = malloc(sizeof *list);
@@ -149,7 +150,7 @@ static int64_t collect(MPI_Win table, struct entry **entries) {
 	return n;
 }
 
-/* Rank 0 reads the file; the size, or -1 after a message if that fails, goes to all ranks. */
+/* Reads the file on rank 0. Returns its size on all ranks. If reading fails, prints a message and returns -1. */
 static int64_t read_file(char **text) {
 	int64_t size = 0, room = 1 << 16;
 	FILE *file = rank == 0 ? fopen(path, "rb") : NULL;
@@ -169,7 +170,7 @@ static int64_t read_file(char **text) {
 	return size;
 }
 
-/* On rank 0: prints the result, returns 0 if it equals the serial count. */
+/* Prints the result. Only rank 0 calls it. Returns 0 if the result equals the serial count. */
 static int report(MPI_Win table, const char *text, int64_t size, const int64_t *lengths, double seconds) {
 	struct entry *found, *serial;
 	int64_t serial_lengths[LENGTHS] = {0}, words, longest = 1;

@@ -29,8 +29,9 @@ static MPI_Aint value_of(int keyval, void *pointer) {
 /* Returns MPI_SUCCESS if the key fits into an int. Otherwise raises MPI_ERR_KEYVAL on the object and returns its
  * code. */
 static inline int keyval_fits(const char *function, integer keyval, enum gompi_object kind, integer object) {
-	return wide(keyval) ? gompi_raise(kind, object, gompi_wide_code(function, "keyval", keyval, MPI_ERR_KEYVAL))
-			    : MPI_SUCCESS;
+	return wide(keyval)
+		       ? gompi_raise_pending(kind, object, gompi_wide_code(function, "keyval", keyval, MPI_ERR_KEYVAL))
+		       : MPI_SUCCESS;
 }
 
 #define ATTRIBUTES(Type, type, object)                                                                                \
@@ -59,7 +60,7 @@ static inline int keyval_fits(const char *function, integer keyval, enum gompi_o
 		}                                                                                                     \
 		cell = gompi_attribute_cell(*attribute_val);                                                          \
 		rc = cell ? CALL(Type##_set_attr)(IN_##type(*object), (int)*keyval, cell)                             \
-			  : gompi_raise(RAISE_##type, *object, MPI_ERR_NO_MEM);                                       \
+			  : gompi_raise_pending(RAISE_##type, *object, MPI_ERR_NO_MEM);                               \
 		if (rc)                                                                                               \
 			gompi_attribute_free(cell);                                                                   \
 		done(ierror, rc);                                                                                     \
@@ -72,7 +73,7 @@ static inline int keyval_fits(const char *function, integer keyval, enum gompi_o
 		int c_keyval = MPI_KEYVAL_INVALID;                                                                    \
 		int rc = k ? CALL(Type##_create_keyval)(gompi_##type##_copy, gompi_##type##_delete,                   \
 							int_to(keyval, &c_keyval), k)                                 \
-			   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                              \
+			   : gompi_raise_pending(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                      \
 		if (!rc)                                                                                              \
 			int_out(keyval, c_keyval);                                                                    \
 		else                                                                                                  \
@@ -117,7 +118,8 @@ ENTRY void NAME(attr_put)(const integer *comm, const integer *keyval, const inte
 		return;
 	}
 	cell = gompi_attribute_cell(*attribute_val);
-	rc = cell ? CALL(Attr_put)(comm_in(*comm), (int)*keyval, cell) : gompi_raise(RAISE_COMM, *comm, MPI_ERR_NO_MEM);
+	rc = cell ? CALL(Attr_put)(comm_in(*comm), (int)*keyval, cell)
+		  : gompi_raise_pending(RAISE_COMM, *comm, MPI_ERR_NO_MEM);
 	if (rc)
 		gompi_attribute_free(cell);
 	done(ierror, rc);
@@ -128,7 +130,7 @@ ENTRY void NAME(keyval_create)(gompi_procedure *copy_fn, gompi_procedure *delete
 	struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, true);
 	int c_keyval = MPI_KEYVAL_INVALID;
 	int rc = k ? CALL(Keyval_create)(gompi_comm_copy, gompi_comm_delete, int_to(keyval, &c_keyval), k)
-		   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+		   : gompi_raise_pending(RAISE_SELF, 0, MPI_ERR_NO_MEM);
 	if (!rc)
 		int_out(keyval, c_keyval);
 	else

@@ -6,7 +6,7 @@ ENTRY void NAME(op_create_c_f08)(gompi_procedure *user_fn, const logical *commut
 	MPI_User_function_c *function = gompi_op_function_c(user_fn);
 	MPI_Op c_op = MPI_OP_NULL;
 	int rc = function ? CALL(Op_create_c)(function, logical_in(*commute), &c_op)
-			  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+			  : gompi_raise_pending(RAISE_SELF, 0, MPI_ERR_NO_MEM);
 	if (!rc)
 		*op = op_out(c_op);
 	done(ierror, rc);
@@ -22,7 +22,7 @@ ENTRY void NAME(op_create)(gompi_procedure *user_fn, const logical *commute, int
 	}
 	function = gompi_op_function(user_fn);
 	rc = function ? CALL(Op_create)(function, logical_in(*commute), &c_op)
-		      : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+		      : gompi_raise_pending(RAISE_SELF, 0, MPI_ERR_NO_MEM);
 	if (!rc)
 		*op = op_out(c_op);
 	done(ierror, rc);
@@ -35,7 +35,7 @@ SAME(op_create, op_create_f08)
 		MPI_##Type##_errhandler_function *function = gompi_##type##_errhandler_function(procedure); \
 		MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;                                          \
 		int rc = function ? CALL(Type##_create_errhandler)(function, &c_errhandler)                 \
-				  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                             \
+				  : gompi_raise_pending(RAISE_SELF, 0, MPI_ERR_NO_MEM);                     \
 		if (!rc)                                                                                    \
 			*errhandler = errhandler_out(c_errhandler);                                         \
 		done(ierror, rc);                                                                           \
@@ -88,7 +88,7 @@ ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free
 	MPI_Request c_request = MPI_REQUEST_NULL;
 	int rc;
 	if (!g) {
-		done(ierror, gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM));
+		done(ierror, gompi_raise_pending(RAISE_SELF, 0, MPI_ERR_NO_MEM));
 		return;
 	}
 	g->query = (void (*)(MPI_Aint *, f_status *, integer *))query_fn;
@@ -190,7 +190,7 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 			new_datarep(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);      \
 		int rc = d ? gompi_string_in(&name, datarep, datarep_len, STRIP_TRAILING) : MPI_ERR_NO_MEM;           \
 		if (rc)                                                                                               \
-			rc = gompi_raise(RAISE_FILE, (int)(intptr_t)MPI_FILE_NULL, rc);                               \
+			rc = gompi_raise_pending(RAISE_FILE, (int)(intptr_t)MPI_FILE_NULL, rc);                       \
 		else                                                                                                  \
 			rc = CALL(function)(name.text, null_conversion(read_conversion_fn) ? null : reader,           \
 					    null_conversion(write_conversion_fn) ? null : writer, datarep_extent, d); \

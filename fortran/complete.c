@@ -69,7 +69,7 @@ static inline int open_many(struct gompi_array *c_requests, struct gompi_array *
 	if (!rc)
 		rc = ints_room(c_indices, indices ? n : 0, indices);
 	if (rc)
-		rc = gompi_raise(RAISE_SELF, 0, rc);
+		rc = gompi_raise_pending(RAISE_SELF, 0, rc);
 	return rc;
 }
 
@@ -323,7 +323,7 @@ ENTRY void NAME(comm_idup)(const integer *comm, integer *newcomm, integer *reque
 	MPI_Request c_request = MPI_REQUEST_NULL;
 	int rc;
 	if (!k.newcomm) {
-		done(ierror, gompi_raise(RAISE_COMM, *comm, MPI_ERR_NO_MEM));
+		done(ierror, gompi_raise_pending(RAISE_COMM, *comm, MPI_ERR_NO_MEM));
 		return;
 	}
 	*k.newcomm = MPI_COMM_NULL;
@@ -343,7 +343,7 @@ ENTRY void NAME(comm_idup_with_info)(const integer *comm, const integer *info, i
 	MPI_Request c_request = MPI_REQUEST_NULL;
 	int rc;
 	if (!k.newcomm) {
-		done(ierror, gompi_raise(RAISE_COMM, *comm, MPI_ERR_NO_MEM));
+		done(ierror, gompi_raise_pending(RAISE_COMM, *comm, MPI_ERR_NO_MEM));
 		return;
 	}
 	*k.newcomm = MPI_COMM_NULL;

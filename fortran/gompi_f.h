@@ -320,7 +320,7 @@ void gompi_forget_sections(void);
 enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION };
 
 /* Calls the error handler of an object with an error class or code, as the C functions do. Returns the code. */
-int gompi_raise(enum gompi_object kind, integer object, int code);
+int gompi_raise_pending(enum gompi_object kind, integer object, int code);
 /* Raises MPI_ERR_ARG on MPI_COMM_SELF because a function's result does not fit into an INTEGER of default size. The
  * error text names the value and the function to use instead. Returns the code. */
 int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);

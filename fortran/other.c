@@ -17,7 +17,7 @@ ENTRY void NAME(info_get)(const integer *info, const char *key, const integer *v
 	if (!rc)
 		rc = gompi_string_in(&c_key, key, key_len, STRIP_BOTH);
 	if (rc)
-		rc = gompi_raise(RAISE_SELF, 0, rc);
+		rc = gompi_raise_pending(RAISE_SELF, 0, rc);
 	else
 		rc = CALL(Info_get)(info_in(*info), c_key.text, (int)*valuelen, c_value, &c_flag);
 	if (!rc) {
@@ -46,7 +46,7 @@ ENTRY void NAME(info_get_string)(const integer *info, const char *key, integer *
 	char *c_value = calloc(c_len > 0 ? (size_t)c_len : 1, 1);
 	int c_flag = 0, rc = c_value ? gompi_string_in(&c_key, key, key_len, STRIP_BOTH) : MPI_ERR_NO_MEM;
 	if (rc)
-		rc = gompi_raise(RAISE_SELF, 0, rc);
+		rc = gompi_raise_pending(RAISE_SELF, 0, rc);
 	else
 		rc = CALL(Info_get_string)(info_in(*info), c_key.text, &c_len, c_value, &c_flag);
 	if (!rc) {
@@ -69,7 +69,7 @@ ENTRY void NAME(session_get_nth_pset)(const integer *session, const integer *inf
 	char *c_name = calloc(c_len > 0 ? (size_t)c_len : 1, 1);
 	int rc = c_name ? fits("MPI_Session_get_nth_pset", "n", *n, MPI_ERR_ARG) : MPI_ERR_NO_MEM;
 	if (rc)
-		rc = gompi_raise(RAISE_SESSION, *session, rc);
+		rc = gompi_raise_pending(RAISE_SESSION, *session, rc);
 	else
 		rc = CALL(Session_get_nth_pset)(session_in(*session), info_in(*info), (int)*n, &c_len, c_name);
 	if (!rc) {
@@ -156,7 +156,7 @@ ENTRY void NAME(comm_spawn)(const char *command, const char *argv, const integer
 	if (!rc)
 		rc = errcodes_room(&errcodes, *maxprocs, array_of_errcodes);
 	if (rc)
-		rc = gompi_raise(RAISE_COMM, *comm, rc);
+		rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
 	else
 		rc = CALL(Comm_spawn)(here ? c_command[0] : "", c_argv, (int)*maxprocs, info_in(*info), (int)*root,
 				      comm_in(*comm), &c_intercomm, errcodes.data);
@@ -206,7 +206,7 @@ ENTRY void NAME(comm_spawn_multiple)(const integer *count, const char *array_of_
 		}
 	}
 	if (rc)
-		rc = gompi_raise(RAISE_COMM, *comm, rc);
+		rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
 	else
 		rc = CALL(Comm_spawn_multiple)((int)*count, commands, argvs, maxprocs.data, infos.data, (int)*root,
 					       comm_in(*comm), &c_intercomm, errcodes.data);
@@ -235,7 +235,7 @@ ENTRY void NAME(cart_sub)(const integer *comm, const logical *remain_dims, integ
 	}
 	rc = logicals_in(&c_remain_dims, ndims, remain_dims);
 	if (rc)
-		rc = gompi_raise(RAISE_COMM, *comm, rc);
+		rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
 	else
 		rc = CALL(Cart_sub)(comm_in(*comm), c_remain_dims.data, &c_newcomm);
 	if (!rc)
@@ -261,7 +261,7 @@ ENTRY void NAME(type_get_contents)(const integer *datatype, const integer *max_i
 		rc = datatypes_in(&types, *max_datatypes,
 				  array_of_datatypes); /* so that a call which does nothing changes nothing */
 	if (rc)
-		rc = gompi_raise(RAISE_SELF, 0, rc);
+		rc = gompi_raise_pending(RAISE_SELF, 0, rc);
 	else
 		rc = CALL(Type_get_contents)(datatype_in(*datatype), (int)*max_integers, (int)*max_addresses,
 					     (int)*max_datatypes, ints.data, array_of_addresses, types.data);
@@ -288,7 +288,7 @@ ENTRY void NAME(type_get_contents_c_f08)(const integer *datatype, const MPI_Coun
 		rc = datatypes_in(&types, *max_datatypes,
 				  array_of_datatypes); /* so that a call which does nothing changes nothing */
 	if (rc)
-		rc = gompi_raise(RAISE_SELF, 0, rc);
+		rc = gompi_raise_pending(RAISE_SELF, 0, rc);
 	else
 		rc = CALL(Type_get_contents_c)(datatype_in(*datatype), *max_integers, *max_addresses, *max_large_counts,
 					       *max_datatypes, ints.data, array_of_addresses, array_of_large_counts,

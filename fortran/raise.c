@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-int gompi_raise(enum gompi_object kind, integer object, int code) {
+int gompi_raise_pending(enum gompi_object kind, integer object, int code) {
 	switch (kind) {
 	case RAISE_COMM:
 		PMPI_Comm_call_errhandler(comm_in(object), code);
@@ -46,7 +46,7 @@ int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead) 
 	char text[MPI_MAX_ERROR_STRING];
 	snprintf(text, sizeof text, "%s: %lld does not fit into an INTEGER of %d bytes; call %s", function,
 		 (long long)value, (int)sizeof(integer), instead);
-	return gompi_raise(RAISE_SELF, 0, code_of(MPI_ERR_ARG, text));
+	return gompi_raise_pending(RAISE_SELF, 0, code_of(MPI_ERR_ARG, text));
 }
 
 int gompi_wide_code(const char *function, const char *argument, MPI_Count value, int class) {

@@ -77,7 +77,7 @@ ENTRY void NAME(type_hindexed)(const integer *count, const integer *array_of_blo
 	struct gompi_array displacements = {0};
 	int rc = bytes_in(&displacements, *count, array_of_displacements);
 	if (rc)
-		done(ierror, gompi_raise(RAISE_SELF, 0, rc));
+		done(ierror, gompi_raise_pending(RAISE_SELF, 0, rc));
 	else
 		NAME(type_create_hindexed)(count, array_of_blocklengths, displacements.data, oldtype, newtype, ierror);
 	gompi_array_free(&displacements);
@@ -89,7 +89,7 @@ ENTRY void NAME(type_struct)(const integer *count, const integer *array_of_block
 	struct gompi_array displacements = {0};
 	int rc = bytes_in(&displacements, *count, array_of_displacements);
 	if (rc)
-		done(ierror, gompi_raise(RAISE_SELF, 0, rc));
+		done(ierror, gompi_raise_pending(RAISE_SELF, 0, rc));
 	else
 		NAME(type_create_struct)
 	(count, array_of_blocklengths, displacements.data, array_of_types, newtype, ierror);
@@ -102,7 +102,7 @@ ENTRY void NAME(errhandler_create)(gompi_procedure *function, integer *errhandle
 	MPI_Comm_errhandler_function *c_function = gompi_comm_errhandler_function(function);
 	MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
 	int rc = c_function ? CALL(Comm_create_errhandler)(c_function, &c_errhandler)
-			    : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+			    : gompi_raise_pending(RAISE_SELF, 0, MPI_ERR_NO_MEM);
 	if (!rc)
 		*errhandler = errhandler_out(c_errhandler);
 	done(ierror, rc);

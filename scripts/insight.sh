@@ -11,7 +11,7 @@ out=$1
 export cc="${CC:-gcc}" work="$out/obj/insight"
 library=$out/lib/libgompirma-insight.so
 
-stamp=$(cat capi/insight/*.* capi/insight/generated/* capi/access/* capi/base/order.h include/mpi_rma.h include/mpix_gompirma.h scripts/insight.sh | cksum; $cc --version | head -n 1; echo "$cc")
+stamp=$(cat capi/insight/*.* capi/insight/generated/* capi/access/* capi/base/atomics.h include/mpi_rma.h include/mpix_gompirma.h scripts/insight.sh | cksum; $cc --version | head -n 1; echo "$cc")
 access=$out/lib/libgompirma-access.so
 if [ -e "$library" ] && [ -e "$access" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 rm -rf "$work"

@@ -167,8 +167,8 @@ func (t *table) calls(source string, large bool) (c string, functions []string) 
 				given[key] = value
 			}
 		}
-		if large && f.Twin != nil {
-			f = f.Twin
+		if large && f.OtherForm != nil {
+			f = f.OtherForm
 		}
 		parts = append(parts, t.call(f, given))
 		if !slices.Contains(functions, f.Name) {
@@ -188,7 +188,7 @@ func (t *table) call(f *abi.Function, given map[string]string) string {
 		}
 		value, ok := given[p.CName]
 		if !ok {
-			value = t.usual(p)
+			value = t.defaultArgument(p)
 		}
 		delete(given, p.CName)
 		arguments = append(arguments, twin(value, p.CType()))
@@ -203,8 +203,8 @@ func (t *table) call(f *abi.Function, given map[string]string) string {
 	return fmt.Sprintf("%s%s(%s);", keep, f.Name, strings.Join(arguments, ", "))
 }
 
-// usual returns the argument that a parameter has in most rows.
-func (t *table) usual(p *abi.Param) string {
+// defaultArgument returns the argument that a parameter has in most rows.
+func (t *table) defaultArgument(p *abi.Param) string {
 	keys := []string{p.CName, p.Kind.Name}
 	if p.Dir != abi.In {
 		keys = []string{p.CName + " out", p.Kind.Name + " out"}

@@ -16,8 +16,8 @@ import (
 	"gompirma/bench/census"
 )
 
-// censused returns the rows of the census: their times and, for gompirma, instructions and calls of Go.
-func censused() (all []measurement) {
+// censusMeasurements returns the rows of the census: their times and, for gompirma, instructions and calls of Go.
+func censusMeasurements() (all []measurement) {
 	for _, kind := range []string{"census", "count", "calls"} {
 		for _, r := range census.Rows() {
 			m := measurement{name: kind + "." + r.Name, label: r.Label, part: kind, program: "census",
@@ -49,10 +49,10 @@ func (all *report) ratio(row string, launches int) float64 {
 		times[l] = o[:min(len(o), launches)]
 	}
 	peer := bestName(measurement{name: name}, all.Libraries, results{name: times})
-	if peer == "" || median(times["gompirma"]).why != "" {
+	if peer == "" || median(times["gompirma"]).failure != "" {
 		return 0
 	}
-	return paired(times[peer], times["gompirma"])
+	return pairedRatio(times[peer], times["gompirma"])
 }
 
 // notBelow reports whether m is not a row's time for which a peer is faster.
@@ -141,8 +141,8 @@ func (all *report) census(out io.Writer) {
 			cells = append(cells, show(median(all.results["census."+l.Name][name]), "ns"))
 		}
 		calls := ""
-		if l.calls.why != "" || l.calls.value > 0 {
-			calls = cmp.Or(l.calls.why, fmt.Sprintf("%.3g", l.calls.value))
+		if l.calls.failure != "" || l.calls.value > 0 {
+			calls = cmp.Or(l.calls.failure, fmt.Sprintf("%.3g", l.calls.value))
 		}
 		count := show(median(all.results["count."+l.Name]["gompirma"]), "instructions")
 		fmt.Fprintf(out, "| %s |\n", strings.Join(append(cells, count, calls, l.Reason), " | "))
@@ -229,7 +229,7 @@ int main(void) {
 func (all *report) crossing(lines []line) string {
 	quickest := line{mine: outcome{value: math.Inf(1)}}
 	for _, l := range lines {
-		if l.calls.value == 1 && l.mine.why == "" && l.mine.value < quickest.mine.value {
+		if l.calls.value == 1 && l.mine.failure == "" && l.mine.value < quickest.mine.value {
 			quickest = l
 		}
 	}
@@ -238,8 +238,8 @@ func (all *report) crossing(lines []line) string {
 		quickest.Label)
 }
 
-// empty measures a call of an exported Go function that does nothing.
-func empty(work string) (float64, error) {
+// emptyCallCost measures a call of an exported Go function that does nothing.
+func emptyCallCost(work string) (float64, error) {
 	folder := filepath.Join(work, "empty")
 	err := os.Mkdir(folder, 0o755)
 	for name, text := range map[string]string{"empty.go": emptyGo, "caller.c": callerC} {

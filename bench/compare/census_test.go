@@ -34,26 +34,26 @@ func TestCensus(t *testing.T) {
 	require.False(t, all.inGo(measurement{row: "Comm_rank", count: true}))
 }
 
-// TestPaired checks that slowness of the machine during the second round affects both libraries alike.
-func TestPaired(t *testing.T) {
+// TestPairedRatio checks that slowness of the machine during the second round affects both libraries alike.
+func TestPairedRatio(t *testing.T) {
 	of := func(values ...float64) (all []outcome) {
 		for _, v := range values {
 			all = append(all, outcome{value: v})
 		}
 		return all
 	}
-	require.Equal(t, 2.0, paired(of(20, 60, 22), of(10, 30, 12)))
-	require.Equal(t, 0.5, paired(of(20), of(10, 40, 60)))
+	require.Equal(t, 2.0, pairedRatio(of(20, 60, 22), of(10, 30, 12)))
+	require.Equal(t, 0.5, pairedRatio(of(20), of(10, 40, 60)))
 }
 
-// TestLacks checks that a library runs only the rows whose functions it has, including those of open and close, and
-// that only gompirma has counts.
-func TestLacks(t *testing.T) {
+// TestMissingFunctions checks that a library runs only the rows whose functions it has, including those of open and
+// close, and that only gompirma has counts.
+func TestMissingFunctions(t *testing.T) {
 	peer, mine := library{name: "MPICH", has: map[string]bool{"MPI_Recv": true}}, library{name: "gompirma"}
-	require.False(t, peer.lacks(measurement{needs: []string{"MPI_Recv"}}))
-	require.True(t, peer.lacks(measurement{needs: []string{"MPI_Recv", "MPI_Buffer_flush"}}))
-	require.True(t, peer.lacks(measurement{own: true}))
-	require.False(t, mine.lacks(measurement{own: true}))
+	require.False(t, peer.lacksFunctions(measurement{needs: []string{"MPI_Recv"}}))
+	require.True(t, peer.lacksFunctions(measurement{needs: []string{"MPI_Recv", "MPI_Buffer_flush"}}))
+	require.True(t, peer.lacksFunctions(measurement{own: true}))
+	require.False(t, mine.lacksFunctions(measurement{own: true}))
 	for _, r := range census.Rows() {
 		if r.Name == "Win_sync" {
 			require.Equal(t, []string{"MPI_Win_sync"}, r.Covers)

@@ -27,14 +27,14 @@ type library struct {
 	has map[string]bool
 }
 
-// lacks reports whether the library cannot run the measurement.
-func (l library) lacks(m measurement) bool {
+// lacksFunctions reports whether the library cannot run the measurement.
+func (l library) lacksFunctions(m measurement) bool {
 	return m.own && l.name != "gompirma" ||
 		slices.ContainsFunc(m.needs, func(function string) bool { return !l.has[function] })
 }
 
-// place returns the launcher's options that place the given number of ranks.
-func (l library) place(ranks int) []string {
+// placement returns the launcher's options that place the given number of ranks.
+func (l library) placement(ranks int) []string {
 	each := ranks / 2
 	switch l.hosts {
 	case "-ppn":
@@ -74,8 +74,8 @@ func onHosts(build string) []library {
 
 // An outcome is the result of one launch for a measurement: a value, or the reason why there is none.
 type outcome struct {
-	value float64 // nanoseconds, KiB or instructions
-	why   string
+	value   float64 // nanoseconds, KiB or instructions
+	failure string
 }
 
 // compileAll builds the programs with every available library; gompirma is required.
@@ -159,7 +159,7 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 			failed := batch[done]
 			for done < len(batch) && (batch[done].name == failed.name ||
 				failed.series != "" && batch[done].series == failed.series) {
-				outcomes[batch[done].name] = outcome{why: why}
+				outcomes[batch[done].name] = outcome{failure: why}
 				done++
 			}
 		}
@@ -171,11 +171,11 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 // launch starts the program of the batch once. It returns the printed values by the program's names of the
 // measurements, and a description of the failure, if any. After timeout without output it sends SIGTERM, so that
 // launchers can end their processes, then SIGKILL.
-func (r launcher) launch(batch []measurement, l library) (said map[string]outcome, why string) {
+func (r launcher) launch(batch []measurement, l library) (outcomes map[string]outcome, failure string) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	m := batch[0]
-	args := append(slices.Concat(l.launch[1:], l.place(m.ranks)), "-n", strconv.Itoa(m.ranks))
+	args := append(slices.Concat(l.launch[1:], l.placement(m.ranks)), "-n", strconv.Itoa(m.ranks))
 	program := programPath(r.work, m.program, l)
 	if m.count {
 		args = append(args, filepath.Join(r.work, "icount"), countLoops, program, "--count", countLoops)
@@ -204,21 +204,21 @@ func (r launcher) launch(batch []measurement, l library) (said map[string]outcom
 	}
 	switch exit := (*exec.ExitError)(nil); {
 	case r.ctx.Err() != nil:
-		why = "interrupted"
+		failure = "interrupted"
 	case ctx.Err() != nil:
-		why = fmt.Sprintf("> %.0f s", r.timeout.Seconds())
+		failure = fmt.Sprintf("> %.0f s", r.timeout.Seconds())
 	case errors.As(err, &exit):
-		why = "crash"
+		failure = "crash"
 	case err != nil:
-		why = err.Error()
+		failure = err.Error()
 	}
 	if m.wall {
-		if why != "" {
-			return nil, why
+		if failure != "" {
+			return nil, failure
 		}
 		return map[string]outcome{m.row: {value: float64(took.Nanoseconds())}}, ""
 	}
-	return parse(text.String()), why
+	return parse(text.String()), failure
 }
 
 // countLoops is the length of the loops in which instructions are counted.
@@ -232,9 +232,9 @@ func parse(text string) map[string]outcome {
 		f := strings.Fields(line)
 		switch {
 		case len(f) == 2 && f[1] == "more":
-			said[f[0]] = outcome{why: "more"}
+			said[f[0]] = outcome{failure: "more"}
 		case len(f) == 2 && strings.HasPrefix(f[1], "-"): // more in the short loop than in the long one
-			said[f[0]] = outcome{why: "uneven"}
+			said[f[0]] = outcome{failure: "uneven"}
 		case len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB" || f[2] == "%"):
 			if v, err := strconv.ParseFloat(f[1], 64); err == nil {
 				said[f[0]] = outcome{value: v}

@@ -34,19 +34,19 @@ done
 		want map[string]outcome
 	}{
 		{"all", []string{"a", "b"}, map[string]outcome{"a": value, "b": value}},
-		{"crash", []string{"a", "crash", "d"}, map[string]outcome{"a": value, "crash": {why: "crash"},
+		{"crash", []string{"a", "crash", "d"}, map[string]outcome{"a": value, "crash": {failure: "crash"},
 			"d": value}},
-		{"hang", []string{"a", "hang", "d"}, map[string]outcome{"a": value, "hang": {why: "> 2 s"},
+		{"hang", []string{"a", "hang", "d"}, map[string]outcome{"a": value, "hang": {failure: "> 2 s"},
 			"d": value}},
-		{"silent", []string{"silent", "d"}, map[string]outcome{"silent": {why: "no result"}, "d": value}},
-		{"at the end", []string{"a", "last"}, map[string]outcome{"a": value, "last": {why: "crash"}}},
+		{"silent", []string{"silent", "d"}, map[string]outcome{"silent": {failure: "no result"}, "d": value}},
+		{"at the end", []string{"a", "last"}, map[string]outcome{"a": value, "last": {failure: "crash"}}},
 		{"a sweep", []string{"s:1", "crash", "s:2", "d"}, map[string]outcome{"s:1": value,
-			"crash": {why: "crash"}, "s:2": {why: "crash"}, "d": value}},
+			"crash": {failure: "crash"}, "s:2": {failure: "crash"}, "d": value}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var batch []measurement
 			for _, r := range c.rows {
-				m := of("fake", r, "", 0)
+				m := newMeasurement("fake", r, "", 0)
 				if strings.HasPrefix(r, "s:") || c.name == "a sweep" && r == "crash" {
 					m.series = "s"
 				}
@@ -79,7 +79,7 @@ func TestMeasurements(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	require.Equal(t, map[string]outcome{"put": {value: 59}, "send": {why: "more"}, "recv": {why: "uneven"},
+	require.Equal(t, map[string]outcome{"put": {value: 59}, "send": {failure: "more"}, "recv": {failure: "uneven"},
 		"memory": {value: 1200}, "pingpong:8": {value: 12.5}},
 		parse("put 59.0\nsend more\nrecv -20.3\nmemory 1200 KiB\nother words\npingpong:8 12.50 ns\n"))
 }
@@ -98,6 +98,6 @@ func TestInterrupted(t *testing.T) {
 		}
 	}()
 	all := newReport([]library{l}, 3)
-	all.take([]measurement{of("fake", "a", "", 0)}, []library{l}, launcher{ctx, work, time.Minute})
-	require.Equal(t, []outcome{{why: "interrupted"}}, all.results["a"]["sh"])
+	all.runBatch([]measurement{newMeasurement("fake", "a", "", 0)}, []library{l}, launcher{ctx, work, time.Minute})
+	require.Equal(t, []outcome{{failure: "interrupted"}}, all.results["a"]["sh"])
 }

@@ -68,7 +68,7 @@ func main() {
 		measurements = sweeps
 	}
 	if o.census {
-		measurements = censused()
+		measurements = censusMeasurements()
 	}
 	var err error
 	switch {
@@ -100,8 +100,8 @@ func main() {
 	}
 }
 
-// choose returns the measurements that the options select.
-func choose(o options) ([]measurement, error) {
+// selectMeasurements returns the measurements that the options select.
+func selectMeasurements(o options) ([]measurement, error) {
 	pattern, err := regexp.Compile(o.only)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func choose(o options) ([]measurement, error) {
 }
 
 func run(o options) error {
-	chosen, err := choose(o)
+	chosen, err := selectMeasurements(o)
 	if err != nil {
 		return err
 	}
@@ -176,12 +176,12 @@ func run(o options) error {
 			if batch = slices.DeleteFunc(batch, all.inGo); len(batch) == 0 {
 				continue
 			}
-			all.take(batch, libraries, with)
+			all.runBatch(batch, libraries, with)
 			if ctx.Err() != nil {
 				return errors.New("interrupted")
 			}
 			if o.sweeps {
-				for _, s := range all.sums(batch) {
+				for _, s := range all.summaries(batch) {
 					fmt.Fprintln(os.Stderr, strings.Join(s.cells(all.Libraries), " | "))
 				}
 				continue
@@ -201,7 +201,7 @@ func run(o options) error {
 		return err
 	}
 	if o.census {
-		if all.Empty, err = empty(work); err != nil {
+		if all.Empty, err = emptyCallCost(work); err != nil {
 			return fmt.Errorf("an empty Go function: %w", err)
 		}
 		all.census(out)
@@ -220,7 +220,7 @@ func run(o options) error {
 func batches(all []measurement) [][]measurement {
 	var found [][]measurement
 	for _, m := range all {
-		if n := len(found); n > 0 && m.together(found[n-1][0]) {
+		if n := len(found); n > 0 && m.sameLaunch(found[n-1][0]) {
 			found[n-1] = append(found[n-1], m)
 		} else {
 			found = append(found, []measurement{m})
@@ -229,9 +229,9 @@ func batches(all []measurement) [][]measurement {
 	return found
 }
 
-// take launches the batch once with every library and adds the results to the existing ones. It skips a library that
-// has failed in a measurement before.
-func (all *report) take(batch []measurement, libraries []library, with launcher) {
+// runBatch launches the batch once with every library and adds the results to the existing ones. It skips a library
+// that has failed in a measurement before.
+func (all *report) runBatch(batch []measurement, libraries []library, with launcher) {
 	for _, m := range batch {
 		if all.results[m.name] == nil {
 			all.results[m.name] = map[string][]outcome{}
@@ -246,15 +246,15 @@ func (all *report) take(batch []measurement, libraries []library, with launcher)
 			l := libraries[(i+r)%len(libraries)]
 			asked := slices.DeleteFunc(slices.Clone(batch), func(m measurement) bool {
 				before := all.results[m.name][l.name]
-				return len(before) > 0 && before[len(before)-1].why != "" || l.lacks(m)
+				return len(before) > 0 && before[len(before)-1].failure != "" || l.lacksFunctions(m)
 			})
 			if len(asked) == 0 || with.ctx.Err() != nil {
 				continue
 			}
 			for name, o := range with.measure(asked, l) {
 				all.results[name][l.name] = append(all.results[name][l.name], o)
-				if l.name == "gompirma" && o.why != "" && with.ctx.Err() == nil {
-					fmt.Fprintf(os.Stderr, "compare: %s with gompirma: %s\n", name, o.why)
+				if l.name == "gompirma" && o.failure != "" && with.ctx.Err() == nil {
+					fmt.Fprintf(os.Stderr, "compare: %s with gompirma: %s\n", name, o.failure)
 				}
 			}
 		}

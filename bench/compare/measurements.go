@@ -49,8 +49,8 @@ func (m measurement) unit() string {
 	return "ns"
 }
 
-// together reports whether one launch may run both measurements.
-func (m measurement) together(other measurement) bool {
+// sameLaunch reports whether one launch may run both measurements.
+func (m measurement) sameLaunch(other measurement) bool {
 	return m.batch && other.batch && !m.wall && !other.wall && m.part == other.part &&
 		(m.mixed || m.series == other.series) &&
 		m.program == other.program &&
@@ -58,8 +58,8 @@ func (m measurement) together(other measurement) bool {
 		slices.Equal(m.args, other.args)
 }
 
-// against adds a goal relative to the speed of the hardware.
-func (m measurement) against(of string, goal float64) measurement {
+// withYardstick adds a goal relative to the speed of the hardware.
+func (m measurement) withYardstick(of string, goal float64) measurement {
 	m.of, m.ofGoal = of, goal
 	return m
 }
@@ -78,18 +78,22 @@ func (m measurement) sharedInPlace() measurement {
 	return m
 }
 
-func of(program, row, label string, goal float64) measurement {
+func newMeasurement(program, row, label string, goal float64) measurement {
 	return measurement{name: row, row: row, label: label, program: program, ranks: 2, goal: goal}
 }
 
-func rma(row, label string, goal float64) measurement     { return of("rma", row, label, goal) }
-func message(row, label string, goal float64) measurement { return of("messages", row, label, goal) }
-func coll(row, label string, goal float64) measurement    { return of("collectives", row, label, goal) }
+func rma(row, label string, goal float64) measurement { return newMeasurement("rma", row, label, goal) }
+func message(row, label string, goal float64) measurement {
+	return newMeasurement("messages", row, label, goal)
+}
+func coll(row, label string, goal float64) measurement {
+	return newMeasurement("collectives", row, label, goal)
+}
 
 // inquiries returns measurements of calls that read local state; none may cost more than with the peers.
 func inquiries(calls ...string) (all []measurement) {
 	for _, call := range calls {
-		m := of("inquiries", strings.ToLower(call), "MPI_"+call, 1)
+		m := newMeasurement("inquiries", strings.ToLower(call), "MPI_"+call, 1)
 		switch call {
 		case "Comm_get_attr":
 			m.label += " of MPI_TAG_UB"
@@ -111,15 +115,15 @@ func sweep(kind, program, series, label string, xs []int, set func(m *measuremen
 			series: series, x: x, batch: true}
 		set(&m, x)
 		if label != "" {
-			m.label = fmt.Sprintf(label, showX(kind, x))
+			m.label = fmt.Sprintf(label, showParameter(kind, x))
 		}
 		all = append(all, m)
 	}
 	return all
 }
 
-// showX formats an x of a sweep with its unit.
-func showX(kind string, x int) string {
+// showParameter formats an x of a sweep with its unit.
+func showParameter(kind string, x int) string {
 	if kind != "sizes" && kind != "windows" && kind != "sweep" {
 		if x == 1 {
 			kind = strings.TrimSuffix(kind, "s")
@@ -184,7 +188,7 @@ func counted() (all []measurement) {
 		if len(f) != 3 || f[0] == "#" {
 			continue
 		}
-		m := of(f[1], f[0], strings.ReplaceAll(f[0], "_", " "), 0)
+		m := newMeasurement(f[1], f[0], strings.ReplaceAll(f[0], "_", " "), 0)
 		m.name, m.count, m.batch, m.most = "count."+m.name, true, true, 1
 		m.atMost, _ = strconv.ParseFloat(f[2], 64)
 		all = append(all, m)
@@ -192,7 +196,7 @@ func counted() (all []measurement) {
 	return all
 }
 
-func part(heading string, all ...measurement) []measurement {
+func withHeading(heading string, all ...measurement) []measurement {
 	for i := range all {
 		all[i].part = heading
 	}
@@ -201,7 +205,7 @@ func part(heading string, all ...measurement) []measurement {
 
 // The goals are those of the design, section 9, and of later plans.
 var measurements = slices.Concat(
-	part("Windows",
+	withHeading("Windows",
 		rma("put8", "put 8 B", 3),
 		rma("put_flush:8", "put 8 B + flush", 3),
 		rma("get_flush:8", "get 8 B + flush", 3),
@@ -209,10 +213,10 @@ var measurements = slices.Concat(
 		rma("fop_flush", "fetch_and_op + flush", 2.5),
 		rma("cas_flush", "compare_and_swap + flush", 5),
 		rma("memcpy_1m", "(memcpy 1 MiB, plain C)", 0),
-		rma("put_flush:1048576", "put 1 MiB", 0).against("memcpy_1m", 0.95),
-		rma("get_flush:1048576", "get 1 MiB", 0).against("memcpy_1m", 0.95),
+		rma("put_flush:1048576", "put 1 MiB", 0).withYardstick("memcpy_1m", 0.95),
+		rma("get_flush:1048576", "get 1 MiB", 0).withYardstick("memcpy_1m", 0.95),
 		rma("loop_1m", "(add 1 MiB of doubles, plain C)", 0),
-		rma("acc_1m", "accumulate 1 MiB double SUM", 1).against("loop_1m", 0.8),
+		rma("acc_1m", "accumulate 1 MiB double SUM", 1).withYardstick("loop_1m", 0.8),
 		rma("put_vector", "put vector 1024 x 8 B, stride 16", 1.5),
 		rma("get_vector", "get vector 1024 x 8 B, stride 16", 1.5),
 		rma("acc_vector", "accumulate vector 1024 x 8 B, stride 16", 1.5),
@@ -225,7 +229,7 @@ var measurements = slices.Concat(
 		rma("fence_put", "fence with one put", 1.5),
 		rma("pscw", "post, start, put, complete, wait, pairwise", 1.5),
 	),
-	part("Windows over malloc memory",
+	withHeading("Windows over malloc memory",
 		rma("m_put_flush:8", "put 8 B + flush", 1.2),
 		rma("m_get_flush:8", "get 8 B + flush", 1.2),
 		rma("m_acc8_flush", "accumulate 8 B + flush", 1.2),
@@ -243,7 +247,7 @@ var measurements = slices.Concat(
 		rma("m_pscw", "pscw pairwise", 1.2),
 		rma("m_lock_put_unlock", "lock + put + unlock", 1.2),
 	),
-	part("Windows over malloc memory shared in place",
+	withHeading("Windows over malloc memory shared in place",
 		rma("m_put_flush:8", "put 8 B + flush", 3).sharedInPlace(),
 		rma("m_get_flush:8", "get 8 B + flush", 3).sharedInPlace(),
 		rma("m_acc8_flush", "accumulate 8 B + flush", 3).sharedInPlace(),
@@ -253,7 +257,7 @@ var measurements = slices.Concat(
 		rma("m_put_vector", "put vector", 1.2).sharedInPlace(),
 		rma("m_get_vector", "get vector", 1.2).sharedInPlace(),
 	),
-	part("Messages",
+	withHeading("Messages",
 		message("pingpong:8", "ping-pong 8 B, one way", 1.3),
 		message("pingpong:1024", "ping-pong 1 KiB", 1.1),
 		message("pingpong:65536", "ping-pong 64 KiB", 1.1),
@@ -265,7 +269,7 @@ var measurements = slices.Concat(
 		message("stream:65536", "64 KiB, 64 posted: time of one", 1.1),
 		message("stream:1048576", "1 MiB, 64 posted: time of one", 1.1),
 	),
-	part("Collectives",
+	withHeading("Collectives",
 		coll("barrier", "barrier", 1.5),
 		coll("allreduce:8", "allreduce 8 B", 2),
 		coll("allreduce:4096", "allreduce 4 KiB", 1.2),
@@ -282,10 +286,10 @@ var measurements = slices.Concat(
 		coll("bcast_apart:65536", "bcast 64 KiB between barriers", 1.1),
 		coll("alltoall_apart:65536", "alltoall 64 KiB between barriers", 1.1),
 	),
-	part("Inquiries", inquiries("Type_size", "Type_get_extent", "Type_get_true_extent", "Get_count",
+	withHeading("Inquiries", inquiries("Type_size", "Type_get_extent", "Type_get_true_extent", "Get_count",
 		"Comm_get_attr", "Iprobe", "Test", "Initialized", "Finalized", "Comm_compare", "Group_rank",
 		"Group_translate_ranks", "Request_get_status", "Info_get")...),
-	part("More ranks than cores",
+	withHeading("More ranks than cores",
 		message("pingpong:8", "8 ranks: ping-pong 8 B of four pairs", 1.5).on(8),
 		coll("allreduce:8", "8 ranks: allreduce 8 B", 1.5).on(8),
 		coll("barrier", "8 ranks: barrier", 1.5).on(8),
@@ -293,23 +297,23 @@ var measurements = slices.Concat(
 			ranks: 4, atMost: 7000},
 		rma("fence_put", "8 ranks: fence with one put", 1.5).on(8),
 	),
-	part("Instructions", counted()...),
-	part("Start",
+	withHeading("Instructions", counted()...),
+	withHeading("Start",
 		measurement{name: "startup.32", label: "start and end 32 ranks with a window", program: "startup",
 			ranks: 32, wall: true, goal: 1 / 0.3},
 		measurement{name: "memory.32", row: "memory", label: "private memory a rank, 32 ranks",
 			program: "startup", ranks: 32, atMost: 3000},
 	),
-	part("Put and flush, by size", bySize("rma", "put_flush", "%s")...),
-	part("Get and flush, by size", bySize("rma", "get_flush", "%s")...),
-	part("Ping-pong, by size: one way", bySize("messages", "pingpong", "%s")...),
-	part("Barrier, by ranks", byRanks("collectives", "barrier", "%s")...),
-	part("Allreduce of 8 B, by ranks", byRanks("collectives", "allreduce", "%s")...),
-	part("Fence, by ranks", byRanks("rma", "fence", "%s")...),
-	part("Put of 8 B and flush, by threads, each with a window", byThreads("put", "%s: time of one")...),
-	part("Messages of 8 B, 64 posted, by threads, each with a communicator",
+	withHeading("Put and flush, by size", bySize("rma", "put_flush", "%s")...),
+	withHeading("Get and flush, by size", bySize("rma", "get_flush", "%s")...),
+	withHeading("Ping-pong, by size: one way", bySize("messages", "pingpong", "%s")...),
+	withHeading("Barrier, by ranks", byRanks("collectives", "barrier", "%s")...),
+	withHeading("Allreduce of 8 B, by ranks", byRanks("collectives", "allreduce", "%s")...),
+	withHeading("Fence, by ranks", byRanks("rma", "fence", "%s")...),
+	withHeading("Put of 8 B and flush, by threads, each with a window", byThreads("put", "%s: time of one")...),
+	withHeading("Messages of 8 B, 64 posted, by threads, each with a communicator",
 		byThreads("stream", "%s: time of one")...),
-	part("Windows made and freed", slices.Concat(windowsBySize("allocate", "MPI_Win_allocate of %s"),
+	withHeading("Windows made and freed", slices.Concat(windowsBySize("allocate", "MPI_Win_allocate of %s"),
 		windowsBySize("create", "MPI_Win_create over %s"))...),
-	part("Start, by ranks", startByRanks()...),
+	withHeading("Start, by ranks", startByRanks()...),
 )

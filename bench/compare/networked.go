@@ -10,13 +10,14 @@ func spread(heading string, all ...measurement) []measurement {
 	for i := range all {
 		all[i].batch = true
 	}
-	return part(heading, all...)
+	return withHeading(heading, all...)
 }
 
 // computing returns measurements of operations on a rank that computes meanwhile. Peers may make no progress then.
 func computing(rows ...string) (all []measurement) {
 	for _, row := range rows {
-		m := of("computing", row, strings.ReplaceAll(row, "_", " + ")+" of 8 B, target computes", 100)
+		m := newMeasurement("computing", row, strings.ReplaceAll(row, "_",
+			" + ")+" of 8 B, target computes", 100)
 		m.name = "computing." + row
 		all = append(all, m)
 	}

@@ -16,14 +16,15 @@ type results map[string]map[string][]outcome
 
 // A report holds the results of a run. bench/chart reads its JSON form, with a record for each measurement.
 type report struct {
-	Machine   string   `json:"machine"`
-	Cores     int      `json:"cores"`
-	Load      string   `json:"load"` // before the run
-	Runs      int      `json:"runs"`
-	Libraries []string `json:"libraries"`
-	Records   []record `json:"measurements"`
-	Sweeps    []sum    `json:"sweeps,omitempty"`
-	Empty     float64  `json:"empty,omitempty"` // duration of a call of an empty Go function in ns, with the census
+	Machine   string         `json:"machine"`
+	Cores     int            `json:"cores"`
+	Load      string         `json:"load"` // before the run
+	Runs      int            `json:"runs"`
+	Libraries []string       `json:"libraries"`
+	Records   []record       `json:"measurements"`
+	Sweeps    []sweepSummary `json:"sweeps,omitempty"`
+	// duration of a call of an empty Go function in ns, with the census
+	Empty float64 `json:"empty,omitempty"`
 
 	results results
 	part    string // heading of the table that line is in
@@ -100,8 +101,8 @@ func (all *report) save(path string) error {
 		for _, l := range all.Libraries {
 			var f found
 			for _, o := range all.results[m.name][l] {
-				if o.why != "" {
-					f.Failure = o.why
+				if o.failure != "" {
+					f.Failure = o.failure
 				} else {
 					f.Values = append(f.Values, o.value)
 				}
@@ -110,12 +111,12 @@ func (all *report) save(path string) error {
 			r.Results[l] = f
 		}
 		mine, best := median(all.results[m.name]["gompirma"]), best(m, all.Libraries, all.results)
-		if mine.why == "" && best.why == "" && !m.percent {
+		if mine.failure == "" && best.failure == "" && !m.percent {
 			r.Ratio = best.value / mine.value
 		}
 		all.Records = append(all.Records, r)
 	}
-	all.Sweeps = all.sums(sweeps)
+	all.Sweeps = all.summaries(sweeps)
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func load(path string) (*report, error) {
 				all.results[r.Name][l] = append(all.results[r.Name][l], outcome{value: v})
 			}
 			if f.Failure != "" {
-				all.results[r.Name][l] = append(all.results[r.Name][l], outcome{why: f.Failure})
+				all.results[r.Name][l] = append(all.results[r.Name][l], outcome{failure: f.Failure})
 			}
 		}
 	}

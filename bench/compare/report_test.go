@@ -13,7 +13,7 @@ func TestDocument(t *testing.T) {
 	all := &report{Machine: "a machine", Cores: 2, Load: "0.5", Runs: 2, Libraries: []string{"gompirma", "MPICH",
 		"Open MPI"}, results: results{
 		"put8": {"gompirma": {{value: 3}, {value: 2}}, "MPICH": {{value: 300}, {value: 300}},
-			"Open MPI": {{value: 10}, {why: "crash"}}},
+			"Open MPI": {{value: 10}, {failure: "crash"}}},
 		"pingpong:8":        {"gompirma": {{value: 100}}, "MPICH": {{value: 250}}, "Open MPI": {{value: 200}}},
 		"sizes.pingpong.64": {"gompirma": {{value: 100}}, "MPICH": {{value: 250}}, "Open MPI": {{value: 200}}},
 	}}
@@ -47,24 +47,24 @@ func TestDocument(t *testing.T) {
 	require.ErrorContains(t, document(from, into, false), "there is no line")
 }
 
-// TestChoose checks that -quick omits the sweeps and runs similar measurements in one launch.
-func TestChoose(t *testing.T) {
-	whole, err := choose(options{only: "pingpong"})
+// TestSelectMeasurements checks that -quick omits the sweeps and runs similar measurements in one launch.
+func TestSelectMeasurements(t *testing.T) {
+	whole, err := selectMeasurements(options{only: "pingpong"})
 	require.NoError(t, err)
-	quick, err := choose(options{only: "pingpong", quick: true})
+	quick, err := selectMeasurements(options{only: "pingpong", quick: true})
 	require.NoError(t, err)
 	require.Greater(t, len(whole), len(quick))
 	require.Greater(t, len(quick), len(batches(quick)))
-	_, err = choose(options{only: "nothing is called so"})
+	_, err = selectMeasurements(options{only: "nothing is called so"})
 	require.Error(t, err)
-	_, err = choose(options{only: "["})
+	_, err = selectMeasurements(options{only: "["})
 	require.Error(t, err)
 }
 
-func TestShowX(t *testing.T) {
-	require.Equal(t, "1 B", showX("sizes", 1))
-	require.Equal(t, "64 KiB", showX("sizes", 64<<10))
-	require.Equal(t, "64 MiB", showX("windows", 64<<20))
-	require.Equal(t, "16 ranks", showX("ranks", 16))
-	require.Equal(t, "1 thread", showX("threads", 1))
+func TestShowParameter(t *testing.T) {
+	require.Equal(t, "1 B", showParameter("sizes", 1))
+	require.Equal(t, "64 KiB", showParameter("sizes", 64<<10))
+	require.Equal(t, "64 MiB", showParameter("windows", 64<<20))
+	require.Equal(t, "16 ranks", showParameter("ranks", 16))
+	require.Equal(t, "1 thread", showParameter("threads", 1))
 }

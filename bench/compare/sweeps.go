@@ -24,8 +24,8 @@ func coarse(x int) bool {
 	return slices.Contains([]int{1, 4, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}, x)
 }
 
-// swept returns measurements of one operation over sizes, which share a launch.
-func swept(program, series, label string, sizes []int) []measurement {
+// sweepSizes returns measurements of one operation over sizes, which share a launch.
+func sweepSizes(program, series, label string, sizes []int) []measurement {
 	all := sweep("sweep", program, series, "", sizes, func(m *measurement, x int) {
 		m.row = fmt.Sprintf("%s:%d", series, x)
 	})
@@ -85,7 +85,7 @@ func oneSided() (all []measurement) {
 				if op == "fetch_and_op" || op == "compare_and_swap" {
 					sizes = []int{8}
 				}
-				all = append(all, change(swept("sweep_rma", op+"."+how+kind, op+", "+how, sizes),
+				all = append(all, change(sweepSizes("sweep_rma", op+"."+how+kind, op+", "+how, sizes),
 					func(m *measurement) {
 						m.rare = !usual(op, how, kind)
 						m.part = "One-sided, windows " + places[kind]
@@ -99,16 +99,16 @@ func oneSided() (all []measurement) {
 func sweptMessages() []measurement {
 	all := powers(1, 4<<20)
 	program := "sweep_messages"
-	return part("Messages", slices.Concat(
-		swept(program, "pingpong", "ping-pong", all),
-		swept(program, "bandwidth", "64 posted", all),
-		swept(program, "both_ways", "64 posted both ways", all),
-		swept(program, "pingpong.persistent", "ping-pong, persistent", all),
-		swept(program, "bandwidth.persistent", "64 posted, persistent", all),
-		multiple(swept(program, "pingpong", "ping-pong, MPI_THREAD_MULTIPLE", all)),
-		multiple(swept(program, "pingpong.two_threads", "ping-pong, two threads answer", all)),
-		onRanks(4, swept(program, "pingpong", "ping-pong, two pairs", all)),
-		onRanks(4, swept(program, "bandwidth", "64 posted, two pairs", all)),
+	return withHeading("Messages", slices.Concat(
+		sweepSizes(program, "pingpong", "ping-pong", all),
+		sweepSizes(program, "bandwidth", "64 posted", all),
+		sweepSizes(program, "both_ways", "64 posted both ways", all),
+		sweepSizes(program, "pingpong.persistent", "ping-pong, persistent", all),
+		sweepSizes(program, "bandwidth.persistent", "64 posted, persistent", all),
+		multiple(sweepSizes(program, "pingpong", "ping-pong, MPI_THREAD_MULTIPLE", all)),
+		multiple(sweepSizes(program, "pingpong.two_threads", "ping-pong, two threads answer", all)),
+		onRanks(4, sweepSizes(program, "pingpong", "ping-pong, two pairs", all)),
+		onRanks(4, sweepSizes(program, "bandwidth", "64 posted, two pairs", all)),
 	)...)
 }
 
@@ -124,7 +124,7 @@ func sweptCollectives(part, before, after string) (all []measurement) {
 		case strings.Contains(call, "reduce") || strings.HasSuffix(call, "scan"):
 			sizes = powers(4, 1<<20) // floats
 		}
-		all = append(all, change(swept("sweep_collectives", before+call+after, before+call, sizes),
+		all = append(all, change(sweepSizes("sweep_collectives", before+call+after, before+call, sizes),
 			func(m *measurement) {
 				m.part = part
 				if m.percent = after == ".overlap"; m.percent {
@@ -146,7 +146,7 @@ var sweeps = slices.Concat(
 
 // A sum summarizes a sweep. Its ratios are those of the best peer to gompirma. Spread is the median over sizes of the
 // ratio of the slowest launch to the fastest, of gompirma.
-type sum struct {
+type sweepSummary struct {
 	Series string             `json:"series"`
 	Label  string             `json:"label"`
 	Part   string             `json:"part"`
@@ -160,22 +160,22 @@ type sum struct {
 }
 
 // summary computes the summary of a sweep's sizes.
-func (all *report) summary(sizes []measurement) sum {
-	s := sum{Series: sizes[0].series, Label: sizes[0].label, Part: sizes[0].part}
+func (all *report) summary(sizes []measurement) sweepSummary {
+	s := sweepSummary{Series: sizes[0].series, Label: sizes[0].label, Part: sizes[0].part}
 	var ratios, spreads []outcome
 	hidden := map[string][]outcome{}
 	for _, m := range sizes {
 		mine, peer := median(all.results[m.name]["gompirma"]), best(m, all.Libraries, all.results)
-		if mine.why != "" {
-			s.Why = fmt.Sprintf("%s at %s", mine.why, showX("sizes", m.x))
+		if mine.failure != "" {
+			s.Why = fmt.Sprintf("%s at %s", mine.failure, showParameter("sizes", m.x))
 			continue
 		}
-		if w := widest(all.results[m.name]["gompirma"]); w > 0 {
+		if w := maxSpread(all.results[m.name]["gompirma"]); w > 0 {
 			spreads = append(spreads, outcome{value: w})
 		}
 		if m.percent {
 			for _, l := range all.Libraries {
-				if o := median(all.results[m.name][l]); o.why == "" {
+				if o := median(all.results[m.name][l]); o.failure == "" {
 					hidden[l] = append(hidden[l], o)
 				}
 			}
@@ -184,7 +184,7 @@ func (all *report) summary(sizes []measurement) sum {
 			}
 			continue
 		}
-		if peer.why != "" {
+		if peer.failure != "" {
 			continue
 		}
 		r := outcome{value: peer.value / mine.value}
@@ -206,11 +206,11 @@ func (all *report) summary(sizes []measurement) sum {
 	return s
 }
 
-// widest returns the ratio of the slowest launch to the fastest, or 0 with fewer than two.
-func widest(launches []outcome) float64 {
+// maxSpread returns the ratio of the slowest launch to the fastest, or 0 with fewer than two.
+func maxSpread(launches []outcome) float64 {
 	var values []float64
 	for _, o := range launches {
-		if o.why == "" && o.value > 0 {
+		if o.failure == "" && o.value > 0 {
 			values = append(values, o.value)
 		}
 	}
@@ -220,8 +220,8 @@ func widest(launches []outcome) float64 {
 	return slices.Max(values) / slices.Min(values)
 }
 
-// sums returns the summaries of the measurements that have results, in their order.
-func (all *report) sums(of []measurement) (found []sum) {
+// summaries returns the summaries of the measurements that have results, in their order.
+func (all *report) summaries(of []measurement) (found []sweepSummary) {
 	for rest := of; len(rest) > 0; {
 		n := 0
 		var measured []measurement
@@ -242,7 +242,7 @@ func (all *report) sums(of []measurement) (found []sum) {
 // tables prints a line for each sweep, part by part.
 func (all *report) tables(out io.Writer) {
 	part := ""
-	for _, s := range all.sums(sweeps) {
+	for _, s := range all.summaries(sweeps) {
 		if s.Part != part {
 			part = s.Part
 			heading(out, part, s.columns(all.Libraries))
@@ -253,11 +253,11 @@ func (all *report) tables(out io.Writer) {
 
 // worstFirst prints the sweeps that have ratios, worst first.
 func (all *report) worstFirst(out io.Writer) {
-	found := slices.DeleteFunc(all.sums(sweeps), func(s sum) bool { return s.Hidden != nil })
+	found := slices.DeleteFunc(all.summaries(sweeps), func(s sweepSummary) bool { return s.Hidden != nil })
 	if len(found) == 0 {
 		return
 	}
-	slices.SortStableFunc(found, func(a, b sum) int {
+	slices.SortStableFunc(found, func(a, b sweepSummary) int {
 		switch {
 		case a.Ratio < b.Ratio:
 			return -1
@@ -278,14 +278,14 @@ func heading(out io.Writer, part string, columns []string) {
 		strings.Repeat("---|", len(columns)))
 }
 
-func (s sum) columns(libraries []string) []string {
+func (s sweepSummary) columns(libraries []string) []string {
 	if s.Hidden != nil {
 		return append(append([]string{"what"}, libraries...), "least", "at")
 	}
 	return []string{"what", "median ratio", "worst", "at", "spread", "reached"}
 }
 
-func (s sum) cells(libraries []string) []string {
+func (s sweepSummary) cells(libraries []string) []string {
 	figure := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -294,7 +294,7 @@ func (s sum) cells(libraries []string) []string {
 	}
 	at := ""
 	if s.At > 0 {
-		at = showX("sizes", s.At)
+		at = showParameter("sizes", s.At)
 	}
 	if s.Hidden != nil {
 		cells := []string{s.Label}

@@ -15,15 +15,15 @@ func (r results) of(name string, values ...float64) {
 	for i, l := range []string{"gompirma", "MPICH", "Open MPI"}[:len(values)] {
 		o := outcome{value: values[i]}
 		if values[i] == 0 {
-			o = outcome{why: "crash"}
+			o = outcome{failure: "crash"}
 		}
 		r[name][l] = append(r[name][l], o)
 	}
 }
 
-// TestSums checks a sweep's median ratio, its worst size and the spread of launches. A peer that crashes does not
-// count.
-func TestSums(t *testing.T) {
+// TestSweepSummaries checks a sweep's median ratio, its worst size and the spread of launches. A peer that crashes does
+// not count.
+func TestSweepSummaries(t *testing.T) {
 	all := &report{Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
 	all.results.of("sweep.put.flush.1", 10, 300, 20)
 	all.results.of("sweep.put.flush.2", 40, 300, 20)
@@ -34,7 +34,7 @@ func TestSums(t *testing.T) {
 	all.results.of("sweep.ibcast.overlap.2", 20, 30, 0)
 	mine := all.results["sweep.put.flush.1"]
 	mine["gompirma"] = append(mine["gompirma"], outcome{value: 15}, outcome{value: 5})
-	require.Equal(t, []sum{
+	require.Equal(t, []sweepSummary{
 		{Series: "put.flush", Label: "put, flush", Part: "One-sided, windows allocated", Ratio: 2, Worst: 0.5,
 			At: 2, Spread: 3},
 		{Series: "get.flush", Label: "get, flush", Part: "One-sided, windows allocated", Why: "no peer"},
@@ -43,7 +43,7 @@ func TestSums(t *testing.T) {
 		{Series: "ibcast.overlap", Label: "ibcast",
 			Part:   "Nonblocking collectives: time hidden behind a computation",
 			Hidden: map[string]float64{"gompirma": 35, "MPICH": 20}, Least: 20, At: 2},
-	}, all.sums(sweeps))
+	}, all.summaries(sweeps))
 
 	var out strings.Builder
 	all.tables(&out)
@@ -96,16 +96,16 @@ func TestSweeps(t *testing.T) {
 		require.False(t, seen[m.name], m.name)
 		seen[m.name] = true
 	}
-	one, err := choose(options{sweeps: true, only: "^put.flush$"})
+	one, err := selectMeasurements(options{sweeps: true, only: "^put.flush$"})
 	require.NoError(t, err)
 	require.Len(t, one, 23)
 	require.Len(t, batches(one), 1)
-	usual, err := choose(options{sweeps: true, only: "."})
+	usual, err := selectMeasurements(options{sweeps: true, only: "."})
 	require.NoError(t, err)
-	every, err := choose(options{sweeps: true, all: true, only: "."})
+	every, err := selectMeasurements(options{sweeps: true, all: true, only: "."})
 	require.NoError(t, err)
 	require.Less(t, len(usual), len(every))
-	quick, err := choose(options{sweeps: true, quick: true, only: "."})
+	quick, err := selectMeasurements(options{sweeps: true, quick: true, only: "."})
 	require.NoError(t, err)
 	require.Less(t, len(quick), len(usual)/2)
 	require.Greater(t, len(batches(usual)), 100)

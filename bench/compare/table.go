@@ -11,13 +11,13 @@ import (
 func median(outcomes []outcome) outcome {
 	var values []float64
 	for _, o := range outcomes {
-		if o.why != "" {
+		if o.failure != "" {
 			return o
 		}
 		values = append(values, o.value)
 	}
 	if len(values) == 0 {
-		return outcome{why: "-"}
+		return outcome{failure: "-"}
 	}
 	slices.Sort(values)
 	n := len(values)
@@ -26,8 +26,8 @@ func median(outcomes []outcome) outcome {
 
 // show formats a value with three digits and a suitable unit.
 func show(o outcome, unit string) string {
-	if o.why != "" {
-		return o.why
+	if o.failure != "" {
+		return o.failure
 	}
 	if unit == "instructions" {
 		return fmt.Sprintf("%.0f", o.value)
@@ -52,20 +52,20 @@ func best(m measurement, libraries []string, all results) outcome {
 
 // bestName returns the name of the better peer, or "" if there is none.
 func bestName(m measurement, libraries []string, all results) string {
-	name, found := "", outcome{why: "-"}
+	name, found := "", outcome{failure: "-"}
 	for _, l := range libraries {
 		o := median(all[m.name][l])
-		if l != "gompirma" && o.why == "" && (found.why != "" || o.value < found.value) {
+		if l != "gompirma" && o.failure == "" && (found.failure != "" || o.value < found.value) {
 			name, found = l, o
 		}
 	}
 	return name
 }
 
-// paired returns the median of the ratios of consecutive launches. A machine that is slow for a while, for example
+// pairedRatio returns the median of the ratios of consecutive launches. A machine that is slow for a while, for example
 // because its two processors are far apart at that time, is slow for both. Without pairs it returns the ratio of the
 // medians.
-func paired(peer, mine []outcome) float64 {
+func pairedRatio(peer, mine []outcome) float64 {
 	if len(peer) != len(mine) {
 		return median(peer).value / median(mine).value
 	}
@@ -82,18 +82,18 @@ func row(m measurement, libraries []string, all results) string {
 	for _, l := range libraries {
 		cells = append(cells, show(median(all[m.name][l]), m.unit()))
 	}
-	ratio, goal, reached := verdict(m, median(all[m.name]["gompirma"]), best(m, libraries, all),
+	ratio, goal, reached := goalCells(m, median(all[m.name]["gompirma"]), best(m, libraries, all),
 		median(all[m.of]["gompirma"]))
 	return "| " + strings.Join(append(cells, ratio, goal, reached), " | ") + " |"
 }
 
-// verdict formats the ratio to the best peer (and to the yardstick), the goal, and whether it is reached.
-func verdict(m measurement, mine, best, yardstick outcome) (ratio, goal, reached string) {
+// goalCells formats the ratio to the best peer (and to the yardstick), the goal, and whether it is reached.
+func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal, reached string) {
 	var ratios, goals []string
 	met := false
 	add := func(of outcome, wanted float64, what string) {
 		goals = append(goals, fmt.Sprintf("%.3g%s", wanted, what))
-		if mine.why == "" && of.why == "" {
+		if mine.failure == "" && of.failure == "" {
 			r := of.value / mine.value
 			ratios = append(ratios, fmt.Sprintf("%.2f%s", r, what))
 			met = met || r >= wanted
@@ -102,7 +102,7 @@ func verdict(m measurement, mine, best, yardstick outcome) (ratio, goal, reached
 	switch {
 	case m.goal > 0:
 		add(best, m.goal, "")
-	case mine.why == "" && best.why == "":
+	case mine.failure == "" && best.failure == "":
 		ratios = append(ratios, fmt.Sprintf("%.2f", best.value/mine.value))
 	}
 	if m.of != "" {
@@ -110,14 +110,14 @@ func verdict(m measurement, mine, best, yardstick outcome) (ratio, goal, reached
 	}
 	if m.atMost > 0 {
 		goals = append(goals, "at most "+show(outcome{value: m.atMost}, m.unit()))
-		met = met || mine.why == "" && mine.value <= m.atMost
+		met = met || mine.failure == "" && mine.value <= m.atMost
 	}
 	switch {
 	case len(goals) == 0:
 		reached = ""
 	case met:
 		reached = "yes"
-	case mine.why == "" && m.goal > 0 && best.why != "" && m.of == "":
+	case mine.failure == "" && m.goal > 0 && best.failure != "" && m.of == "":
 		reached = "no peer"
 	default:
 		reached = "no"

@@ -9,8 +9,8 @@ import (
 func TestMedian(t *testing.T) {
 	require.Equal(t, outcome{value: 2}, median([]outcome{{value: 3}, {value: 1}, {value: 2}}))
 	require.Equal(t, outcome{value: 1.5}, median([]outcome{{value: 2}, {value: 1}}))
-	require.Equal(t, outcome{why: "crash"}, median([]outcome{{value: 1}, {why: "crash"}}))
-	require.Equal(t, outcome{why: "-"}, median(nil))
+	require.Equal(t, outcome{failure: "crash"}, median([]outcome{{value: 1}, {failure: "crash"}}))
+	require.Equal(t, outcome{failure: "-"}, median(nil))
 }
 
 func TestShow(t *testing.T) {
@@ -24,14 +24,14 @@ func TestShow(t *testing.T) {
 		{outcome{value: 23456}, "ns", "23.5 µs"}, {outcome{value: 4.7e9}, "ns", "4.70 s"},
 		{outcome{value: 4e12}, "ns", "4000 s"},
 		{outcome{value: 900}, "KiB", "900 KiB"}, {outcome{value: 3072}, "KiB", "3.00 MiB"},
-		{outcome{value: 1656.1}, "instructions", "1656"}, {outcome{why: "crash"}, "ns", "crash"},
+		{outcome{value: 1656.1}, "instructions", "1656"}, {outcome{failure: "crash"}, "ns", "crash"},
 	} {
 		require.Equal(t, c.want, show(c.o, c.unit))
 	}
 }
 
-func TestVerdict(t *testing.T) {
-	gone := outcome{why: "crash"}
+func TestGoalCells(t *testing.T) {
+	gone := outcome{failure: "crash"}
 	at := func(v float64) outcome { return outcome{value: v} }
 	for _, c := range []struct {
 		name                  string
@@ -43,18 +43,18 @@ func TestVerdict(t *testing.T) {
 		{"behind", rma("a", "", 3), at(20), at(31), gone, "1.55", "3", "no"},
 		{"no peer", rma("a", "", 3), at(20), gone, gone, "", "3", "no peer"},
 		{"failed", rma("a", "", 3), gone, at(31), gone, "", "3", "no"},
-		{"plain C", rma("a", "", 0).against("b", 0.95), at(10), at(5), at(9.6), "0.50, 0.96 of plain C",
+		{"plain C", rma("a", "", 0).withYardstick("b", 0.95), at(10), at(5), at(9.6), "0.50, 0.96 of plain C",
 			"0.95 of plain C", "yes"},
-		{"either", rma("a", "", 1).against("b", 0.8), at(10), at(5), at(8.1), "0.50, 0.81 of plain C",
+		{"either", rma("a", "", 1).withYardstick("b", 0.8), at(10), at(5), at(8.1), "0.50, 0.81 of plain C",
 			"1 or 0.8 of plain C", "yes"},
-		{"neither", rma("a", "", 1).against("b", 0.8), at(10), at(5), at(5), "0.50, 0.50 of plain C",
+		{"neither", rma("a", "", 1).withYardstick("b", 0.8), at(10), at(5), at(5), "0.50, 0.50 of plain C",
 			"1 or 0.8 of plain C", "no"},
 		{"bound", measurement{row: "memory", atMost: 3000}, at(2000), at(4000), gone, "2.00",
 			"at most 2.93 MiB", "yes"},
 		{"yardstick itself", rma("a", "", 0), at(10), gone, gone, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ratio, goal, reached := verdict(c.m, c.mine, c.best, c.yardstick)
+			ratio, goal, reached := goalCells(c.m, c.mine, c.best, c.yardstick)
 			require.Equal(t, []string{c.ratio, c.goal, c.reached}, []string{ratio, goal, reached})
 		})
 	}

@@ -1,5 +1,4 @@
-// Package attribute implements in C what an application attaches to communicators, windows and datatypes: keyvals,
-// attributes and names.
+// Package attribute implements, in C, the keyvals, attributes and names of communicators, windows and datatypes.
 //
 // It must not know those objects: each object has a table of its own.
 package attribute

@@ -1,8 +1,8 @@
-// What an application attaches to an object: attributes (MPI-5.0 7.7), in the order in which they were first set, and a
+// The attributes and the name of an object: attributes (MPI-5.0 7.7), in the order in which they were first set, and a
 // name. An object gets a table when the first of them is set.
 //
-// Lookups take no lock. Changes of a table hold gompi_keyvals_lock. The application's callbacks run without the lock,
-// since they may call MPI.
+// Lookups acquire no lock. Changes of a table hold gompi_keyvals_lock. The application's callbacks run without the
+// lock, since they may call MPI.
 #ifndef GOMPI_ATTRIBUTE_H
 #define GOMPI_ATTRIBUTE_H
 
@@ -25,14 +25,14 @@ struct gompi_name {
 
 // A full list is replaced by a larger one and stays allocated and unchanged, for threads that still read it.
 struct gompi_attribute_list {
-	struct gompi_attribute_list *before; // the previous list, of half the size
-	uint32_t room;
+	struct gompi_attribute_list *previous; // the previous list, of half the size
+	uint32_t capacity;
 	struct gompi_attribute entry[];
 };
 
 struct gompi_attributes {
-	gompi_a32 moves;                           // sequence number: odd while entries move
-	gompi_a32 n;                               // number of entries; its store releases the last entry
+	gompi_a32 move_seq;                        // sequence lock: odd while entries move
+	gompi_a32 entry_count;                     // number of entries; its store releases the last entry
 	struct gompi_attribute_list *_Atomic list; // its store releases the entries
 	struct gompi_name *name;                   // NULL if never set (name.h)
 	struct gompi_attributes *next;             // next in the free list
@@ -43,15 +43,16 @@ static inline bool gompi_attribute_find(struct gompi_attributes *t, int keyval, 
 	if (t == NULL)
 		return false;
 	for (;; sched_yield()) {
-		uint32_t moves = gompi_load_acquire(&t->moves), i = 0; // pairs with the release in take_out
-		uint32_t n = gompi_load_acquire(&t->n);                // pairs with the release in append
+		uint32_t moves = gompi_load_acquire(&t->move_seq), i = 0; // pairs with the release in remove_at
+		uint32_t n = gompi_load_acquire(&t->entry_count);         // pairs with the release in append
 		struct gompi_attribute_list *l = gompi_load_acquire(&t->list);
 		while (i < n && gompi_load(&l->entry[i].keyval) != keyval)
 			i++;
 		void *found = i < n ? gompi_load(&l->entry[i].value) : NULL;
-		gompi_load_fence(); // pairs with the releases in take_out: if a load above saw a moved entry, the load
-				    // of moves below sees the odd value or a later one
-		if (moves % 2 == 0 && gompi_load(&t->moves) == moves) {
+		// pairs with the release stores in remove_at: if a load above saw a moved entry, the load of move_seq
+		// below sees the odd value or a later one
+		gompi_load_fence();
+		if (moves % 2 == 0 && gompi_load(&t->move_seq) == moves) {
 			if (i < n)
 				*value = found;
 			return i < n;
@@ -60,11 +61,11 @@ static inline bool gompi_attribute_find(struct gompi_attributes *t, int keyval, 
 }
 
 // Gets an attribute that is not predefined. Returns MPI_SUCCESS or the error class in *v.
-static inline int gompi_attribute_get(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
-				      int keyval, void *value, int *flag) {
+static inline int gompi_attribute_get(struct gompi_error_status *v, enum gompi_keyval_kind kind,
+				      struct gompi_attributes *t, int keyval, void *value, int *flag) {
 	bool found = gompi_attribute_find(t, keyval, value);
-	if (__builtin_expect(!found && !gompi_keyval_lives(kind, keyval), 0))
-		return gompi_no_keyval(v, kind, keyval);
+	if (__builtin_expect(!found && !gompi_keyval_exists(kind, keyval), 0))
+		return gompi_keyval_error(v, kind, keyval);
 	*flag = found;
 	return MPI_SUCCESS;
 }
@@ -72,7 +73,7 @@ static inline int gompi_attribute_get(struct gompi_verdict *v, enum gompi_keyval
 // Returns the table of an object that stores its table at an address. Creates it if there is none. Returns NULL if out
 // of memory.
 struct gompi_attributes *gompi_attributes_make(struct gompi_attributes *_Atomic *at);
-static inline struct gompi_attributes *gompi_attributes_open(struct gompi_attributes *_Atomic *at) {
+static inline struct gompi_attributes *gompi_attributes_ensure(struct gompi_attributes *_Atomic *at) {
 	struct gompi_attributes *t = gompi_load_acquire(at); // pairs with the release in gompi_attributes_make
 	return __builtin_expect(t != NULL, 1) ? t : gompi_attributes_make(at);
 }
@@ -80,23 +81,23 @@ static inline struct gompi_attributes *gompi_attributes_open(struct gompi_attrib
 // Sets an attribute. If it has a value, calls the delete function first. Returns MPI_SUCCESS or the error class in *v:
 // MPI_ERR_KEYVAL, MPI_ERR_NO_MEM, or the error of the delete function; then nothing has changed. t is NULL if its
 // allocation failed.
-int gompi_attribute_set(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
+int gompi_attribute_set(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			uintptr_t object, int keyval, void *value);
 // Calls the delete function of an attribute and then removes it. Returns MPI_ERR_KEYVAL if it is not set or there is no
 // such keyval, or the error of the delete function; then nothing has changed. t may be NULL.
-int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
+int gompi_attribute_delete(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			   uintptr_t object, int keyval);
 // Creates the table for the duplicate of an object. Calls the copy functions in the order in which the attributes were
 // first set. Stores NULL if the new table is empty. Stops at an error of a copy function and at MPI_ERR_NO_MEM. Then it
 // deletes the attributes copied so far, as attributes of the new object. from may be NULL.
-int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *from,
+int gompi_attributes_copy(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *from,
 			  uintptr_t object, uintptr_t new_object, struct gompi_attributes **to);
 // Deletes the attributes of an object that is being freed, in reverse order of setting. Stops at an error of a delete
 // function; that attribute and those set before it remain. t may be NULL.
-int gompi_attributes_delete(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object);
+int gompi_attributes_delete(struct gompi_error_status *v, struct gompi_attributes *t, uintptr_t object);
 // Frees the table of an object that no longer exists, without calling delete functions for remaining attributes. t may
 // be NULL.
-void gompi_attributes_close(struct gompi_attributes *t);
+void gompi_attributes_free(struct gompi_attributes *t);
 
 #pragma GCC visibility pop
 #endif

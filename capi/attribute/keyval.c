@@ -2,85 +2,86 @@
 
 #include "attribute/z_calls.h"
 
-#define OF_KIND(kind) GOMPI_OBJECTS(GOMPI_KIND_KEYVAL + (kind), struct gompi_keyval)
+#define OF_KIND(kind) GOMPI_OBJECT_POOL(GOMPI_KIND_KEYVAL + (kind), struct gompi_keyval)
 
-struct gompi_objects gompi_keyvals[GOMPI_KEYVAL_KINDS] = {OF_KIND(GOMPI_KEYVAL_COMM), OF_KIND(GOMPI_KEYVAL_WIN),
-							  OF_KIND(GOMPI_KEYVAL_TYPE)};
-struct gompi_biased gompi_keyvals_lock;
+struct gompi_object_pool gompi_keyvals[GOMPI_KEYVAL_KINDS] = {OF_KIND(GOMPI_KEYVAL_COMM), OF_KIND(GOMPI_KEYVAL_WIN),
+							      OF_KIND(GOMPI_KEYVAL_TYPE)};
+struct gompi_biased_mutex gompi_keyvals_lock;
 
 static const char *const kind_names[] = {"communicators", "windows", "datatypes"};
 
-int gompi_no_keyval(struct gompi_verdict *v, enum gompi_keyval_kind kind, int number) {
+int gompi_keyval_error(struct gompi_error_status *v, enum gompi_keyval_kind kind, int number) {
 	if (number == MPI_KEYVAL_INVALID)
-		return gompi_error(v, MPI_ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
+		return gompi_set_error(v, MPI_ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
 	if (number > 0 && number < GOMPI_KEYVAL_FIRST)
-		return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d is predefined, or is not for %s", number,
-				   kind_names[kind]);
+		return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d is predefined, or is not for %s", number,
+				       kind_names[kind]);
 	for (enum gompi_keyval_kind other = 0; other < GOMPI_KEYVAL_KINDS; other++)
-		if (other != kind && gompi_keyval_lives(other, number))
-			return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d is for %s, not for %s", number,
-					   kind_names[other], kind_names[kind]);
-	return gompi_error(v, MPI_ERR_KEYVAL, "keyval %d has been freed, or was never created", number);
+		if (other != kind && gompi_keyval_exists(other, number))
+			return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d is for %s, not for %s", number,
+					       kind_names[other], kind_names[kind]);
+	return gompi_set_error(v, MPI_ERR_KEYVAL, "keyval %d has been freed, or was never created", number);
 }
 
 struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int number) {
 	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number);
 }
 
-static inline void end_keyval_locked(struct gompi_objects *of, struct gompi_table_entry *e, struct gompi_keyval *k) {
-	gompi_handles_leave(&of->handles, e, (uintptr_t)k->number);
-	gompi_objects_give(of, k);
+static inline void free_keyval_locked(struct gompi_object_pool *of, struct gompi_table_entry *e,
+				      struct gompi_keyval *k) {
+	gompi_handles_remove_entry(&of->handles, e, (uintptr_t)k->number);
+	gompi_pool_free(of, k);
 }
 
-void gompi_keyval_leave_locked(struct gompi_keyval *k) {
-	struct gompi_objects *of = &gompi_keyvals[(k->number >> GOMPI_KIND_BITS) - GOMPI_KIND_KEYVAL];
-	if (--k->uses == 0 && k->freed)
-		end_keyval_locked(of, gompi_table_find(&of->handles.table, (uintptr_t)k->number), k);
+void gompi_keyval_release_locked(struct gompi_keyval *k) {
+	struct gompi_object_pool *of = &gompi_keyvals[(k->number >> GOMPI_KIND_BITS) - GOMPI_KIND_KEYVAL];
+	if (--k->ref_count == 0 && k->is_freed)
+		free_keyval_locked(of, gompi_table_find(&of->handles.table, (uintptr_t)k->number), k);
 }
 
-// Creates a keyval. This function and free_keyval are inline, so that each caller has its constants.
-static inline int make_keyval(const char *call, struct gompi_objects *of, uintptr_t copy, uintptr_t delete, void *extra,
-			      int *keyval) {
+// Creates a keyval. This function and free_keyval are inline, so that the arguments of each caller are constants.
+static inline int make_keyval(const char *call, struct gompi_object_pool *of, uintptr_t copy, uintptr_t delete,
+			      void *extra, int *keyval) {
 	if (keyval == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	gompi_biased_take(&gompi_keyvals_lock);
-	struct gompi_keyval *k = gompi_objects_take(of);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+	gompi_biased_lock(&gompi_keyvals_lock);
+	struct gompi_keyval *k = gompi_pool_alloc(of);
 	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&of->handles, k);
 	if (__builtin_expect(number == 0, 0)) {
 		if (k != NULL)
-			gompi_objects_give(of, k);
-		gompi_biased_give(&gompi_keyvals_lock);
-		return gompi_refuse(MPI_ERR_NO_MEM, call, "out of memory for a keyval", GOMPI_ON_NONE, 0);
+			gompi_pool_free(of, k);
+		gompi_biased_unlock(&gompi_keyvals_lock);
+		return gompi_return_error(MPI_ERR_NO_MEM, call, "out of memory for a keyval", GOMPI_ON_NONE, 0);
 	}
-	*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra = extra};
-	gompi_biased_give(&gompi_keyvals_lock);
+	*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra_state = extra};
+	gompi_biased_unlock(&gompi_keyvals_lock);
 	*keyval = (int)number;
 	return MPI_SUCCESS;
 }
 
-__attribute__((cold)) static int refuse_keyval(const char *call, enum gompi_keyval_kind kind, int number) {
-	struct gompi_verdict v;
-	gompi_no_keyval(&v, kind, number);
-	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+__attribute__((cold)) static int raise_keyval(const char *call, enum gompi_keyval_kind kind, int number) {
+	struct gompi_error_status v;
+	gompi_keyval_error(&v, kind, number);
+	return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// Frees a keyval. Freeing it again changes nothing while attributes use it: MPI defines that the keyval disappears when
-// the last attribute does, and delete functions free the keyval of each attribute they are called for.
+// Frees a keyval. Freeing it again changes nothing while attributes use it: MPI defines that the keyval disappears with
+// its last attribute, and delete functions may free the keyval of each attribute for which they are called.
 static inline int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyval) {
 	if (keyval == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	gompi_biased_take(&gompi_keyvals_lock);
-	struct gompi_objects *of = &gompi_keyvals[kind];
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+	gompi_biased_lock(&gompi_keyvals_lock);
+	struct gompi_object_pool *of = &gompi_keyvals[kind];
 	struct gompi_table_entry *e = gompi_table_find(&of->handles.table, (uintptr_t)(uint32_t)*keyval);
 	if (__builtin_expect(e == NULL, 0)) {
-		gompi_biased_give(&gompi_keyvals_lock);
-		return refuse_keyval(call, kind, *keyval);
+		gompi_biased_unlock(&gompi_keyvals_lock);
+		return raise_keyval(call, kind, *keyval);
 	}
-	struct gompi_keyval *k = gompi_table_in(e);
-	k->freed = true;
-	if (__builtin_expect(k->uses == 0, 1))
-		end_keyval_locked(of, e, k);
-	gompi_biased_give(&gompi_keyvals_lock);
+	struct gompi_keyval *k = gompi_table_object(e);
+	k->is_freed = true;
+	if (__builtin_expect(k->ref_count == 0, 1))
+		free_keyval_locked(of, e, k);
+	gompi_biased_unlock(&gompi_keyvals_lock);
 	*keyval = MPI_KEYVAL_INVALID;
 	return MPI_SUCCESS;
 }

@@ -4,8 +4,8 @@
 #define GOMPI_KEYVAL_H
 
 #include "base/abi.h"
-#include "base/objects.h"
-#include "base/verdict.h"
+#include "base/object_pool.h"
+#include "base/error_status.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -18,30 +18,30 @@ struct gompi_keyval {
 	struct gompi_keyval *next; // next in the free list
 	int number;
 	uintptr_t copy, delete; // callbacks of the application, or predefined ones
-	void *extra;
-	uint32_t uses; // number of attributes with this keyval
-	bool freed;
+	void *extra_state;
+	uint32_t ref_count; // number of attributes with this keyval
+	bool is_freed;
 };
 
 // gompi_keyvals_lock guards these objects; their own locks are unused.
-extern struct gompi_objects gompi_keyvals[GOMPI_KEYVAL_KINDS];
+extern struct gompi_object_pool gompi_keyvals[GOMPI_KEYVAL_KINDS];
 
 // Guards keyvals and all changes of attribute tables. No callback of the application runs under it.
-extern struct gompi_biased gompi_keyvals_lock;
+extern struct gompi_biased_mutex gompi_keyvals_lock;
 
 // Returns true if there is such a keyval, including a freed one that an attribute still uses.
-static inline bool gompi_keyval_lives(enum gompi_keyval_kind kind, int number) {
+static inline bool gompi_keyval_exists(enum gompi_keyval_kind kind, int number) {
 	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number) != NULL;
 }
 
-// Reports in *v why there is no such keyval. Returns MPI_ERR_KEYVAL.
-__attribute__((cold)) int gompi_no_keyval(struct gompi_verdict *v, enum gompi_keyval_kind kind, int number);
+// Fills *v with the reason why there is no such keyval. Returns MPI_ERR_KEYVAL.
+__attribute__((cold)) int gompi_keyval_error(struct gompi_error_status *v, enum gompi_keyval_kind kind, int number);
 
 // Returns the keyval, or NULL. The caller holds gompi_keyvals_lock.
 struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int number);
 // Decrements the number of attributes that use a keyval. Frees the keyval if it was the last one and the application
 // has freed the keyval. The caller holds gompi_keyvals_lock.
-void gompi_keyval_leave_locked(struct gompi_keyval *k);
+void gompi_keyval_release_locked(struct gompi_keyval *k);
 
 #pragma GCC visibility pop
 #endif

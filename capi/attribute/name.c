@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Copies a name. Names are short, so a call of the C library would take longer. May copy some bytes twice.
+// Copies a name without a call of the C library, which would take longer for short names. May copy some bytes twice.
 static inline void copy_name(char *to, const char *from, size_t n) {
 	enum { WORD = sizeof(uint64_t), HALF = WORD / 2 };
 	if (n >= WORD) {
@@ -19,14 +19,14 @@ static inline void copy_name(char *to, const char *from, size_t n) {
 	}
 }
 
-int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const char *name) {
+int gompi_name_set(struct gompi_error_status *v, struct gompi_attributes *t, const char *name) {
 	if (name == NULL)
-		return gompi_error(v, MPI_ERR_ARG, "the name is NULL");
-	gompi_biased_take(&gompi_keyvals_lock);
+		return gompi_set_error(v, MPI_ERR_ARG, "the name is NULL");
+	gompi_biased_lock(&gompi_keyvals_lock);
 	if (t != NULL && t->name == NULL)
 		t->name = malloc(sizeof *t->name);
-	bool there = t != NULL && t->name != NULL;
-	if (there) {
+	bool has_memory = t != NULL && t->name != NULL;
+	if (has_memory) {
 		char *to = t->name->text;
 		int n = 0;
 		while (n < MPI_MAX_OBJECT_NAME - 1 && (to[n] = name[n]) != 0)
@@ -34,23 +34,23 @@ int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const ch
 		to[n] = 0;
 		t->name->length = n;
 	}
-	gompi_biased_give(&gompi_keyvals_lock);
-	return there ? MPI_SUCCESS : gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a name");
+	gompi_biased_unlock(&gompi_keyvals_lock);
+	return has_memory ? MPI_SUCCESS : gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a name");
 }
 
-int gompi_name_get(struct gompi_attributes *t, struct gompi_unnamed otherwise, char *name) {
+int gompi_name_get(struct gompi_attributes *t, struct gompi_default_name fallback, char *name) {
 	int n = -1;
 	if (t != NULL) {
-		gompi_biased_take(&gompi_keyvals_lock);
+		gompi_biased_lock(&gompi_keyvals_lock);
 		if (t->name != NULL) {
 			n = t->name->length;
 			copy_name(name, t->name->text, (size_t)n + 1);
 		}
-		gompi_biased_give(&gompi_keyvals_lock);
+		gompi_biased_unlock(&gompi_keyvals_lock);
 	}
 	if (n < 0) {
-		n = otherwise.length;
-		copy_name(name, otherwise.name, (size_t)n + 1);
+		n = fallback.length;
+		copy_name(name, fallback.name, (size_t)n + 1);
 	}
 	return n;
 }

@@ -8,18 +8,18 @@
 
 // Sets the name of an object. Truncates a name that is too long, as a Fortran assignment does. Returns MPI_SUCCESS or
 // the error class in *v: MPI_ERR_ARG if name is NULL, MPI_ERR_NO_MEM. t is NULL if its allocation failed.
-int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const char *name);
+int gompi_name_set(struct gompi_error_status *v, struct gompi_attributes *t, const char *name);
 
 // The name of an object whose name was never set; a string literal.
-struct gompi_unnamed {
+struct gompi_default_name {
 	const char *name;
 	int length;
 };
-#define GOMPI_UNNAMED(literal) ((struct gompi_unnamed){literal, sizeof(literal) - 1})
+#define GOMPI_DEFAULT_NAME(literal) ((struct gompi_default_name){literal, sizeof(literal) - 1})
 
-// Stores the name of an object, of less than MPI_MAX_OBJECT_NAME bytes, or `otherwise` if it was never set. Returns its
+// Stores the name of an object, of less than MPI_MAX_OBJECT_NAME bytes, or fallback if it was never set. Returns its
 // length. t may be NULL.
-int gompi_name_get(struct gompi_attributes *t, struct gompi_unnamed otherwise, char *name);
+int gompi_name_get(struct gompi_attributes *t, struct gompi_default_name fallback, char *name);
 
 #pragma GCC visibility pop
 #endif

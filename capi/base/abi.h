@@ -1,11 +1,10 @@
 // Declares the standard ABI for the library's own C code. The ABI's functions have default visibility; all other
-// symbols are hidden. Every file includes this header first, because other headers depend on the ABI header in this
-// form.
+// symbols are hidden. Every file includes this header before others, which depend on the ABI header in this form.
 //
-// GOMPI_ENTRY after the definition of a function with the standard's argument types makes it PMPI_X and MPI_X, so that
-// the program calls it directly, without a jump. MPI_X is a weak symbol that a profiling library may define.
-// z_entry_*.c contain the functions that need a step before the implementation. A semicolon follows it, so that tools
-// such as ctags recognize the next function.
+// GOMPI_ENTRY, placed after the definition of a function with the standard's argument types, exports it as PMPI_X and
+// MPI_X. The program then calls it directly, without a jump. MPI_X is a weak symbol that a profiling library may
+// define. z_entry_*.c contain the functions that need a step before the implementation. A semicolon follows it, so that
+// tools such as ctags recognize the next function.
 #ifndef GOMPI_ABI_H
 #define GOMPI_ABI_H
 

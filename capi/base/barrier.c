@@ -10,32 +10,32 @@ struct round_wait {
 	uint32_t number;
 };
 
-static bool round_done(void *arg) {
+static bool is_round_done(void *arg) {
 	struct round_wait *r = arg;
 	// acquire: pairs with the release of the partner's arrival. The signed difference lets the number wrap around.
 	return (int32_t)(gompi_load_acquire(r->word) - r->number) >= 0;
 }
 
-static int central(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_waiting *what) {
-	// seq_cst: the stores of this member come before its arrival, and the arrival of the last member comes before
-	// the phase that all members wait for.
-	if (gompi_add_total(&b->arrived, 1) + 1 == (uint32_t)n * number) {
+static int central_barrier(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_wait_desc *desc) {
+	// seq_cst: orders the stores of this member before its arrival, and the arrival of the last member before the
+	// phase that all members wait for.
+	if (gompi_add_seq_cst(&b->arrived, 1) + 1 == (uint32_t)n * number) {
 		gompi_store_release(&b->phase, number);
 		gompi_wake(&b->wait);
 		return 0;
 	}
 	struct round_wait r = {&b->phase, number};
-	return gompi_await(&b->wait, round_done, &r, what);
+	return gompi_await(&b->wait, is_round_done, &r, desc);
 }
 
-int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what) {
+int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc) {
 	uint32_t k = ++*number;
 	if (n == 1) {
 		gompi_full_fence();
 		return 0;
 	}
-	if (gompi_node.policy.oversubscribed)
-		return central(b, n, k, what);
+	if (gompi_node.policy.is_oversubscribed)
+		return central_barrier(b, n, k, desc);
 	for (int round = 0, d = 1; d < n; round++, d *= 2) {
 		int to = me + d < n ? me + d : me + d - n;
 		struct gompi_barrier_member *partner = &b->member[to];
@@ -45,10 +45,10 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		gompi_store_release(&partner->round[round], k);
 		struct round_wait r = {&b->member[me].round[round], k};
 		bool done = false;
-		for (int i = 0; i < GOMPI_BARRIER_LOOKS && !done; i++)
-			done = round_done(&r);
+		for (int i = 0; i < GOMPI_BARRIER_POLLS && !done; i++)
+			done = is_round_done(&r);
 		gompi_wake(&partner->wait);
-		int rc = done ? 0 : gompi_await(&b->member[me].wait, round_done, &r, what);
+		int rc = done ? 0 : gompi_await(&b->member[me].wait, is_round_done, &r, desc);
 		if (rc)
 			return rc;
 	}
@@ -60,29 +60,29 @@ struct arrivals_wait {
 	uint32_t all;
 };
 
-static bool all_arrived(void *arg) {
+static bool have_all_arrived(void *arg) {
 	struct arrivals_wait *w = arg;
-	return gompi_load_acquire(w->arrived) == w->all; // pairs with the change in gompi_barrier_gather
+	return gompi_load_acquire(w->arrived) == w->all; // pairs with the addition in gompi_barrier_gather
 }
 
-int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what) {
+int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc) {
 	uint32_t all = (uint32_t)(n - 1) * ++*number;
 	if (me == 0) {
 		struct arrivals_wait w = {&b->arrived, all};
-		return all_arrived(&w) ? 0 : gompi_await(&b->member[0].wait, all_arrived, &w, what);
+		return have_all_arrived(&w) ? 0 : gompi_await(&b->member[0].wait, have_all_arrived, &w, desc);
 	}
-	// seq_cst: releases the earlier stores of this member, and with them those of the members that arrived before.
-	if (gompi_add_total(&b->arrived, 1) + 1 == all)
-		gompi_wake_changed(&b->member[0].wait);
+	// seq_cst: releases the earlier stores of this member and those of the members that arrived before.
+	if (gompi_add_seq_cst(&b->arrived, 1) + 1 == all)
+		gompi_wake_after_rmw(&b->member[0].wait);
 	return 0;
 }
 
-int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_waiting *what) {
+int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_wait_desc *desc) {
 	if (me != 0) {
 		struct round_wait r = {&b->phase, number};
-		return gompi_await(&b->wait, round_done, &r, what);
+		return gompi_await(&b->wait, is_round_done, &r, desc);
 	}
-	gompi_store_release(&b->phase, number); // pairs with the acquire in round_done
+	gompi_store_release(&b->phase, number); // pairs with the acquire in is_round_done
 	if (n > 1)
 		gompi_wake(&b->wait);
 	return 0;

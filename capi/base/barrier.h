@@ -1,5 +1,5 @@
-// A barrier among the members of a communicator or window on one node. It uses shared memory of GOMPI_BARRIER_SIZE(n)
-// bytes (core/shm.BarrierSize), which must be zeroed before the first use.
+// A barrier among the members of a communicator or window on one node. It uses core/shm.BarrierSize(n) bytes of shared
+// memory, which must be zeroed before the first use.
 #ifndef GOMPI_BARRIER_H
 #define GOMPI_BARRIER_H
 
@@ -9,13 +9,13 @@
 // read-modify-write is needed.
 struct gompi_barrier_member {
 	// number of the last barrier in which the partner of this round has arrived
-	_Alignas(GOMPI_LINE) gompi_a32 round[16];
-	_Alignas(GOMPI_LINE) struct gompi_waitword wait;
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 round[16];
+	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
 };
 
 struct gompi_barrier {
-	_Alignas(GOMPI_LINE) gompi_a32 arrived; // central algorithm, used when there are more processes than cores
-	_Alignas(GOMPI_LINE) gompi_a32 phase;
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 arrived; // arrivals in the central algorithm and in split barriers
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 phase;
 	struct gompi_waitword wait;
 	struct gompi_barrier_member member[];
 };
@@ -23,13 +23,13 @@ struct gompi_barrier {
 // Returns when all n members have called it as often as this member. The caller keeps *number, the count of this
 // member's barriers on b, and initializes it with 0. Stores that a member makes before the barrier are visible to all
 // members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
-int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
+int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
 
 // Splits a barrier in two halves, between which member 0 may act, for example synchronize with other nodes. At member
 // 0, the gather returns when all n members have called it, and the release returns immediately. At the other members,
 // the gather returns immediately, and the release returns when member 0 has called it. On one b, use either only split
 // barriers or only gompi_shared_barrier. Both halves return 0 or MPI_ERR_PROC_ABORTED.
-int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
-int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_waiting *what);
+int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
+int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_wait_desc *desc);
 
 #endif

@@ -1,5 +1,6 @@
 // Package base is the foundation of the data path in C code. It contains the layout of the memory that a node shares,
-// all memory orders, waiting and waking, the barrier, error reporting, and the callbacks to the layers above (up.h).
+// all memory orders, waiting and waking, the barrier, error reporting, and the callbacks to the layers above
+// (go_callbacks.h).
 //
 // It must not know windows, datatypes or messages.
 package base

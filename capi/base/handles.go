@@ -10,14 +10,14 @@ import "unsafe"
 // Handles is a table of handles created by C, for the test that compares its rule with that of core/handle.
 type Handles struct{ c C.struct_gompi_handles }
 
-// Open initializes an empty table.
+// Open initializes an empty table. Each handle has the bits of above; numbers is the largest number below them.
 func (t *Handles) Open(above, numbers uint32) {
 	C.gompi_handles_open(&t.c, C.uint32_t(above), C.uint32_t(numbers))
 }
 
 // Add returns a handle for some object, or 0 if the maximum number of handles is live.
 func (t *Handles) Add() uintptr {
-	return uintptr(C.gompi_handles_add(&t.c, unsafe.Pointer(&C.gompi_table_nothing)))
+	return uintptr(C.gompi_handles_add(&t.c, unsafe.Pointer(&C.gompi_table_empty)))
 }
 
 // Remove removes a live handle.

@@ -5,35 +5,35 @@
 
 #include <sched.h>
 
-#include "base/order.h"
+#include "base/atomics.h"
 
 // 0: free; 1: held; 2: held, and threads may sleep until it is free.
 struct gompi_mutex {
-	gompi_a32 word;
+	gompi_a32 state;
 };
 
 #pragma GCC visibility push(hidden)
 
-void gompi_mutex_wait(struct gompi_mutex *m);
-void gompi_mutex_wake(struct gompi_mutex *m);
+void gompi_mutex_lock_slow(struct gompi_mutex *m);
+void gompi_mutex_wake_one(struct gompi_mutex *m);
 
 // Acquires the mutex if it is free. Returns true on success.
-static inline bool gompi_mutex_try(struct gompi_mutex *m) {
-	uint32_t nobody = 0;
-	return gompi_change_once(&m->word, &nobody, 1);
+static inline bool gompi_mutex_trylock(struct gompi_mutex *m) {
+	uint32_t expected = 0;
+	return gompi_cas_strong(&m->state, &expected, 1);
 }
 
-static inline void gompi_mutex_take(struct gompi_mutex *m) {
-	if (__builtin_expect(!gompi_mutex_try(m), 0))
-		gompi_mutex_wait(m);
-	// Acquires the mutex. Blocks until it is free.
+// Acquires the mutex. Blocks until it is free.
+static inline void gompi_mutex_lock(struct gompi_mutex *m) {
+	if (__builtin_expect(!gompi_mutex_trylock(m), 0))
+		gompi_mutex_lock_slow(m);
 }
 
-// Releases the mutex. The release is a _total change (order.h), so a caller that has changed data under the lock may
-// check for sleeping waiters immediately afterwards.
-static inline void gompi_mutex_give(struct gompi_mutex *m) {
-	if (__builtin_expect(gompi_swap_total(&m->word, 0) == 2, 0))
-		gompi_mutex_wake(m);
+// Releases the mutex. The release is a seq_cst operation (atomics.h), so a caller that has changed data under the lock
+// may check for sleeping waiters immediately afterwards.
+static inline void gompi_mutex_unlock(struct gompi_mutex *m) {
+	if (__builtin_expect(gompi_swap_seq_cst(&m->state, 0) == 2, 0))
+		gompi_mutex_wake_one(m);
 }
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// Initialization of the data path: where the shared memory is.
+// Initialization of this process' view of its node, and membarrier(2).
 #define _GNU_SOURCE
 #include "base/node.h"
 
@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/call.h"
+#include "base/call_name.h"
 #include "base/tuning.h"
 
 struct gompi_node gompi_node;
@@ -17,51 +17,53 @@ static __attribute__((constructor(102))) void register_membarrier(void) {
 	gompi_has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-static gompi_a32 before_the_node = 1;
-gompi_a32 *gompi_no_membarrier = &before_the_node;
+static gompi_a32 no_membarrier_default = 1;
+gompi_a32 *gompi_no_membarrier = &no_membarrier_default;
 
-struct gompi_policy gompi_policy_for(bool oversubscribed) {
-	return (struct gompi_policy){.poll = GOMPI_WAIT_POLL_NS,
-				     .long_yield = GOMPI_LONG_YIELD_NS,
-				     .slice = GOMPI_WAIT_SLICE_NS,
-				     .quiet_looks = oversubscribed ? 0 : GOMPI_QUIET_LOOKS,
-				     .oversubscribed = oversubscribed};
+struct gompi_wait_policy gompi_wait_policy_for(bool oversubscribed) {
+	return (struct gompi_wait_policy){.poll_ns = GOMPI_WAIT_POLL_NS,
+					  .long_yield_ns = GOMPI_LONG_YIELD_NS,
+					  .max_sleep_ns = GOMPI_WAIT_MAX_SLEEP_NS,
+					  .quiet_polls = oversubscribed ? 0 : GOMPI_QUIET_POLLS,
+					  .is_oversubscribed = oversubscribed};
 }
 
-void gompi_node_open(const struct gompi_node *place) {
-	gompi_node = *place;
-	gompi_node.self = place->processes->self;
-	gompi_node.membarrier = gompi_has_membarrier;
-	gompi_no_membarrier = &gompi_header()->no_membarrier;
+void gompi_node_open(const struct gompi_node *node) {
+	gompi_node = *node;
+	gompi_node.self = node->processes->self;
+	gompi_node.has_membarrier = gompi_has_membarrier;
+	gompi_no_membarrier = &gompi_node_header()->no_membarrier;
 	struct gompi_cell *me = gompi_my_cell();
-	me->code = (uintptr_t)gompi_node_open;
-	for (int i = 0; i < GOMPI_OWN_THREADS; i++) // of a previous instance
-		gompi_store(&me->own_threads[i], 0);
-	if (!gompi_node.membarrier)
-		gompi_store_total(gompi_no_membarrier, 1);
+	me->code_address = (uintptr_t)gompi_node_open;
+	for (int i = 0; i < GOMPI_PROGRESS_THREADS; i++) // ids of a previous instance
+		gompi_store(&me->progress_threads[i], 0);
+	if (!gompi_node.has_membarrier)
+		gompi_store_seq_cst(gompi_no_membarrier, 1);
 }
 
-void gompi_own_thread(void) {
-	gompi_progress_thread = true;
+void gompi_add_progress_thread(void) {
+	gompi_is_progress_thread = true;
 	struct gompi_cell *me = gompi_my_cell();
 	const int self = (int)syscall(SYS_gettid);
-	for (int i = 0; i < GOMPI_OWN_THREADS; i++) {
+	for (int i = 0; i < GOMPI_PROGRESS_THREADS; i++) {
 		int32_t free = 0;
-		if (gompi_load(&me->own_threads[i]) == self || gompi_change_once(&me->own_threads[i], &free, self))
+		if (gompi_load(&me->progress_threads[i]) == self ||
+		    gompi_cas_strong(&me->progress_threads[i], &free, self))
 			return;
 	}
 }
 
-bool gompi_process_barrier(void) {
-	// The program may have forbidden membarrier(2) since. The flag makes all wakers use a CPU fence from then on.
+bool gompi_process_membarrier(void) {
+	// The program may have forbidden membarrier(2) after its registration. The flag makes all wakers use a CPU
+	// fence from then on.
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0)
 		return true;
-	gompi_store_total(gompi_no_membarrier, 1);
+	gompi_store_seq_cst(gompi_no_membarrier, 1);
 	return false;
 }
 
-void gompi_node_barrier(void) {
-	if (gompi_node.membarrier)
-		gompi_process_barrier();
+void gompi_node_membarrier(void) {
+	if (gompi_node.has_membarrier)
+		gompi_process_membarrier();
 	gompi_full_fence();
 }

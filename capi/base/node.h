@@ -7,29 +7,29 @@
 
 #include "base/process.h"
 
-#define GOMPI_LINE 64
-#define GOMPI_MARK_SLOTS 16
+#define GOMPI_CACHE_LINE 64
+#define GOMPI_ACTIVITY_SLOTS 16
 
 // A word on which threads of any process of the node sleep. The protocol is in wait.c.
 struct gompi_waitword {
-	gompi_a32 wake;     // futex: each waker changes it
-	gompi_a32 sleeping; // 1 if a thread may sleep on it
+	gompi_a32 wake_seq;     // futex: each waker changes it
+	gompi_a32 has_sleepers; // 1 if a thread may sleep on it
 };
 
 // The activity flag of one thread: seq is odd while the thread is inside a small accumulate. Each has its own cache
 // line (update/mode.h).
-struct gompi_mark {
-	_Alignas(GOMPI_LINE) gompi_a64 seq;
+struct gompi_activity {
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 seq;
 };
 
 // Which processes a wait depends on, if not on a single one. ALL: all members of the object, or unspecified. ANY: any
 // member; the next event of one of them ends the wait. SEVERAL: several processes, for example of different objects.
-enum gompi_depends { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_SEVERAL = -3 };
+enum gompi_wait_peers { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_SEVERAL = -3 };
 
 // The event that ends a wait, if the awaited process must make a particular call for it.
-enum gompi_awaited {
+enum gompi_wait_reason {
 	// implied by the call: the members of a collective call it too; or the library itself ends the wait
-	GOMPI_FOR_UNSAID,
+	GOMPI_FOR_CALL,
 	GOMPI_FOR_MESSAGE,    // the peer sends a message with the tag
 	GOMPI_FOR_RECEIPT,    // the peer receives the message with the tag
 	GOMPI_FOR_POST,       // the peer calls MPI_Win_post
@@ -42,126 +42,128 @@ enum gompi_awaited {
 
 // The wait record of a sleeping thread, for the report on a hang. The sleeping thread writes it; any thread or process
 // may read it.
-enum gompi_record_state { RECORD_FREE, RECORD_TAKEN, RECORD_TOLD };
+enum gompi_wait_record_state { RECORD_FREE, RECORD_RESERVED, RECORD_PUBLISHED };
 enum {
-	TOLD_ALL = 1 << 8,     // the peer must act next, but the wait depends on all members
-	TOLD_FOREIGN = 1 << 9, // this process knows processes of other jobs
+	WAIT_RECORD_ALL = 1 << 8,        // the peer must act next, but the wait depends on all members
+	WAIT_RECORD_OTHER_JOBS = 1 << 9, // this process knows processes of other jobs
 };
-enum { GOMPI_TOLD_MEMBERS = 4, GOMPI_TOLD_NAME = 24, GOMPI_TOLD_MISSING = 2 };
+enum { GOMPI_WAIT_RECORD_MEMBERS = 4, GOMPI_WAIT_RECORD_NAME_BYTES = 24, GOMPI_WAIT_MISSING_WORDS = 2 };
 struct gompi_wait_record {
-	_Alignas(GOMPI_LINE) gompi_a32 state;
-	gompi_ai32 peer;       // number of the awaited process, or one of enum gompi_depends
-	gompi_a64 object;      // handle
-	_Atomic char call[32]; // name of the MPI function that the application called, NUL-terminated
-	gompi_a32 number;      // number of waits recorded here so far
-	gompi_a32 wakes;       // number of wake-ups of threads with a wait recorded here
-	gompi_ai32 thread;     // thread id (gettid)
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 state;
+	gompi_ai32 peer;        // number of the awaited process, or one of enum gompi_wait_peers
+	gompi_a64 object;       // handle
+	_Atomic char call[32];  // name of the MPI function that the application called, NUL-terminated
+	gompi_a32 wait_count;   // number of waits recorded in this record so far
+	gompi_a32 wakeup_count; // number of wake-ups of threads with a wait in this record
+	gompi_ai32 thread;      // thread id (gettid)
 	gompi_ai32 tag;
-	_Alignas(GOMPI_LINE) gompi_a64 id; // id of the object, the same at all members; 0 if unknown
-	gompi_a32 reason;                  // enum gompi_awaited, and TOLD_ bits
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 id; // id of the object, the same at all members; 0 if unknown
+	gompi_a32 reason;                        // enum gompi_wait_reason, and WAIT_RECORD_ bits
 	// The members of the object, or those that the wait depends on: their number, and the constant stride between
-	// them. A stride of 0 means that they are not regular; then member holds the first GOMPI_TOLD_MEMBERS of them.
-	gompi_ai32 members, stride;
-	gompi_ai32 member[GOMPI_TOLD_MEMBERS];
-	gompi_ai32 lacks; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: members still awaited; -1 if unknown
-	_Atomic char name[GOMPI_TOLD_NAME]; // name of the object, NUL-terminated unless truncated; "" if it has no name
-	_Alignas(GOMPI_LINE) _Atomic char operation[32]; // name of a function, see enum gompi_awaited
-	gompi_a64 missing[GOMPI_TOLD_MISSING]; // GOMPI_FOR_COLLECTIVE: bitmap of the first members that are missing
-	gompi_a64 crossing;                    // frame from which the thread called Go; 0 if it is not inside Go
-	// If any of several events may end a wait, each of the first of them has a record of its own. Its part_of
-	// identifies the record of the wait, and parts in that record is the number of events.
-	gompi_ai32 part_of; // index of the record of the wait + 1
-	gompi_ai32 parts;
+	// them. A stride of 0 means that they are not regular; then member holds the first GOMPI_WAIT_RECORD_MEMBERS of
+	// them.
+	gompi_ai32 member_count, stride;
+	gompi_ai32 member[GOMPI_WAIT_RECORD_MEMBERS];
+	gompi_ai32 pending_count; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: members still awaited; -1 if unknown
+	// name of the object, NUL-terminated unless truncated; "" if it has no name
+	_Atomic char name[GOMPI_WAIT_RECORD_NAME_BYTES];
+	_Alignas(GOMPI_CACHE_LINE) _Atomic char operation[32]; // name of a function, see enum gompi_wait_reason
+	gompi_a64 missing_bitmap
+		[GOMPI_WAIT_MISSING_WORDS]; // GOMPI_FOR_COLLECTIVE: bitmap of the first members that are missing
+	gompi_a64 go_caller_frame;          // frame from which the thread called Go; 0 if it is not inside Go
+	// If any of several events may end a wait, each of the first of them has a record of its own. Its parent_record
+	// identifies the record of the wait, whose event_count is the number of events.
+	gompi_ai32 parent_record; // index of the record of the wait + 1
+	gompi_ai32 event_count;
 };
 
-// GOMPI_OWN_THREADS: maximum number of the library's progress threads. Records below GOMPI_WAIT_THREADS describe waits;
-// the records from there on describe the events that may end one of them.
-enum { GOMPI_CALLS = 16, GOMPI_WAIT_RECORDS = 32, GOMPI_WAIT_THREADS = 16, GOMPI_OWN_THREADS = 6 };
+// GOMPI_PROGRESS_THREADS: maximum number of the library's progress threads. Records below GOMPI_WAIT_THREADS describe
+// waits; the records from there on describe the events that may end one of them.
+enum { GOMPI_UNREACHABLE_SLOTS = 16, GOMPI_WAIT_RECORDS = 32, GOMPI_WAIT_THREADS = 16, GOMPI_PROGRESS_THREADS = 6 };
 struct gompi_cell {
 	gompi_ai32 pid;
 	gompi_a32 state;
-	_Alignas(GOMPI_LINE) struct gompi_waitword wait;
-	_Alignas(GOMPI_LINE) gompi_a32 doorbell; // futex of the progress thread
-	gompi_a32 thread_sleeps;
-	// 1 if other processes wait for work of this process' progress threads on messages: senders must ring the
-	// doorbell
-	gompi_a32 called;
-	_Alignas(GOMPI_LINE) gompi_ai32 pollers;   // threads that poll this process' rings inside a blocking call
-	gompi_ai32 blocked;                        // application threads inside a blocking call, polling or asleep
-	_Alignas(GOMPI_LINE) gompi_a32 waits_more; // waiting threads that found no free record in waits
-	struct gompi_mark marks[GOMPI_MARK_SLOTS];
-	gompi_a32 marks_used;                  // bitmap of the marks that threads use
-	_Alignas(GOMPI_LINE) char promised[8]; // written by Go (core/shm/promise.go)
-	char given_and_kept[16];               // written by Go
+	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 doorbell; // futex of the progress thread
+	gompi_a32 progress_sleeps;
+	// 1 if other processes wait for message work of this process' progress threads: senders must ring the doorbell
+	gompi_a32 needs_doorbell;
+	_Alignas(GOMPI_CACHE_LINE)
+		gompi_ai32 poller_count; // threads that poll this process' rings inside a blocking call
+	gompi_ai32 blocked_count;        // application threads inside a blocking call, polling or asleep
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // waiting threads that found no free wait record
+	struct gompi_activity activity[GOMPI_ACTIVITY_SLOTS];
+	gompi_a32 activity_used;                           // bitmap of the activity flags that threads use
+	_Alignas(GOMPI_CACHE_LINE) char reserved_bytes[8]; // written by Go (core/shm/promise.go)
+	char release_counters[16];                         // written by Go
 	// For tools that read the process from outside; written once.
-	uint64_t code;                             // an address in the library's code
-	uint64_t windows;                          // the address of the table of windows (win/win_table.h)
-	gompi_ai32 own_threads[GOMPI_OWN_THREADS]; // thread ids; 0 after the last one
+	uint64_t code_address;                               // an address in the library's code
+	uint64_t windows_address;                            // the address of the table of windows (win/win_table.h)
+	gompi_ai32 progress_threads[GOMPI_PROGRESS_THREADS]; // thread ids; 0 after the last one
 	// Rank + 1 of the processes that this process cannot connect to, and of those that cannot connect to it
-	// (fabric/call.c).
-	_Alignas(GOMPI_LINE) gompi_a32 out_of_reach[GOMPI_CALLS];
-	gompi_a32 asked_by[GOMPI_CALLS];
-	struct gompi_wait_record waits[GOMPI_WAIT_RECORDS];
+	// (fabric/connect_back.c).
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unreachable[GOMPI_UNREACHABLE_SLOTS];
+	gompi_a32 connect_requests[GOMPI_UNREACHABLE_SLOTS];
+	struct gompi_wait_record wait_records[GOMPI_WAIT_RECORDS];
 	// Addresses of the table of communicators (comm/comm.h), and of the communicator that is not in it, for tools
 	// that read the process from outside.
-	uint64_t comms, comm_world;
-	_Alignas(GOMPI_LINE)
-		gompi_a64 acks[]; // [node size]: number of ring operations of this process that process i has completed
+	uint64_t comms_address, comm_world_address;
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64
+		completed_ops[]; // [node size]: number of ring operations of this process that process i has completed
 };
 
 // A failed process of another node.
-enum { GOMPI_LOSSES = 16 };
-struct gompi_loss {
-	gompi_a32 rank; // rank in MPI_COMM_WORLD + 1; 0: this entry and all later ones are free
-	gompi_a32 why;  // enum gompi_lost_why
+enum { GOMPI_FAILED_ENTRIES = 16 };
+struct gompi_failed_process {
+	gompi_a32 rank;  // rank in MPI_COMM_WORLD + 1; 0: this entry and all later ones are free
+	gompi_a32 cause; // enum gompi_failure_cause
 };
 
-struct gompi_header {
+struct gompi_node_header {
 	uint64_t magic;
-	uint32_t layout;
-	uint32_t processes;
-	uint32_t creator;
-	uint32_t cores;
+	uint32_t layout_version;
+	uint32_t process_count;
+	uint32_t creator_pid;
+	uint32_t core_count;
 	uint32_t segment;        // written by Go
 	gompi_a32 no_membarrier; // 1: some process has no membarrier(2), so every waker needs a full fence (wait.h)
 	// number of failed processes found; if not 0, each wait checks whether it depends on one
-	_Alignas(GOMPI_LINE) gompi_a32 broken;
-	gompi_a32 ending; // written by Go: 1 once the launcher has begun to end the job
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
+	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
 	// failed processes of other nodes, in the order of detection
-	_Alignas(256) struct gompi_loss losses[GOMPI_LOSSES];
-	gompi_a32 losses_more; // 1: there are more failed processes than entries
+	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
+	gompi_a32 failed_overflow; // 1: there are more failed processes than entries
 };
 
-enum gompi_lost_why {
-	GOMPI_LOST_ENDED = 1,   // ended without MPI_Finalize
-	GOMPI_LOST_CONNECTION,  // the connection is broken and cannot be re-established
-	GOMPI_LOST_SILENT,      // no sign of life for too long
-	GOMPI_LOST_SILENT_NODE, // no sign of life of any process of its node
-	GOMPI_LOST_UNREACHABLE, // no connection to it can be established
+enum gompi_failure_cause {
+	GOMPI_FAILED_ENDED = 1,    // ended without MPI_Finalize
+	GOMPI_FAILED_CONNECTION,   // the connection is broken and cannot be re-established
+	GOMPI_FAILED_TIMEOUT,      // no sign of life for too long
+	GOMPI_FAILED_NODE_TIMEOUT, // no sign of life of any process of its node
+	GOMPI_FAILED_UNREACHABLE,  // no connection to it can be established
 };
 
-enum { GOMPI_STATE_DEAD = 4 }; // state of a cell: core/shm.State
+enum { GOMPI_STATE_FAILED = 4 }; // state of a cell: core/shm.State
 
 // How threads of the node's processes wait. The values are in tuning.h.
-struct gompi_policy {
-	int64_t poll, long_yield, slice; // nanoseconds
-	int32_t quiet_looks;
-	// There are fewer cores than processes: a waiting thread yields its core after each check. With a core for each
-	// process it yields only after a while, since the system may still run two processes on one core, and other
-	// programs may use the remaining cores.
-	bool oversubscribed;
+struct gompi_wait_policy {
+	int64_t poll_ns, long_yield_ns, max_sleep_ns; // nanoseconds
+	int32_t quiet_polls;
+	// There are fewer cores than processes: a waiting thread yields its core after each check. Otherwise it yields
+	// only after a while, because the system may still run two processes on one core.
+	bool is_oversubscribed;
 };
-struct gompi_policy gompi_policy_for(bool oversubscribed);
+struct gompi_wait_policy gompi_wait_policy_for(bool oversubscribed);
 
 // This process' view of its node. gompi_node_open writes it once, before any call can use it.
 struct gompi_node {
 	char *control;                           // the control segment
-	int n, me;                               // processes on the node, index of this one
+	int n, local_index;                      // number of processes on the node; index of this process
 	int self;                                // number of this process
 	const struct gompi_processes *processes; // all known processes
-	struct gompi_policy policy;
-	bool cma;        // process_vm_readv and writev work between the processes of the job
-	bool membarrier; // membarrier(2) works: small accumulates and wakers need no CPU fence
+	struct gompi_wait_policy policy;
+	bool has_cma;        // process_vm_readv and writev work between the processes of the job
+	bool has_membarrier; // membarrier(2) works: small accumulates and wakers need no CPU fence
 	size_t cell_stride;
 	char *message_rings; // [n] of message_stride bytes: C only reads them, Go serves them
 	size_t message_stride;
@@ -170,36 +172,38 @@ struct gompi_node {
 };
 extern struct gompi_node gompi_node;
 
-// Tells whether membarrier(2) is available and reaches this process.
+// True if membarrier(2) is available and reaches this process.
 extern bool gompi_has_membarrier __attribute__((visibility("hidden")));
 
-// Points to the node's flag "some process has no membarrier(2)"; to a word that is 1 before the node is opened.
+// Points to no_membarrier of the node's header; before gompi_node_open, to a word that is 1.
 extern gompi_a32 *gompi_no_membarrier __attribute__((visibility("hidden")));
 
-static inline struct gompi_header *gompi_header(void) { return (struct gompi_header *)gompi_node.control; }
+static inline struct gompi_node_header *gompi_node_header(void) {
+	return (struct gompi_node_header *)gompi_node.control;
+}
 
 static inline struct gompi_cell *gompi_cell(int i) {
 	return (struct gompi_cell *)(gompi_node.control + 4096 + (size_t)i * gompi_node.cell_stride);
 }
 
-static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_node.me); }
+static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_node.local_index); }
 
 // Returns the index on this node of the process with this number; -1 if it is on another node or does not exist. This
 // is the only function that decides whether a process is on this node.
-static inline int gompi_on_node(int peer) { return gompi_process_index(gompi_node.processes, peer); }
+static inline int gompi_local_index(int peer) { return gompi_process_index(gompi_node.processes, peer); }
 
-// Copies *place to gompi_node and determines its fields self and membarrier.
-void gompi_node_open(const struct gompi_node *place);
+// Copies *node to gompi_node and determines its fields self and has_membarrier.
+void gompi_node_open(const struct gompi_node *node);
 
 // Registers the calling thread as one of the library's own.
-void gompi_own_thread(void);
+void gompi_add_progress_thread(void);
 
 // Executes a full barrier in every running process of the node that has registered for membarrier(2), and in the
 // calling thread.
-void gompi_node_barrier(void);
+void gompi_node_membarrier(void);
 
 // Executes a full barrier in every running thread of this process, by membarrier(2). Returns false if membarrier(2) has
 // failed, so that no barrier took place.
-__attribute__((visibility("hidden"))) bool gompi_process_barrier(void);
+__attribute__((visibility("hidden"))) bool gompi_process_membarrier(void);
 
 #endif

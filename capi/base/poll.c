@@ -7,25 +7,25 @@
 
 _Thread_local struct gompi_poll gompi_poll __attribute__((tls_model("initial-exec")));
 
-void gompi_poll_long(void) {
+void gompi_poll_maybe_yield(void) {
 	struct gompi_poll *p = &gompi_poll;
-	if (!gompi_node.policy.oversubscribed) {
+	if (!gompi_node.policy.is_oversubscribed) {
 		int64_t now = gompi_now_ns();
-		if (p->calls == GOMPI_POLL_CALLS)
-			p->since = now;
-		if (now - p->since < GOMPI_PATIENCE_NS || p->calls % GOMPI_PATIENT_CALLS != 0)
+		if (p->idle_calls == GOMPI_POLL_CALLS)
+			p->since_ns = now;
+		if (now - p->since_ns < GOMPI_POLL_YIELD_NS || p->idle_calls % GOMPI_POLL_YIELD_CALLS != 0)
 			return;
 	}
 	sched_yield();
 }
 
-void gompi_poll_flushed(void) {
+void gompi_poll_after_flush(void) {
 	struct gompi_poll *p = &gompi_poll;
-	if (!gompi_node.policy.oversubscribed || ++p->flushes % GOMPI_FLUSHES != 0)
+	if (!gompi_node.policy.is_oversubscribed || ++p->flushes % GOMPI_FLUSHES_PER_CHECK != 0)
 		return;
 	int64_t now = gompi_now_ns();
-	if (now - p->offered < GOMPI_FLUSH_NS)
+	if (now - p->last_yield_ns < GOMPI_FLUSH_YIELD_NS)
 		return;
 	sched_yield();
-	p->offered = gompi_now_ns();
+	p->last_yield_ns = gompi_now_ns();
 }

@@ -8,32 +8,33 @@
 #include "base/tuning.h"
 #include "base/wait.h"
 
-// What this thread has polled.
+// The polls of this thread.
 struct gompi_poll {
-	uint32_t calls; // consecutive calls that found nothing new
+	uint32_t idle_calls; // consecutive calls that found nothing new
 	uint32_t flushes;
-	uint32_t tests; // MPI_Test and similar calls that found nothing, in total
-	const void *at; // address of the last check, and the value found there
+	uint32_t idle_tests; // MPI_Test and similar calls that found nothing, in total
+	const void *address; // address of the last check, and the value found there
 	uint64_t value;
-	int64_t since;   // time of the first check of the series
-	int64_t offered; // time when a flush last yielded the core
+	int64_t since_ns;      // time of the first check of the series
+	int64_t last_yield_ns; // time when a flush last yielded the core
 };
 extern _Thread_local struct gompi_poll gompi_poll __attribute__((tls_model("initial-exec")));
 
 // Yields the core if the series of calls has lasted long enough (tuning.h).
-void gompi_poll_long(void);
+void gompi_poll_maybe_yield(void);
 
-// Records that a call which can only be a poll, or which did not succeed, found nothing new.
-static inline void gompi_polled(void) {
-	if (++gompi_poll.calls % GOMPI_POLL_CALLS == 0)
-		gompi_poll_long();
+// Records that a call found nothing new: it can only be a poll, or it did not succeed.
+static inline void gompi_poll_idle(void) {
+	if (++gompi_poll.idle_calls % GOMPI_POLL_CALLS == 0)
+		gompi_poll_maybe_yield();
 }
 
-// Records that a call found something: the next calls belong to another wait.
-static inline void gompi_poll_over(void) { gompi_poll.calls = 0; }
+// Records that a call found something new. Later calls belong to another wait.
+static inline void gompi_poll_reset(void) { gompi_poll.idle_calls = 0; }
 
-// Records that a call found an element of 1, 2, 4 or 8 bytes at an address.
-static inline void gompi_poll_saw(const void *at, const void *element, int64_t size) {
+// Records that a call found an element of 1, 2, 4 or 8 bytes at an address. The call is idle if the last check found
+// the same value there.
+static inline void gompi_poll_check_value(const void *at, const void *element, int64_t size) {
 	uint64_t value = 0;
 	switch (size) {
 	case 8:
@@ -45,17 +46,17 @@ static inline void gompi_poll_saw(const void *at, const void *element, int64_t s
 	default:
 		__builtin_memcpy(&value, element, size == 2 ? 2 : 1);
 	}
-	if (gompi_poll.at == at && gompi_poll.value == value) {
-		gompi_polled();
+	if (gompi_poll.address == at && gompi_poll.value == value) {
+		gompi_poll_idle();
 		return;
 	}
-	gompi_poll.at = at;
+	gompi_poll.address = at;
 	gompi_poll.value = value;
-	gompi_poll_over();
+	gompi_poll_reset();
 }
 
 // Records the end of a flush or unlock, which may belong to a poll or to work. Yields the core at most once every
-// GOMPI_FLUSH_NS, if there are fewer cores than processes.
-void gompi_poll_flushed(void);
+// GOMPI_FLUSH_YIELD_NS, if there are fewer cores than processes.
+void gompi_poll_after_flush(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 _Static_assert(sizeof(struct gompi_process) == 16, "16 bytes for each process that is known");
-_Static_assert(GOMPI_FIRST_PROCESSES == 1 << (31 - 25), "gompi_process");
+_Static_assert(GOMPI_FIRST_CHUNK_ENTRIES == 1 << (31 - 25), "gompi_process");
 
 struct gompi_processes *gompi_processes_new(void) {
 	return calloc(1, sizeof(struct gompi_processes));
@@ -16,13 +16,13 @@ void gompi_processes_free(struct gompi_processes *t) {
 }
 
 // Allocates the chunks for all numbers below n. Returns false if out of memory.
-static bool make_chunks(struct gompi_processes *t, int64_t n) {
-	int64_t room = 0;
-	for (int i = 0; room < n; i++) {
+static bool alloc_chunks(struct gompi_processes *t, int64_t n) {
+	int64_t capacity = 0;
+	for (int i = 0; capacity < n; i++) {
 		if (i == GOMPI_PROCESS_CHUNKS)
 			return false;
-		const size_t entries = (size_t)GOMPI_FIRST_PROCESSES << i;
-		room += (int64_t)entries;
+		const size_t entries = (size_t)GOMPI_FIRST_CHUNK_ENTRIES << i;
+		capacity += (int64_t)entries;
 		if (gompi_load(&t->chunk[i]) != NULL)
 			continue;
 		struct gompi_process *chunk = calloc(entries, sizeof *chunk); // untouched pages use no memory
@@ -34,22 +34,22 @@ static bool make_chunks(struct gompi_processes *t, int64_t n) {
 }
 
 int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const int32_t *node_of, const int32_t *index) {
-	const int first = gompi_processes_n(t);
-	if (!make_chunks(t, (int64_t)first + n))
+	const int first = gompi_processes_count(t);
+	if (!alloc_chunks(t, (int64_t)first + n))
 		return -1;
-	bool in_order = t->in_order == first;
+	bool in_order = t->in_order_count == first;
 	for (int rank = 0; rank < n; rank++) {
 		struct gompi_process p = {.job = job,
 					  .rank = rank,
 					  .node = node_of != NULL ? node_of[rank] : 0,
-					  .index = index != NULL ? index[rank] : rank};
-		in_order = in_order && p.index == first + rank;
-		if (p.node >= t->nodes)
-			t->nodes = p.node + 1;
+					  .local_index = index != NULL ? index[rank] : rank};
+		in_order = in_order && p.local_index == first + rank;
+		if (p.node >= t->node_count)
+			t->node_count = p.node + 1;
 		*gompi_process(t, first + rank) = p;
 	}
-	if (first == 0 && in_order) // only for this process' own job: in_order is read without synchronization
-		t->in_order = n;
-	gompi_store_release(&t->n, first + n); // pairs with gompi_processes_n
+	if (first == 0 && in_order) // only for this process' own job: in_order_count is read without synchronization
+		t->in_order_count = n;
+	gompi_store_release(&t->n, first + n); // pairs with gompi_processes_count
 	return first;
 }

@@ -7,24 +7,25 @@
 #ifndef GOMPI_PROCESS_H
 #define GOMPI_PROCESS_H
 
-#include "base/order.h"
+#include "base/atomics.h"
 
 #pragma GCC visibility push(hidden)
 
 struct gompi_process {
-	uint32_t job;  // number of its job; 0 for this process' own job
-	int32_t rank;  // in MPI_COMM_WORLD of its job
-	int32_t node;  // number of its node, among all known nodes
-	int32_t index; // index on this process' node; -1 if it is on another node
+	uint32_t job;        // number of its job; 0 for this process' own job
+	int32_t rank;        // in MPI_COMM_WORLD of its job
+	int32_t node;        // number of its node, among all known nodes
+	int32_t local_index; // index on this process' node; -1 if it is on another node
 };
 
-enum { GOMPI_FIRST_PROCESSES = 64, GOMPI_PROCESS_CHUNKS = 20 };
+enum { GOMPI_FIRST_CHUNK_ENTRIES = 64, GOMPI_PROCESS_CHUNKS = 20 };
 struct gompi_processes {
-	int32_t self;     // number of this process
-	int32_t in_order; // the first in_order processes are on this node, and their number equals their index
-	gompi_ai32 n;     // number of processes; the release store publishes their entries
-	int32_t nodes;    // number of their nodes
-	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i of GOMPI_FIRST_PROCESSES << i entries
+	int32_t self; // number of this process
+	// the first in_order_count processes are on this node, and their number equals their index
+	int32_t in_order_count;
+	gompi_ai32 n;       // number of processes; the release store publishes their entries
+	int32_t node_count; // number of their nodes
+	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i of GOMPI_FIRST_CHUNK_ENTRIES << i entries
 };
 
 // Returns an empty table, or NULL if out of memory.
@@ -36,22 +37,22 @@ void gompi_processes_free(struct gompi_processes *t);
 // a time may call it.
 int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const int32_t *node_of, const int32_t *index);
 
-static inline int gompi_processes_n(const struct gompi_processes *t) {
+static inline int gompi_processes_count(const struct gompi_processes *t) {
 	return gompi_load_acquire(&t->n); // pairs with the release in gompi_processes_add
 }
 
 // Returns the entry of the process with this number; 0 <= number < n.
 static inline struct gompi_process *gompi_process(const struct gompi_processes *t, int number) {
-	const uint32_t at = (uint32_t)number + GOMPI_FIRST_PROCESSES;
+	const uint32_t at = (uint32_t)number + GOMPI_FIRST_CHUNK_ENTRIES;
 	const int i = 25 - __builtin_clz(at); // 0 for 64, the first
-	return &gompi_load(&t->chunk[i])[at - ((uint32_t)GOMPI_FIRST_PROCESSES << i)];
+	return &gompi_load(&t->chunk[i])[at - ((uint32_t)GOMPI_FIRST_CHUNK_ENTRIES << i)];
 }
 
 // Returns the index of a process on this node; -1 if it is on another node or does not exist.
 static inline int gompi_process_index(const struct gompi_processes *t, int number) {
-	if ((uint32_t)number < (uint32_t)t->in_order)
+	if ((uint32_t)number < (uint32_t)t->in_order_count)
 		return number;
-	return (uint32_t)number < (uint32_t)gompi_processes_n(t) ? gompi_process(t, number)->index : -1;
+	return (uint32_t)number < (uint32_t)gompi_processes_count(t) ? gompi_process(t, number)->local_index : -1;
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 64 }; // lists up to this length are searched linearly
+enum { LINEAR_SEARCH_MAX = 64 }; // lists up to this length are searched linearly
 
 static struct gompi_ranks_list *list_of(const struct gompi_ranks *r) {
 	return (struct gompi_ranks_list *)((char *)r->list - offsetof(struct gompi_ranks_list, rank));
@@ -21,20 +21,20 @@ static int by_process(const void *a, const void *b) {
 // call it at the same time.
 static const uint64_t *sorted_ranks(const struct gompi_ranks *r) {
 	struct gompi_ranks_list *l = list_of(r);
-	uint64_t *s = gompi_load_acquire(&l->sorted), *none = NULL; // pairs with the change below
+	uint64_t *s = gompi_load_acquire(&l->sorted), *expected = NULL; // pairs with the compare-and-swap below
 	if (s != NULL || (s = malloc((size_t)r->n * sizeof *s)) == NULL)
 		return s;
 	for (int i = 0; i < r->n; i++)
 		s[i] = (uint64_t)(uint32_t)r->list[i] << 32 | (uint32_t)i;
 	qsort(s, (size_t)r->n, sizeof *s, by_process);
-	if (gompi_change_once(&l->sorted, &none, s))
+	if (gompi_cas_strong(&l->sorted, &expected, s))
 		return s;
 	free(s);
-	return none;
+	return expected;
 }
 
 static int find_in_list(const struct gompi_ranks *r, int process) {
-	const uint64_t *s = r->n > FEW ? sorted_ranks(r) : NULL;
+	const uint64_t *s = r->n > LINEAR_SEARCH_MAX ? sorted_ranks(r) : NULL;
 	if (s == NULL) {
 		for (int i = 0; i < r->n; i++)
 			if (r->list[i] == process)
@@ -52,7 +52,7 @@ static int find_in_list(const struct gompi_ranks *r, int process) {
 	return from < r->n && (uint32_t)(s[from] >> 32) == (uint32_t)process ? (int)(uint32_t)s[from] : -1;
 }
 
-int gompi_ranks_find_far(const struct gompi_ranks *r, int process) {
+int gompi_ranks_find_slow(const struct gompi_ranks *r, int process) {
 	if (r->list != NULL)
 		return find_in_list(r, process);
 	if (r->n == 0)
@@ -64,7 +64,7 @@ int gompi_ranks_find_far(const struct gompi_ranks *r, int process) {
 	return (uint32_t)i < (uint32_t)r->n ? i : -1;
 }
 
-int gompi_ranks_compare_each(const struct gompi_ranks *a, const struct gompi_ranks *b) {
+int gompi_ranks_compare_slow(const struct gompi_ranks *a, const struct gompi_ranks *b) {
 	int result = MPI_IDENT;
 	for (int i = 0; i < a->n; i++) {
 		int process = gompi_ranks_at(a, i);
@@ -77,12 +77,12 @@ int gompi_ranks_compare_each(const struct gompi_ranks *a, const struct gompi_ran
 	return result;
 }
 
-// Converts r, which is regular, to a list with capacity for most ranks. Returns false if out of memory.
-static bool write_out(struct gompi_ranks *r, int most) {
-	struct gompi_ranks_list *l = malloc(list_bytes(most));
+// Converts r, which is regular, to a list with the given capacity. Returns false if out of memory.
+static bool make_list(struct gompi_ranks *r, int capacity) {
+	struct gompi_ranks_list *l = malloc(list_bytes(capacity));
 	if (l == NULL)
 		return false;
-	gompi_store(&l->users, 1);
+	gompi_store(&l->ref_count, 1);
 	gompi_store(&l->sorted, NULL);
 	for (int i = 0; i < r->n; i++)
 		l->rank[i] = r->first + i * r->stride;
@@ -90,13 +90,13 @@ static bool write_out(struct gompi_ranks *r, int most) {
 	return true;
 }
 
-bool gompi_ranks_append(struct gompi_ranks *r, int process, int most) {
+bool gompi_ranks_append(struct gompi_ranks *r, int process, int capacity) {
 	if (r->list == NULL) {
 		if (r->n == 0)
 			r->first = process, r->stride = 1;
 		else if (r->n == 1)
 			r->stride = process - r->first;
-		else if (process != r->first + r->n * r->stride && !write_out(r, most))
+		else if (process != r->first + r->n * r->stride && !make_list(r, capacity))
 			return false;
 	}
 	if (r->list != NULL)
@@ -105,16 +105,16 @@ bool gompi_ranks_append(struct gompi_ranks *r, int process, int most) {
 	return true;
 }
 
-void gompi_ranks_fit(struct gompi_ranks *r) {
+void gompi_ranks_shrink(struct gompi_ranks *r) {
 	struct gompi_ranks_list *l = r->list == NULL ? NULL : realloc(list_of(r), list_bytes(r->n));
 	if (l != NULL)
 		r->list = l->rank;
 }
 
-void gompi_ranks_drop(struct gompi_ranks *r) {
+void gompi_ranks_release(struct gompi_ranks *r) {
 	if (r->list != NULL) {
 		struct gompi_ranks_list *l = list_of(r);
-		if (gompi_sub_total(&l->users, 1) == 1) {
+		if (gompi_sub_seq_cst(&l->ref_count, 1) == 1) {
 			free(gompi_load(&l->sorted));
 			free(l);
 		}
@@ -125,8 +125,8 @@ void gompi_ranks_drop(struct gompi_ranks *r) {
 void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from) {
 	struct gompi_ranks both = *from;
 	if (both.list != NULL)
-		gompi_add(&list_of(&both)->users, 1);
-	gompi_ranks_drop(to);
+		gompi_add(&list_of(&both)->ref_count, 1);
+	gompi_ranks_release(to);
 	*to = both;
 }
 
@@ -134,11 +134,11 @@ bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from) {
 	struct gompi_ranks copy = *from;
 	copy.list = NULL;
 	if (from->list != NULL) {
-		if (!write_out(&copy, from->n))
+		if (!make_list(&copy, from->n))
 			return false;
 		memcpy(copy.list, from->list, (size_t)from->n * sizeof *copy.list);
 	}
-	gompi_ranks_drop(to);
+	gompi_ranks_release(to);
 	*to = copy;
 	return true;
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/abi.h"
-#include "base/order.h"
+#include "base/atomics.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -17,7 +17,7 @@ struct gompi_ranks {
 
 // Reference-counted. A complete list does not change, and several struct gompi_ranks may share it.
 struct gompi_ranks_list {
-	gompi_a32 users;
+	gompi_a32 ref_count;
 	uint64_t *_Atomic sorted; // process << 32 | rank, sorted; NULL until the first search
 	int32_t rank[];
 };
@@ -28,36 +28,37 @@ static inline int gompi_ranks_at(const struct gompi_ranks *r, int i) {
 }
 
 // Returns the rank of a process, or -1 if it is not a member. Costs O(log n), or O(1) if r is regular.
-int gompi_ranks_find_far(const struct gompi_ranks *r, int process);
+int gompi_ranks_find_slow(const struct gompi_ranks *r, int process);
 static inline int gompi_ranks_find(const struct gompi_ranks *r, int process) {
 	if (__builtin_expect(r->stride != 1 || r->list != NULL, 0))
-		return gompi_ranks_find_far(r, process);
+		return gompi_ranks_find_slow(r, process);
 	int i = process - r->first;
 	return (uint32_t)i < (uint32_t)r->n ? i : -1;
 }
 
 // Returns MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members in another order, else
 // MPI_UNEQUAL.
-int gompi_ranks_compare_each(const struct gompi_ranks *a, const struct gompi_ranks *b);
+int gompi_ranks_compare_slow(const struct gompi_ranks *a, const struct gompi_ranks *b);
 static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct gompi_ranks *b) {
 	if (a->n != b->n)
 		return MPI_UNEQUAL;
 	if (a->list == b->list && (a->list != NULL || (a->first == b->first && (a->stride == b->stride || a->n <= 1))))
 		return MPI_IDENT;
-	return gompi_ranks_compare_each(a, b);
+	return gompi_ranks_compare_slow(a, b);
 }
 
-// Appends a process that is not yet in r. r starts empty and never exceeds most processes; the caller has not published
-// r yet. Returns false if out of memory.
-bool gompi_ranks_append(struct gompi_ranks *r, int process, int most);
+// Appends a process that is not yet in r. r starts empty and never exceeds capacity processes. The caller has not
+// published r yet. Returns false if out of memory.
+bool gompi_ranks_append(struct gompi_ranks *r, int process, int capacity);
 // Shrinks the allocation of a list to its ranks.
-void gompi_ranks_fit(struct gompi_ranks *r);
-// Drops the former content of *to and makes it equal to *from. The share function uses the same list. The copy function
-// makes a new one, and from->list may be any array; it returns false if out of memory, and *to is then unchanged.
+void gompi_ranks_shrink(struct gompi_ranks *r);
+// Releases the former content of *to and makes it equal to *from. gompi_ranks_share uses the same list.
+// gompi_ranks_copy makes a new one, and from->list may be any array; it returns false if out of memory, and *to is then
+// unchanged.
 void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from);
 bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from);
 // Releases the list of r and makes r empty.
-void gompi_ranks_drop(struct gompi_ranks *r);
+void gompi_ranks_release(struct gompi_ranks *r);
 
 #pragma GCC visibility pop
 #endif

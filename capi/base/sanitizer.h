@@ -13,7 +13,7 @@ extern void __tsan_ignore_thread_begin(void) __attribute__((weak));
 extern void __tsan_ignore_thread_end(void) __attribute__((weak));
 
 // Returns true if the program is linked with ThreadSanitizer and this code is compiled without it.
-static inline bool gompi_tells_tsan(void) {
+static inline bool gompi_tsan_is_linked(void) {
 #ifdef __SANITIZE_THREAD__
 	return false;
 #else
@@ -25,11 +25,11 @@ static inline bool gompi_tells_tsan(void) {
 // Starts and ends a section in which ThreadSanitizer ignores the accesses of the calling thread. They are accesses to
 // memory that other threads of the application use as well, in an order that the library ensures.
 static inline void gompi_tsan_ignore_begin(void) {
-	if (gompi_tells_tsan())
+	if (gompi_tsan_is_linked())
 		__tsan_ignore_thread_begin();
 }
 static inline void gompi_tsan_ignore_end(void) {
-	if (gompi_tells_tsan())
+	if (gompi_tsan_is_linked())
 		__tsan_ignore_thread_end();
 }
 

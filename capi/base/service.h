@@ -8,60 +8,62 @@
 #include "base/node.h"
 #include "base/ranks.h"
 
-struct gompi_waiting;
+struct gompi_wait_desc;
 
 // What a package reports about the object of a wait (struct gompi_wait_record).
-struct gompi_told {
+struct gompi_wait_details {
 	uint64_t id;
-	int32_t members, stride, member[GOMPI_TOLD_MEMBERS], lacks;
+	int32_t member_count, stride, member[GOMPI_WAIT_RECORD_MEMBERS], pending_count;
 	const char *operation; // NULL: none
-	uint64_t missing[GOMPI_TOLD_MISSING];
+	uint64_t missing_bitmap[GOMPI_WAIT_MISSING_WORDS];
 	char name[MPI_MAX_OBJECT_NAME];
 };
 
-// Stores the processes of r in t: members, stride, member.
-void gompi_tell_ranks(struct gompi_told *t, const struct gompi_ranks *r);
+// Stores the processes of r in t: member_count, stride, member.
+void gompi_fill_wait_ranks(struct gompi_wait_details *t, const struct gompi_ranks *r);
 
-// Work that a waiting thread does for its process, for example serving a ring. ready is a quick check whether there is
-// work. serve does the work without blocking, and returns whether there was any. Several threads may call both at the
-// same time.
+// Work that a waiting thread does for its process, for example serving a ring. has_work is a quick check whether there
+// is work. serve does the work without blocking, and returns whether there was any. Several threads may call both at
+// the same time.
 struct gompi_service {
-	bool (*ready)(void);
+	bool (*has_work)(void);
 	bool (*serve)(void);
-	// NULL, or called when a wait has lasted for GOMPI_LASTING_LOOKS checks, and before each sleep. Must not block.
-	void (*lasts)(void);
-	// NULL, or called at the end of each wait, instead of the default ready and serve; for services whose check is
-	// expensive
-	void (*ends)(void);
+	// NULL, or called when a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, and before each sleep. Must not
+	// block.
+	void (*on_long_wait)(void);
+	// NULL, or called at the end of each wait, instead of the default has_work and serve; for services whose check
+	// is expensive
+	void (*on_wait_end)(void);
 	// NULL, or returns the number of the process of member i of an object; -1 if i is out of range or the object
 	// belongs to another package. Called once a process has failed.
-	int (*member)(uint64_t object, int i);
+	int (*member_process)(uint64_t object, int i);
 	// NULL, or describes the object of a wait that is about to sleep. Returns false if the object belongs to
 	// another package.
-	bool (*tell)(const struct gompi_waiting *what, struct gompi_told *t);
+	bool (*fill_details)(const struct gompi_wait_desc *what, struct gompi_wait_details *t);
 	// NULL, or returns a nonzero number that identifies an entry in the memory of a process of the node which a
-	// sender has reserved and not filled; 0 if there is none. Reclaims the entry of a dead sender if possible.
-	uint64_t (*stuck)(int process);
+	// sender has reserved and not filled; 0 if there is none. Reclaims the entry of a failed sender if possible.
+	uint64_t (*stuck_entry)(int process);
 };
 
 // Makes s part of every wait from now on. The caller calls it before the first wait, and keeps *s alive permanently.
 void gompi_service_add(const struct gompi_service *s);
 
-// Serves the services that are ready, once. Returns true if there was work.
+// Calls once each service that has work. Returns true if there was work.
 bool gompi_serve(void);
 // Calls every service without the quick check, for a thread that is about to sleep. The quick check may miss work: a
-// thread that only started an operation may have consumed the entry that the doorbell announced, and left the rest of
-// the work to the next thread that serves. Returns true if there was work.
+// thread that only started an operation may have consumed the entry that the doorbell announced, and left the remaining
+// work to the next thread that serves. Returns true if there was work.
 bool gompi_serve_all(void);
 // Serves, at the end of a wait, the senders that rang no doorbell because they saw this thread polling.
-void gompi_serve_last(void);
+void gompi_serve_at_wait_end(void);
 
-// Notifies the services that a wait lasts.
-void gompi_serve_lasts(void);
+// Notifies the services that a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, or is about to sleep.
+void gompi_notify_long_wait(void);
 
-// Returns the first answer of any service (see struct gompi_service); -1 or 0 if no service has one.
+// Returns the first answer of any service (see struct gompi_service); -1 if no service has one.
+// gompi_services_stuck_entry returns 0, and gompi_fill_wait_details changes nothing, if no service has an answer.
 int gompi_services_member(uint64_t object, int i);
-uint64_t gompi_services_stuck(int process);
-void gompi_services_tell(const struct gompi_waiting *what, struct gompi_told *t);
+uint64_t gompi_services_stuck_entry(int process);
+void gompi_fill_wait_details(const struct gompi_wait_desc *desc, struct gompi_wait_details *t);
 
 #endif

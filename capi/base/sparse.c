@@ -6,12 +6,12 @@
 
 #include "base/node.h"
 
-void *gompi_sparse_take(size_t bytes) {
-	if (bytes < GOMPI_LINE)
+void *gompi_sparse_alloc(size_t bytes) {
+	if (bytes < GOMPI_CACHE_LINE)
 		return calloc(1, bytes);
-	if (bytes < GOMPI_SPARSE_LEAST) {
-		size_t lines = (bytes + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE;
-		void *p = aligned_alloc(GOMPI_LINE, lines);
+	if (bytes < GOMPI_SPARSE_MMAP_MIN_BYTES) {
+		size_t lines = (bytes + GOMPI_CACHE_LINE - 1) / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE;
+		void *p = aligned_alloc(GOMPI_CACHE_LINE, lines);
 		return p == NULL ? NULL : memset(p, 0, lines);
 	}
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -21,8 +21,8 @@ void *gompi_sparse_take(size_t bytes) {
 	return p;
 }
 
-void gompi_sparse_give(void *at, size_t bytes) {
-	if (bytes < GOMPI_SPARSE_LEAST)
+void gompi_sparse_free(void *at, size_t bytes) {
+	if (bytes < GOMPI_SPARSE_MMAP_MIN_BYTES)
 		free(at);
 	else if (at != NULL)
 		munmap(at, bytes);

@@ -9,12 +9,12 @@
 
 // Smaller arrays are ordinary heap memory: it is allocated and freed faster than a mapping, which costs system calls
 // and a page fault for each page.
-enum { GOMPI_SPARSE_LEAST = 64 << 10 };
+enum { GOMPI_SPARSE_MMAP_MIN_BYTES = 64 << 10 };
 
-// Returns n zeroed bytes, aligned to a cache line if they fill one; NULL if out of memory. gompi_sparse_give releases
-// them and needs the same size.
-void *gompi_sparse_take(size_t bytes);
-void gompi_sparse_give(void *at, size_t bytes);
+// Returns zeroed memory, aligned to a cache line if it fills one; NULL if out of memory. gompi_sparse_free releases it
+// and needs the same size.
+void *gompi_sparse_alloc(size_t bytes);
+void gompi_sparse_free(void *at, size_t bytes);
 
 #pragma GCC visibility pop
 #endif

@@ -2,7 +2,7 @@
 #ifndef GOMPI_STATE_H
 #define GOMPI_STATE_H
 
-#include "base/order.h"
+#include "base/atomics.h"
 
 struct gompi_state {
 	atomic_bool started;   // MPI_Init has been called

@@ -35,7 +35,7 @@ static inline void gompi_status_fill(MPI_Status *status, int source, int tag, in
 
 // Stores the empty status, whose MPI_ERROR is MPI_SUCCESS (MPI-5.0 3.7.3). Unlike in the status of an operation,
 // MPI_ERROR is part of it.
-static inline void gompi_status_empty(MPI_Status *status) {
+static inline void gompi_status_set_empty(MPI_Status *status) {
 	if (status == MPI_STATUS_IGNORE)
 		return;
 	gompi_status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);

@@ -8,48 +8,47 @@
 
 enum {
 	FIRST_ENTRIES = 64,
-	// between two uses of a number at least 2^LATE_BITS * (maximum number of entries) handles are created
-	LATE_BITS = 3,
+	// between two uses of a number, at least 2^REUSE_DELAY_BITS * (maximum number of entries) handles are created
+	REUSE_DELAY_BITS = 3,
 };
 
-// Guards all tables except those of struct gompi_handles, and the struct gompi_spares. Changes to them call Go anyway,
-// and are rare.
-static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+// Guards all tables except those of struct gompi_handles, and all struct gompi_free_list. Their changes are rare.
+static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 
 // Two entries, because a single entry could hold no value that belongs to another entry.
-struct gompi_table_entries gompi_table_nothing = {.mask = 1, .entry = {{.handle = 1}, {.handle = 0}}};
+struct gompi_table_entries gompi_table_empty = {.mask = 1, .entry = {{.handle = 1}, {.handle = 0}}};
 
 static uintptr_t handle_in(struct gompi_table_entry *e) { return gompi_load(&e->handle); }
 static void *object_in(struct gompi_table_entry *e) { return gompi_load(&e->object); }
 
 // Returns true if the handle in an entry is live.
 static bool is_live(struct gompi_table_entries *t, struct gompi_table_entry *e) {
-	return gompi_table_place(t, handle_in(e)) == e;
+	return gompi_table_entry_of(t, handle_in(e)) == e;
 }
 
 // Returns the number after which the next handle of an entry continues, with the bits above it.
-static uint32_t goes_on_after(struct gompi_table_entries *t, struct gompi_table_entry *e) {
+static uint32_t last_number_of(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return (uint32_t)(is_live(t, e) ? handle_in(e) : ~handle_in(e));
 }
 
-// Returns a table of twice as many entries as the S of old, with the same content; NULL if out of memory. Live handles
-// differ in the low bits of the new mask as they do in those of the old one. A free entry whose next handle continues
-// after number n becomes two: the one to which n belongs keeps n. The other gets n - S, the preceding number, so that
-// it continues with n + S, and the first one with n + 2S.
-static struct gompi_table_entries *twice(struct gompi_table_entries *old) {
-	bool first = old == &gompi_table_nothing;
+// Returns a table with twice the S entries of old and the same content; NULL if out of memory. Live handles also differ
+// in the low bits of the new mask. A free entry whose next handle continues after number n becomes two entries. The
+// entry to which n belongs keeps n, and its next handle is n + 2S. The other entry gets n - S, and its next handle is n
+// + S.
+static struct gompi_table_entries *grow_entries(struct gompi_table_entries *old) {
+	bool first = old == &gompi_table_empty;
 	uint32_t size = first ? FIRST_ENTRIES : 2 * ((uint32_t)old->mask + 1), i;
 	struct gompi_table_entries *new = malloc(sizeof *new + size * sizeof new->entry[0]);
 	if (new == NULL)
 		return NULL;
-	new->before = first ? NULL : old;
+	new->previous = first ? NULL : old;
 	new->mask = size - 1;
 	for (i = 0; i < size; i++) {
 		struct gompi_table_entry *e = &old->entry[i & old->mask];
-		uint32_t n = first ? i : goes_on_after(old, e);
+		uint32_t n = first ? i : last_number_of(old, e);
 		gompi_store(&new->entry[i].object, object_in(e));
 		if (((n ^ i) & new->mask) != 0 || first)
-			gompi_table_leave(&new->entry[i], first ? n - size : n - size / 2);
+			gompi_table_free_entry(&new->entry[i], first ? n - size : n - size / 2);
 		else
 			gompi_store(&new->entry[i].handle, is_live(old, e) ? handle_in(e) : ~(uintptr_t)n);
 	}
@@ -57,15 +56,15 @@ static struct gompi_table_entries *twice(struct gompi_table_entries *old) {
 }
 
 void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
-	pthread_mutex_lock(&mu);
-	struct gompi_table_entries *now = gompi_load(&t->now);
-	struct gompi_table_entry *e = gompi_table_place(now, handle);
-	while (now == &gompi_table_nothing || (is_live(now, e) && handle_in(e) != handle)) {
-		now = twice(now);
+	pthread_mutex_lock(&tables_lock);
+	struct gompi_table_entries *now = gompi_load(&t->entries);
+	struct gompi_table_entry *e = gompi_table_entry_of(now, handle);
+	while (now == &gompi_table_empty || (is_live(now, e) && handle_in(e) != handle)) {
+		now = grow_entries(now);
 		if (now == NULL)
 			break;
-		gompi_store_release(&t->now, now); // pairs with the acquire in gompi_table_get
-		e = gompi_table_place(now, handle);
+		gompi_store_release(&t->entries, now); // pairs with the acquire in gompi_table_get
+		e = gompi_table_entry_of(now, handle);
 	}
 	if (now == NULL) {
 		object = NULL;
@@ -75,30 +74,30 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 		gompi_store_release(&e->object, object); // after the free value of handle, which matches no lookup
 		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	}
-	pthread_mutex_unlock(&mu);
+	pthread_mutex_unlock(&tables_lock);
 	return object;
 }
 
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle) {
-	pthread_mutex_lock(&mu);
-	struct gompi_table_entry *e = gompi_table_place(gompi_load(&t->now), handle);
+	pthread_mutex_lock(&tables_lock);
+	struct gompi_table_entry *e = gompi_table_entry_of(gompi_load(&t->entries), handle);
 	void *object = NULL;
 	if (handle_in(e) == handle) {
 		object = object_in(e);
-		gompi_table_leave(e, (uint32_t)handle);
+		gompi_table_free_entry(e, (uint32_t)handle);
 	}
-	pthread_mutex_unlock(&mu);
+	pthread_mutex_unlock(&tables_lock);
 	return object;
 }
 
-void gompi_handles_open(struct gompi_handles *s, uint32_t above, uint32_t numbers) {
-	*s = (struct gompi_handles){.table = {&gompi_table_nothing}, .above = above, .numbers = numbers};
+void gompi_handles_open(struct gompi_handles *s, uint32_t kind_bits, uint32_t max_number) {
+	*s = (struct gompi_handles){.table = {&gompi_table_empty}, .kind_bits = kind_bits, .max_number = max_number};
 }
 
 struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s) {
-	struct gompi_table_entries *old = gompi_load(&s->table.now), *t = NULL;
-	if (old->mask + 1 <= s->numbers >> LATE_BITS)
-		t = twice(old);
+	struct gompi_table_entries *old = gompi_load(&s->table.entries), *t = NULL;
+	if (old->mask + 1 <= s->max_number >> REUSE_DELAY_BITS)
+		t = grow_entries(old);
 	uint32_t *ring = t != NULL ? malloc((t->mask + 1) * sizeof *ring) : NULL;
 	if (ring == NULL) {
 		free(t);
@@ -106,27 +105,29 @@ struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s) {
 	}
 	const struct gompi_handles before = *s;
 	uint32_t half = ((uint32_t)t->mask + 1) / 2;
-	s->ring = ring;
-	s->first = s->next = 0;
-	s->few = half;
-	if (t->before == NULL)
+	s->free_ring = ring;
+	s->free_head = s->free_tail = 0;
+	s->grow_threshold = half;
+	if (t->previous == NULL)
 		for (uint32_t i = 0; i <= t->mask; i++)
-			gompi_handles_push(s, t, &t->entry[i]);
+			gompi_handles_push_free(s, t, &t->entry[i]);
 	else
 		for (uint32_t i = 0; i < half; i++)
-			gompi_handles_push(s, t, &t->entry[(goes_on_after(old, &old->entry[i]) & t->mask) ^ half]);
-	for (uint32_t i = before.first; i != before.next; i++) {
-		struct gompi_table_entry *e = (struct gompi_table_entry *)((char *)old + before.ring[i & old->mask]);
-		gompi_handles_push(s, t, gompi_table_place(t, ~handle_in(e)));
+			gompi_handles_push_free(s, t,
+						&t->entry[(last_number_of(old, &old->entry[i]) & t->mask) ^ half]);
+	for (uint32_t i = before.free_head; i != before.free_tail; i++) {
+		struct gompi_table_entry *e =
+			(struct gompi_table_entry *)((char *)old + before.free_ring[i & old->mask]);
+		gompi_handles_push_free(s, t, gompi_table_entry_of(t, ~handle_in(e)));
 	}
-	free(before.ring);
-	gompi_store_release(&s->table.now, t); // pairs with the acquire in gompi_table_get
+	free(before.free_ring);
+	gompi_store_release(&s->table.entries, t); // pairs with the acquire in gompi_table_get
 	return t;
 }
 
 void gompi_handles_trim(struct gompi_handles *s) {
 	enum { PAGE = 4096 };
-	for (struct gompi_table_entries *t = gompi_load(&s->table.now)->before; t != NULL; t = t->before) {
+	for (struct gompi_table_entries *t = gompi_load(&s->table.entries)->previous; t != NULL; t = t->previous) {
 		uintptr_t from = ((uintptr_t)t->entry + PAGE - 1) & -(uintptr_t)PAGE,
 			  to = (uintptr_t)&t->entry[t->mask + 1] & -(uintptr_t)PAGE;
 		if (from < to)
@@ -136,26 +137,26 @@ void gompi_handles_trim(struct gompi_handles *s) {
 }
 
 void gompi_handles_close(struct gompi_handles *s) {
-	free(s->ring);
-	struct gompi_table_entries *t = gompi_load(&s->table.now), *before;
-	for (; t != NULL && t != &gompi_table_nothing; t = before) {
-		before = t->before;
+	free(s->free_ring);
+	struct gompi_table_entries *t = gompi_load(&s->table.entries), *before;
+	for (; t != NULL && t != &gompi_table_empty; t = before) {
+		before = t->previous;
 		free(t);
 	}
 }
 
-void *gompi_spares_take(struct gompi_spares *s) {
-	pthread_mutex_lock(&mu);
-	char *object = s->first;
+void *gompi_free_list_alloc(struct gompi_free_list *s) {
+	pthread_mutex_lock(&tables_lock);
+	char *object = s->head;
 	if (object != NULL)
-		memcpy(&s->first, object + s->next, sizeof s->first);
-	pthread_mutex_unlock(&mu);
-	return object != NULL ? object : calloc(1, s->bytes);
+		memcpy(&s->head, object + s->link_offset, sizeof s->head);
+	pthread_mutex_unlock(&tables_lock);
+	return object != NULL ? object : calloc(1, s->object_bytes);
 }
 
-void gompi_spares_give(struct gompi_spares *s, void *object) {
-	pthread_mutex_lock(&mu);
-	memcpy((char *)object + s->next, &s->first, sizeof s->first);
-	s->first = object;
-	pthread_mutex_unlock(&mu);
+void gompi_free_list_put(struct gompi_free_list *s, void *object) {
+	pthread_mutex_lock(&tables_lock);
+	memcpy((char *)object + s->link_offset, &s->head, sizeof s->head);
+	s->head = object;
+	pthread_mutex_unlock(&tables_lock);
 }

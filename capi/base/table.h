@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/order.h"
+#include "base/atomics.h"
 
 // A free entry holds a value whose low bits are the index of another entry, so no lookup matches it. The value is the
 // complement of the number after which the next handle of this entry continues.
@@ -19,150 +19,150 @@ struct gompi_table_entry {
 _Static_assert(sizeof(uintptr_t) == 8, "a number and an entry");
 
 struct gompi_table_entries {
-	struct gompi_table_entries *before; // the outgrown table with half as many entries; NULL if there is none
-	uintptr_t mask;                     // mask of the low bits that are the index of the entry
+	struct gompi_table_entries *previous; // the outgrown table with half as many entries; NULL if there is none
+	uintptr_t mask;                       // mask of the low bits that are the index of the entry
 	struct gompi_table_entry entry[];
 };
 
 // A table that becomes too small is replaced, and the old one stays unchanged. A thread that still reads the old one
 // holds no handle that was created later.
 struct gompi_table {
-	struct gompi_table_entries *_Atomic now; // the release store publishes the entries
+	struct gompi_table_entries *_Atomic entries; // the release store publishes the entries
 };
 
 // A table whose handles C creates, by core/handle's rule. It never shrinks. The owner's lock guards changes.
 struct gompi_handles {
 	struct gompi_table table;
-	uint32_t above;   // the bits of each handle above its number
-	uint32_t numbers; // the largest number, 2^k - 1
+	uint32_t kind_bits;  // the bits of each handle above its number
+	uint32_t max_number; // the largest number, 2^k - 1
 	// FIFO of free entries, in the order of their release: byte offsets from the start of the entries' memory, in a
 	// ring buffer of as many elements as there are entries. It is not a list linked through the entries, because
 	// each call would then wait for one more memory access.
-	uint32_t *ring, first, next; // index of the first free entry, and behind the last one
-	uint32_t few;                // the table should grow when at most few entries are free
+	uint32_t *free_ring, free_head, free_tail; // index of the first free entry, and behind the last one
+	uint32_t grow_threshold;                   // the table grows when at most this many entries are free
 };
 
 // Free list of objects of one kind. Objects are never returned to the system, so a late call with a stale handle still
 // reads valid memory.
-struct gompi_spares {
-	size_t bytes, next; // size of an object; offset in it of the link to the next one
-	void *first;
+struct gompi_free_list {
+	size_t object_bytes, link_offset; // size of an object; offset in it of the link to the next one
+	void *head;
 };
 
 // The number of objects of a kind. The owner's lock guards it.
-struct gompi_crowd {
-	int64_t live, most; // most: maximum of live since memory was last returned to the system
+struct gompi_live_count {
+	int64_t live, peak; // peak: maximum of live since memory was last returned to the system
 };
 
-static inline void gompi_crowd_more(struct gompi_crowd *c) {
-	if (++c->live > c->most)
-		c->most = c->live;
+static inline void gompi_live_count_inc(struct gompi_live_count *c) {
+	if (++c->live > c->peak)
+		c->peak = c->live;
 }
 
-// gompi_crowd_less counts an object less. It returns true once when live has fallen to an eighth of most, if most is at
-// least many: then it is worthwhile to return memory to the system.
-static inline bool gompi_crowd_less(struct gompi_crowd *c) {
-	const int64_t many = 65536;
-	if (--c->live > c->most / 8 || c->most < many)
+// Decrements the count. Returns true once when live has fallen to an eighth of peak, if peak is at least min_peak: then
+// it is worthwhile to return memory to the system.
+static inline bool gompi_live_count_dec(struct gompi_live_count *c) {
+	const int64_t min_peak = 65536;
+	if (--c->live > c->peak / 8 || c->peak < min_peak)
 		return false;
-	c->most = c->live;
+	c->peak = c->live;
 	return true;
 }
 
 #pragma GCC visibility push(hidden)
 
 // The content of every table before the first object is stored.
-extern struct gompi_table_entries gompi_table_nothing;
+extern struct gompi_table_entries gompi_table_empty;
 
-// gompi_table_place returns the entry to which a handle belongs.
-static inline struct gompi_table_entry *gompi_table_place(struct gompi_table_entries *t, uintptr_t handle) {
+// Returns the entry to which a handle belongs.
+static inline struct gompi_table_entry *gompi_table_entry_of(struct gompi_table_entries *t, uintptr_t handle) {
 	return &t->entry[handle & t->mask];
 }
 
-// gompi_table_find returns the entry of a handle, or NULL.
+// Returns the entry of a handle, or NULL.
 static inline struct gompi_table_entry *gompi_table_find(struct gompi_table *t, uintptr_t handle) {
 	// acquire: pairs with the release in gompi_table_put
-	struct gompi_table_entry *e = gompi_table_place(gompi_load_acquire(&t->now), handle);
+	struct gompi_table_entry *e = gompi_table_entry_of(gompi_load_acquire(&t->entries), handle);
 	// acquire: pairs with the release where the entry is filled
-	return __builtin_expect(gompi_is(&e->handle, handle), 1) ? e : NULL;
+	return __builtin_expect(gompi_equals_acquire(&e->handle, handle), 1) ? e : NULL;
 }
 
-// gompi_table_in returns the object of an entry that gompi_table_find has returned.
-static inline void *gompi_table_in(struct gompi_table_entry *e) {
+// Returns the object of an entry that gompi_table_find has returned.
+static inline void *gompi_table_object(struct gompi_table_entry *e) {
 	void *object = gompi_load(&e->object);
 	if (object == NULL)
 		__builtin_unreachable(); // so that callers' tests for NULL cost nothing here
 	return object;
 }
 
-// gompi_table_get returns the object of a handle, or NULL.
+// Returns the object of a handle, or NULL.
 static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
 	struct gompi_table_entry *e = gompi_table_find(t, handle);
-	return __builtin_expect(e == NULL, 0) ? NULL : gompi_table_in(e);
+	return __builtin_expect(e == NULL, 0) ? NULL : gompi_table_object(e);
 }
 
-// gompi_table_put stores an object, which must not be NULL, for a handle unless the handle already has one. Returns the
-// object stored for the handle, or NULL if out of memory.
+// Stores an object, which must not be NULL, for a handle unless the handle already has one. Returns the object stored
+// for the handle, or NULL if out of memory.
 void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
-// gompi_table_remove removes the object of a handle and returns it, or NULL if there is none.
+// Removes the object of a handle and returns it, or NULL if there is none.
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
 
-// gompi_handles_open initializes an empty table.
-void gompi_handles_open(struct gompi_handles *s, uint32_t above, uint32_t numbers);
-// gompi_handles_grow doubles the number of entries if there is memory. Returns the current entries.
+// Initializes an empty table.
+void gompi_handles_open(struct gompi_handles *s, uint32_t kind_bits, uint32_t max_number);
+// Doubles the number of entries if there is memory. Returns the current entries.
 __attribute__((cold)) struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s);
-// gompi_handles_trim returns to the system the pages of outgrown tables, and the freed memory that the C library keeps.
-// It is called when gompi_crowd_less returns true. A thread that still reads an outgrown table finds zeros, which match
-// no handle except 0.
+// Returns to the system the pages of outgrown tables, and the freed memory that the C library keeps. It is called when
+// gompi_live_count_dec returns true. A thread that still reads an outgrown table finds zeros, which match no handle
+// except 0.
 void gompi_handles_trim(struct gompi_handles *s);
-// gompi_handles_close frees the memory of the table.
+// Frees the memory of the table.
 void gompi_handles_close(struct gompi_handles *s);
 
-// gompi_table_leave makes an entry free. A thread that reads the entry concurrently may still get the old object.
-static inline void gompi_table_leave(struct gompi_table_entry *e, uint32_t number) {
+// Makes an entry free. A thread that reads the entry concurrently may still get the old object.
+static inline void gompi_table_free_entry(struct gompi_table_entry *e, uint32_t number) {
 	gompi_store(&e->handle, ~(uintptr_t)number);
 }
 
-// gompi_handles_free returns the number of free entries.
-static inline uint32_t gompi_handles_free(const struct gompi_handles *s) { return s->next - s->first; }
+// Returns the number of free entries.
+static inline uint32_t gompi_handles_free_count(const struct gompi_handles *s) { return s->free_tail - s->free_head; }
 
-// gompi_handles_push appends an entry to the free entries.
-static inline void gompi_handles_push(struct gompi_handles *s, struct gompi_table_entries *t,
-				      struct gompi_table_entry *e) {
-	s->ring[s->next++ & t->mask] = (uint32_t)((char *)e - (char *)t);
+// Appends an entry to the free entries.
+static inline void gompi_handles_push_free(struct gompi_handles *s, struct gompi_table_entries *t,
+					   struct gompi_table_entry *e) {
+	s->free_ring[s->free_tail++ & t->mask] = (uint32_t)((char *)e - (char *)t);
 }
 
-// gompi_handles_add returns a handle for an object; 0 if out of memory or if the maximum number of handles is live.
+// Returns a handle for an object; 0 if out of memory or if the maximum number of handles is live.
 static inline uintptr_t gompi_handles_add(struct gompi_handles *s, void *object) {
-	struct gompi_table_entries *t = gompi_load(&s->table.now);
-	if (__builtin_expect(gompi_handles_free(s) <= s->few, 0)) {
+	struct gompi_table_entries *t = gompi_load(&s->table.entries);
+	if (__builtin_expect(gompi_handles_free_count(s) <= s->grow_threshold, 0)) {
 		t = gompi_handles_grow(s);
-		if (gompi_handles_free(s) == 0)
+		if (gompi_handles_free_count(s) == 0)
 			return 0;
 	}
-	struct gompi_table_entry *e = (struct gompi_table_entry *)((char *)t + s->ring[s->first++ & t->mask]);
+	struct gompi_table_entry *e = (struct gompi_table_entry *)((char *)t + s->free_ring[s->free_head++ & t->mask]);
 	uint32_t was = ~(uint32_t)gompi_load(&e->handle);
-	uintptr_t handle = s->above | ((was + (uint32_t)t->mask + 1) & s->numbers);
+	uintptr_t handle = s->kind_bits | ((was + (uint32_t)t->mask + 1) & s->max_number);
 	gompi_store(&e->object, object);
 	gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	return handle;
 }
 
-// gompi_handles_leave removes the live handle of an entry that its owner has found under the lock.
-static inline void gompi_handles_leave(struct gompi_handles *s, struct gompi_table_entry *e, uintptr_t handle) {
-	gompi_table_leave(e, (uint32_t)handle);
-	gompi_handles_push(s, gompi_load(&s->table.now), e);
+// Removes the live handle of an entry that its owner has found under the lock.
+static inline void gompi_handles_remove_entry(struct gompi_handles *s, struct gompi_table_entry *e, uintptr_t handle) {
+	gompi_table_free_entry(e, (uint32_t)handle);
+	gompi_handles_push_free(s, gompi_load(&s->table.entries), e);
 }
 
-// gompi_handles_remove removes a live handle.
+// Removes a live handle.
 static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handle) {
-	gompi_handles_leave(s, gompi_table_place(gompi_load(&s->table.now), handle), handle);
+	gompi_handles_remove_entry(s, gompi_table_entry_of(gompi_load(&s->table.entries), handle), handle);
 }
 
-// gompi_spares_take returns an object from the free list, with its former content, or a new zeroed object; NULL if out
-// of memory. gompi_spares_give puts an object on the free list.
-void *gompi_spares_take(struct gompi_spares *s);
-void gompi_spares_give(struct gompi_spares *s, void *object);
+// Returns an object from the free list, with its former content, or a new zeroed object; NULL if out of memory.
+void *gompi_free_list_alloc(struct gompi_free_list *s);
+// Puts an object on the free list.
+void gompi_free_list_put(struct gompi_free_list *s, void *object);
 
 #pragma GCC visibility pop
 #endif

@@ -1,7 +1,7 @@
 // All constants of waiting: how often to check a condition, when to yield the core, when to sleep. Each has its reason
 // and its measurement, from a virtual machine with two cores on which idle cores are switched off; docs/RATIONALE.md
-// has more. Constants without a measurement follow from their reason. Times are in nanoseconds. A "look" is one check
-// of the condition, which takes some nanoseconds.
+// has more. Constants without a measurement follow from their reason. Times are in nanoseconds. A constant _POLLS is a
+// number of checks of the condition; each takes some nanoseconds.
 #ifndef GOMPI_TUNING_H
 #define GOMPI_TUNING_H
 
@@ -11,115 +11,118 @@ enum {
 	// Checks before anything else: a partner on another core answers within some 100 ns. With 500, four messages
 	// each way take 620 ns instead of 700 ns. But a thread in these checks is not registered as a poller, so its
 	// progress thread is woken: two strided messages of 64 KiB each way take 62 us instead of 33.
-	GOMPI_QUIET_LOOKS = 200,
+	GOMPI_QUIET_POLLS = 200,
 	// Further checks with a processor pause between them, before each check yields the core: until then a partner
 	// on the same core cannot run. With yields, two processes that share a core answer each other in 9 us instead
 	// of 100.
-	GOMPI_PAUSED_LOOKS = 32,
-	// Checks without a pause after something has been served: the next operation of a series comes within 200 ns or
-	// not at all, and a yield would make each operation wait for it. The progress thread does the same.
-	GOMPI_EAGER_LOOKS = 100,
-	// The check at which a wait counts as lasting, after some 20 us: receivers are then notified that a thread
-	// waits for them. With a smaller value every second message of a ping-pong of 16 KiB wakes a progress thread
-	// and takes 9 us instead of 5.
-	GOMPI_LASTING_LOOKS = 256,
+	GOMPI_PAUSED_POLLS = 32,
+	// Checks without a pause after something has been served: the next operation of a series arrives within 200 ns
+	// or not at all, and a yield would make each operation wait for it. The progress thread does the same.
+	GOMPI_EAGER_POLLS = 100,
+	// The check at which a wait counts as long, after some 20 us: receivers are then notified that a thread waits
+	// for them. With a smaller value every second message of a ping-pong of 16 KiB wakes a progress thread and
+	// takes 9 us instead of 5.
+	GOMPI_LONG_WAIT_POLLS = 256,
 	// Polling time before the thread sleeps. To wake a thread takes 100 us or more. Two processes that wait for
-	// each other alternately must not send each other to sleep, else 64 messages take 230 us instead of 20.
+	// each other alternately must not sleep, else 64 messages take 230 us instead of 20.
 	GOMPI_WAIT_POLL_NS = 400000,
-	// If a yield returns only after this time, the core went to a compute-bound thread, of this job or another, and
-	// each further yield would do the same. So the thread sleeps, and is woken in time. With two endless loops
+	// If a yield returns only after this time, a compute-bound thread of this or another job ran on the core, and
+	// would do so after each further yield. So the thread sleeps, and is woken in time. With two endless loops
 	// beside it, a program that orders accesses through malloc windows (litmus/order_raw) takes 0.2 s instead of 1
 	// to 3.
 	GOMPI_LONG_YIELD_NS = 100000,
-	// Maximum sleep, after which the thread checks that the other processes live: one kill(2) for each process of
-	// the node.
-	GOMPI_WAIT_SLICE_NS = 200000000,
+	// Maximum sleep, after which the thread checks that the other processes are alive: one kill(2) for each process
+	// of the node.
+	GOMPI_WAIT_MAX_SLEEP_NS = 200000000,
 
 	// --- Checks before a wait, for an event that another core is about to cause. None if there are fewer cores
 	// than processes: the other process may need this core.
 
-	// At a mutex inside the process: its critical sections are shorter, unless the lock holder has lost its core.
-	GOMPI_MUTEX_LOOKS = 100,
+	// At a mutex inside the process: its critical sections are shorter, unless the lock holder has been
+	// descheduled.
+	GOMPI_MUTEX_POLLS = 100,
 	// At the partner's word in a barrier, before the check whether the partner sleeps. That check needs the
 	// preceding stores to have left this core.
-	GOMPI_BARRIER_LOOKS = 100,
+	GOMPI_BARRIER_POLLS = 100,
 	// At a buffer of a shared-memory collective: checks before this member wakes the others (for the same reason),
 	// then checks before the wait serves and yields. Together some microseconds, in which other members copy the
 	// data of a buffer.
-	GOMPI_SLOT_LOOKS_AT_ONCE = 200,
-	GOMPI_SLOT_LOOKS = 5000,
+	GOMPI_SHM_POLLS_BEFORE_WAKE = 200,
+	GOMPI_SHM_POLLS = 5000,
 	// At a full inbox: when two processes both send first, each drains its own inbox meanwhile, within some
 	// microseconds. A send that stays pending costs 3 us. With 64 messages of 16 KiB posted each way, one message
 	// each way takes 1.7 us instead of 2.6.
-	GOMPI_ROOM_LOOKS = 200,
-	// At the answer of a ring: a microsecond, within which a polling target answers. For a target that does not
-	// poll, the next transfers use system calls: 540 ns instead of 4,500.
-	GOMPI_ACK_LOOKS = 400,
+	GOMPI_INBOX_FULL_POLLS = 200,
+	// At the answer of a ring: about a microsecond, within which a polling target answers. For a target that does
+	// not poll, the next transfers use system calls: 540 ns instead of 4,500.
+	GOMPI_ACK_POLLS = 400,
 	// Attempts to acquire a member's lock before the thread draws a ticket: a queue hands the lock over at each
 	// unlock, which costs a cache line transfer or a context switch. With these attempts a contended lock with a
 	// fetch_and_op stays below 100 ns. On an oversubscribed node each attempt yields the core.
 	GOMPI_LOCK_TRIES = 1000,
-	GOMPI_LOCK_TRIES_OVERSUBSCRIBED = 2,
+	GOMPI_LOCK_TRIES_OVERSUB = 2,
 	// At the lock of a large accumulate and at the activity flags of small ones, before the thread yields at each
-	// check. At the lock, it sleeps after as many yields. An element takes 2.5 ns, a change of mode 10 us.
-	GOMPI_MODE_LOOKS = 200,
-	// At an activity flag, between checks whether its process lives: one kill(2) for each process of the node.
-	GOMPI_MARK_LOOKS = 10000,
+	// check. At the lock, it sleeps after as many yields. An update of an element takes 2.5 ns, a change of mode 10
+	// us.
+	GOMPI_MODE_POLLS = 200,
+	// At an activity flag, between checks whether its process is alive: one kill(2) for each process of the node.
+	GOMPI_ACTIVITY_POLLS = 10000,
 	// At a table of attached memory that its owner is changing.
-	GOMPI_TABLE_LOOKS = 1000,
+	GOMPI_ATTACHED_TABLE_POLLS = 1000,
 
 	// --- Programs that wait by calling MPI repeatedly (poll.c)
 
 	// Consecutive calls that found nothing, after which the core is yielded. Otherwise each hand-over costs a time
 	// slice: litmus/queue_lock with 4 ranks on 2 cores takes 0.03 s instead of 0.25.
 	GOMPI_POLL_CALLS = 16,
-	// With a core for each process, yield only after this time, and only at this number of calls: the answer comes
-	// from another core, and soon, and a yield costs as much as 20 calls.
-	GOMPI_PATIENCE_NS = 200000,
-	GOMPI_PATIENT_CALLS = 256,
-	// Flushes between checks of the clock, and the minimum time between two flushes that yield. Flushes may be
-	// work, which a context switch at each, some 2 us, would slow down; with these values it is a few percent.
-	GOMPI_FLUSHES = 32,
-	GOMPI_FLUSH_NS = 50000,
-	// MPI_Test that found nothing: each time a thread has made this many such calls, they count as a wait that
-	// lasts.
-	GOMPI_TESTS_TO_WAIT = 1024,
+	// With a core for each process, yield only after this time, and only once in this number of calls: the answer
+	// comes soon from another core, and a yield costs as much as 20 calls.
+	GOMPI_POLL_YIELD_NS = 200000,
+	GOMPI_POLL_YIELD_CALLS = 256,
+	// Flushes between checks of the clock, and the minimum time between two flushes that yield. A flush may belong
+	// to useful work, and a context switch costs some 2 us. With these values the cost is a few percent.
+	GOMPI_FLUSHES_PER_CHECK = 32,
+	GOMPI_FLUSH_YIELD_NS = 50000,
+	// Calls of MPI_Test that found nothing: each time a thread has made this many of them, they count as a long
+	// wait.
+	GOMPI_TESTS_PER_LONG_WAIT = 1024,
 
-	// --- The progress thread of the rings (transport/serve.c)
+	// --- The progress thread of the rings (transport/progress_thread.c)
 
 	// Polling time after an operation before the thread sleeps; for a series, twice the last interval between
 	// operations. With pauses of 100 us between them, operations take 2 us instead of 40.
-	GOMPI_PROGRESS_NS = 50000,
+	GOMPI_PROGRESS_POLL_NS = 50000,
 	// Checks between two yields: the system may run the thread on the origin's core, and without yields a series of
 	// fetches takes 45 us for each. On an oversubscribed node the thread yields at each check, and polls for this
 	// number of checks.
-	GOMPI_PROGRESS_LOOKS = 16,
-	GOMPI_PROGRESS_LOOKS_OVERSUBSCRIBED = 20,
+	GOMPI_PROGRESS_POLLS = 16,
+	GOMPI_PROGRESS_POLLS_OVERSUB = 20,
 	// Maximum sleep, after which the thread polls once without a doorbell. This should never be needed.
 	GOMPI_PROGRESS_SLEEP_NS = 1000000000,
 
-	// --- Nonblocking collectives (coll/pieces.c, message/plan.c)
+	// --- Nonblocking collectives (coll/nbc_data.c, message/plan.c)
 
-	// Size in bytes from which progress threads are woken immediately, not only when a wait lasts, if there are
+	// Size in bytes from which progress threads are woken immediately, not only during a long wait, if there are
 	// cores for them: waking costs some microseconds, and 130 us if no core is free.
-	GOMPI_MUCH = 256 << 10,
+	GOMPI_WAKE_PROGRESS_BYTES = 256 << 10,
 
 	// --- The progress thread of the network (fabric/progress_thread.c)
 
-	// Polling time after an event. Longer while application threads wait, so that their core is free: to wake the
-	// thread takes longer than an operation. A round trip of a record takes 11 us in a series, 65 us after a pause.
-	GOMPI_NET_SERIES_NS = 50000,
-	GOMPI_NET_SERIES_SPARE_NS = 200000,
+	// Polling time after an event; the longer time applies while application threads wait, so that their core is
+	// idle. Waking the thread takes longer than an operation. A round trip of a record takes 11 us in a series, 65
+	// us after a pause.
+	GOMPI_NET_POLL_NS = 50000,
+	GOMPI_NET_POLL_IDLE_CORE_NS = 200000,
 	// Checks that found nothing, after which further checks yield the core: the sender may wait for it.
-	GOMPI_NET_OFFER_LOOKS = 16,
+	GOMPI_NET_POLLS_BEFORE_YIELD = 16,
 	// Sleep time while other threads poll. An idle process uses 50 us of a core per second.
-	GOMPI_NET_ROUND_NS = 300000,
-	// Between checks while something waits for a provider: to establish a connection takes several checks, or it
-	// never succeeds.
+	GOMPI_NET_SLEEP_NS = 300000,
+	// Time between checks while an operation waits for a provider, which starts with the first value and grows to
+	// the second. A connection needs several checks, or is never established.
 	GOMPI_NET_RETRY_NS = 50000,
-	GOMPI_NET_RETRY_MOST_NS = 5000000,
+	GOMPI_NET_RETRY_MAX_NS = 5000000,
 	// Sleep time if the provider cannot signal arrivals.
-	GOMPI_NET_BLIND_NS = 1000000,
+	GOMPI_NET_UNSIGNALED_NS = 1000000,
 };
 
 #endif

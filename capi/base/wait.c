@@ -1,16 +1,17 @@
 // Waiting, waking, and the sleep of the progress thread.
 //
-//	sleeper: seen = wake; sleeping = 1; membarrier(2); if the condition holds: done; futex_wait(wake, seen)
-//	waker:   make the condition true; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+//	sleeper: seen = wake_seq; has_sleepers = 1; membarrier(2);
+//	         if the condition holds: done; futex_wait(wake_seq, seen)
+//	waker:   make the condition true; if swap(has_sleepers, 0) == 1 { wake_seq++; futex_wake(wake_seq, all) }
 //
 // If a process of the node has no membarrier(2), both sides use a full fence instead: the waker has one before the
 // swap.
 //
-// Any number of threads may sleep on one word, for different conditions; a wake-up makes all of them check again. A
-// waker that clears `sleeping` changes `wake` after the sleeper has read it, so no thread sleeps while `sleeping` is
-// clear. The sleeper must therefore read `wake` before it sets `sleeping`. Otherwise a waker for another condition
-// could run in between. The sleeper would then sleep on the new value of `wake` with `sleeping` clear, and no waker
-// would wake it.
+// Any number of threads may sleep on one word, for different conditions; a wake-up makes all of them check again. The
+// sleeper must read wake_seq before it sets has_sleepers. A waker that then clears has_sleepers changes wake_seq later
+// than that read, so futex_wait returns at once. In the opposite order, a waker for another condition could run between
+// the two steps. The thread would then sleep on the new value of wake_seq with has_sleepers clear, and no waker would
+// wake it.
 #define _GNU_SOURCE
 #include "base/wait.h"
 
@@ -24,55 +25,54 @@
 #include <unistd.h>
 
 #include "base/abi.h"
-#include "base/call.h"
-#include "base/loss.h"
+#include "base/call_name.h"
+#include "base/failure.h"
 #include "base/tuning.h"
-#include "base/up.h"
+#include "base/go_callbacks.h"
 
 // A wait first polls for some microseconds if there is a core for each process: a partner on another core usually
-// answers within that time. Then it yields its core between checks. That costs little if no other thread wants the
-// core, and the partner may need this core, since systems run processes on one core even if another is idle. Then it
-// sleeps. The durations are in tuning.h.
+// answers within that time. Then it yields its core between checks. A yield is cheap if no other thread wants the core.
+// The partner may need this core, because systems run two processes on one core even if another core is idle. Finally
+// the wait sleeps. The durations are in tuning.h.
 //
-// A wait that has served something polls without pause for the next operation of a series, which comes within 200 ns or
-// not at all. A yield takes longer, and would delay each operation of the series.
+// A wait that has served something polls without pause for the next operation of a series, which arrives within 200 ns
+// or not at all. A yield takes longer, and would delay each operation of the series.
 
-void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns) {
+void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns) {
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
 	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
-// Yields the core at the time *now, and updates *now. Returns true if another thread has kept the core for long.
-bool gompi_yield_long(int64_t *now) {
+bool gompi_yield_timed(int64_t *now) {
 	int64_t before = *now;
 	sched_yield();
 	*now = gompi_now_ns();
-	return *now - before >= gompi_node.policy.long_yield;
+	return *now - before >= gompi_node.policy.long_yield_ns;
 }
 
 void gompi_wake_sleepers(struct gompi_waitword *w) {
-	if (gompi_swap_total(&w->sleeping, 0) == 0)
+	if (gompi_swap_seq_cst(&w->has_sleepers, 0) == 0)
 		return;
-	gompi_add_total(&w->wake, 1);
-	syscall(SYS_futex, &w->wake, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+	gompi_add_seq_cst(&w->wake_seq, 1);
+	syscall(SYS_futex, &w->wake_seq, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 }
 
-void gompi_doorbell(struct gompi_cell *c) {
+void gompi_cell_ring_doorbell(struct gompi_cell *c) {
 	gompi_full_fence();
-	if (gompi_load(&c->pollers) > 0)
+	if (gompi_load(&c->poller_count) > 0)
 		return;
-	if (gompi_load(&c->thread_sleeps) == 0 || gompi_swap_total(&c->thread_sleeps, 0) == 0)
+	if (gompi_load(&c->progress_sleeps) == 0 || gompi_swap_seq_cst(&c->progress_sleeps, 0) == 0)
 		return;
-	gompi_add_total(&c->doorbell, 1);
+	gompi_add_seq_cst(&c->doorbell, 1);
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 // Reserves a free wait record with an index in [first, end) for this thread. Returns its index, or end if none is free.
-static int take_wait_record(struct gompi_cell *me, int first, int end) {
+static int reserve_wait_record(struct gompi_cell *me, int first, int end) {
 	for (int i = first; i < end; i++) {
 		uint32_t state = RECORD_FREE;
-		if (gompi_load(&me->waits[i].state) == RECORD_FREE &&
-		    gompi_change_once(&me->waits[i].state, &state, RECORD_TAKEN))
+		if (gompi_load(&me->wait_records[i].state) == RECORD_FREE &&
+		    gompi_cas_strong(&me->wait_records[i].state, &state, RECORD_RESERVED))
 			return i;
 	}
 	return end;
@@ -81,7 +81,7 @@ static int take_wait_record(struct gompi_cell *me, int first, int end) {
 // Returns true if this process knows processes of other jobs, which may end its waits.
 static bool knows_other_jobs(void) {
 	const struct gompi_processes *p = gompi_node.processes;
-	const int n = gompi_processes_n(p);
+	const int n = gompi_processes_count(p);
 	return n > 0 && gompi_process(p, n - 1)->job != 0;
 }
 
@@ -95,250 +95,254 @@ static void write_text(_Atomic char *to, size_t size, const char *text) {
 }
 
 // Writes the fields that may change during a wait.
-static void write_missing(struct gompi_wait_record *r, const struct gompi_told *t) {
-	gompi_store(&r->lacks, t->lacks);
-	for (int i = 0; i < GOMPI_TOLD_MISSING; i++)
-		gompi_store(&r->missing[i], t->missing[i]);
+static void write_pending_members(struct gompi_wait_record *r, const struct gompi_wait_details *t) {
+	gompi_store(&r->pending_count, t->pending_count);
+	for (int i = 0; i < GOMPI_WAIT_MISSING_WORDS; i++)
+		gompi_store(&r->missing_bitmap[i], t->missing_bitmap[i]);
 }
 
 // Writes the record of a wait, or of one of the events that may end it, and publishes it.
-static void write_record(struct gompi_wait_record *r, const struct gompi_waiting *what, struct gompi_told *t,
-			 int part_of, int parts) {
+static void write_record(struct gompi_wait_record *r, const struct gompi_wait_desc *desc, struct gompi_wait_details *t,
+			 int parent_record, int event_count) {
 	static _Thread_local int thread;
 	if (thread == 0)
 		thread = (int)syscall(SYS_gettid);
-	gompi_store(&r->peer, what->peer);
-	gompi_store(&r->object, what->object);
-	write_text(r->call, sizeof r->call, what->call);
+	gompi_store(&r->peer, desc->peer);
+	gompi_store(&r->object, desc->object);
+	write_text(r->call, sizeof r->call, desc->call);
 	gompi_store(&r->thread, thread);
-	gompi_add(&r->number, 1);
-	gompi_store(&r->tag, what->tag);
-	gompi_store(&r->reason, what->reason | (what->all ? TOLD_ALL : 0u) | (knows_other_jobs() ? TOLD_FOREIGN : 0u));
-	gompi_services_tell(what, t);
+	gompi_add(&r->wait_count, 1);
+	gompi_store(&r->tag, desc->tag);
+	gompi_store(&r->reason, desc->reason | (desc->depends_on_all ? WAIT_RECORD_ALL : 0u) |
+					(knows_other_jobs() ? WAIT_RECORD_OTHER_JOBS : 0u));
+	gompi_fill_wait_details(desc, t);
 	gompi_store(&r->id, t->id);
-	gompi_store(&r->members, t->members);
+	gompi_store(&r->member_count, t->member_count);
 	gompi_store(&r->stride, t->stride);
-	for (int i = 0; i < GOMPI_TOLD_MEMBERS; i++)
+	for (int i = 0; i < GOMPI_WAIT_RECORD_MEMBERS; i++)
 		gompi_store(&r->member[i], t->member[i]);
-	for (int i = 0; i < GOMPI_TOLD_NAME; i++)
+	for (int i = 0; i < GOMPI_WAIT_RECORD_NAME_BYTES; i++)
 		gompi_store(&r->name[i], t->name[i]);
 	write_text(r->operation, sizeof r->operation, t->operation);
-	write_missing(r, t);
-	gompi_store(&r->crossing, gompi_crossing);
-	gompi_store(&r->part_of, part_of);
-	gompi_store(&r->parts, parts);
-	gompi_store_release(&r->state, RECORD_TOLD); // pairs with the acquire in the reader
+	write_pending_members(r, t);
+	gompi_store(&r->go_caller_frame, gompi_go_caller_frame);
+	gompi_store(&r->parent_record, parent_record);
+	gompi_store(&r->event_count, event_count);
+	gompi_store_release(&r->state, RECORD_PUBLISHED); // pairs with the acquire in the reader
 }
 
 enum { NO_RECORD = -1 };
 
 // Publishes the events that may end a wait whose record has been reserved. Returns their number.
-static int publish_parts(struct gompi_cell *me, int record, const struct gompi_waiting *what) {
+static int publish_events(struct gompi_cell *me, int record, const struct gompi_wait_desc *desc) {
 	int n = 0;
 	for (int i = 0, at = GOMPI_WAIT_THREADS;; i++, n++) {
-		struct gompi_waiting one = *what;
-		struct gompi_told t = {.id = 0};
-		i = what->describe(what->on, i, &one, &t);
+		struct gompi_wait_desc one = *desc;
+		struct gompi_wait_details t = {.id = 0};
+		i = desc->fill_details(desc->fill_details_arg, i, &one, &t);
 		if (i < 0)
 			return n;
 		if (at < GOMPI_WAIT_RECORDS)
-			at = take_wait_record(me, at, GOMPI_WAIT_RECORDS);
+			at = reserve_wait_record(me, at, GOMPI_WAIT_RECORDS);
 		if (at < GOMPI_WAIT_RECORDS)
-			write_record(&me->waits[at++], &one, &t, record + 1, 0);
+			write_record(&me->wait_records[at++], &one, &t, record + 1, 0);
 	}
 }
 
-int gompi_publish_wait(const struct gompi_waiting *what) {
-	if (what->call == NULL || what->call[0] == 0)
+int gompi_publish_wait(const struct gompi_wait_desc *desc) {
+	if (desc->call == NULL || desc->call[0] == 0)
 		return NO_RECORD; // a thread of the library itself
 	struct gompi_cell *me = gompi_my_cell();
-	int i = take_wait_record(me, 0, GOMPI_WAIT_THREADS);
+	int i = reserve_wait_record(me, 0, GOMPI_WAIT_THREADS);
 	if (i == GOMPI_WAIT_THREADS) {
-		gompi_add(&me->waits_more, 1);
+		gompi_add(&me->unrecorded_waits, 1);
 		return i;
 	}
-	struct gompi_waiting one = *what;
-	struct gompi_told t = {.id = 0};
-	int parts = 0;
-	if (what->describe != NULL && what->peer == GOMPI_PEERS_SEVERAL)
-		parts = publish_parts(me, i, what);
-	else if (what->describe != NULL)
-		what->describe(what->on, 0, &one, &t);
-	write_record(&me->waits[i], &one, &t, 0, parts);
+	struct gompi_wait_desc one = *desc;
+	struct gompi_wait_details t = {.id = 0};
+	int event_count = 0;
+	if (desc->fill_details != NULL && desc->peer == GOMPI_PEERS_SEVERAL)
+		event_count = publish_events(me, i, desc);
+	else if (desc->fill_details != NULL)
+		desc->fill_details(desc->fill_details_arg, 0, &one, &t);
+	write_record(&me->wait_records[i], &one, &t, 0, event_count);
 	return i;
 }
 
 void gompi_withdraw_wait(int record) {
 	struct gompi_cell *me = gompi_my_cell();
 	if (record == GOMPI_WAIT_THREADS)
-		gompi_sub(&me->waits_more, 1);
+		gompi_sub(&me->unrecorded_waits, 1);
 	if (record == NO_RECORD || record == GOMPI_WAIT_THREADS)
 		return;
-	for (int i = GOMPI_WAIT_THREADS; gompi_load(&me->waits[record].parts) > 0 && i < GOMPI_WAIT_RECORDS; i++)
-		if (gompi_load(&me->waits[i].part_of) == record + 1) {
-			gompi_store(&me->waits[i].part_of, 0);
-			gompi_store_release(&me->waits[i].state, RECORD_FREE);
+	for (int i = GOMPI_WAIT_THREADS;
+	     gompi_load(&me->wait_records[record].event_count) > 0 && i < GOMPI_WAIT_RECORDS; i++)
+		if (gompi_load(&me->wait_records[i].parent_record) == record + 1) {
+			gompi_store(&me->wait_records[i].parent_record, 0);
+			gompi_store_release(&me->wait_records[i].state, RECORD_FREE);
 		}
-	gompi_store_release(&me->waits[record].state, RECORD_FREE);
+	gompi_store_release(&me->wait_records[record].state, RECORD_FREE);
 }
 
-// Updates which members are missing: some may have arrived since the wait was published, without ending it.
-static void tell_missing(int record, const struct gompi_waiting *what) {
+// Updates which members are missing: some may have arrived after the wait was published, without ending it.
+static void update_pending_members(int record, const struct gompi_wait_desc *desc) {
 	if (record < 0 || record >= GOMPI_WAIT_THREADS ||
-	    (what->reason != GOMPI_FOR_COMPLETE && what->describe == NULL))
+	    (desc->reason != GOMPI_FOR_COMPLETE && desc->fill_details == NULL))
 		return;
 	struct gompi_cell *me = gompi_my_cell();
-	struct gompi_waiting one = *what;
-	struct gompi_told t = {.id = 0};
-	if (what->describe == NULL) {
-		gompi_services_tell(what, &t);
-	} else if (what->peer != GOMPI_PEERS_SEVERAL) {
-		what->describe(what->on, 0, &one, &t);
+	struct gompi_wait_desc one = *desc;
+	struct gompi_wait_details t = {.id = 0};
+	if (desc->fill_details == NULL) {
+		gompi_fill_wait_details(desc, &t);
+	} else if (desc->peer != GOMPI_PEERS_SEVERAL) {
+		desc->fill_details(desc->fill_details_arg, 0, &one, &t);
 	} else { // the records of its events are in the order of the events
 		for (int k = GOMPI_WAIT_THREADS, i = 0; k < GOMPI_WAIT_RECORDS; k++) {
-			if (gompi_load(&me->waits[k].part_of) != record + 1)
+			if (gompi_load(&me->wait_records[k].parent_record) != record + 1)
 				continue;
-			one = *what;
-			t = (struct gompi_told){.id = 0};
-			i = what->describe(what->on, i, &one, &t);
+			one = *desc;
+			t = (struct gompi_wait_details){.id = 0};
+			i = desc->fill_details(desc->fill_details_arg, i, &one, &t);
 			if (i < 0)
 				return;
 			i++;
-			write_missing(&me->waits[k], &t);
+			write_pending_members(&me->wait_records[k], &t);
 		}
 		return;
 	}
-	write_missing(&me->waits[record], &t);
+	write_pending_members(&me->wait_records[record], &t);
 }
 
 // Counts a wake-up of a thread that has published its wait.
-static void tell_woken(int record) {
+static void count_wakeup(int record) {
 	if (record >= 0 && record < GOMPI_WAIT_THREADS)
-		gompi_add(&gompi_my_cell()->waits[record].wakes, 1);
+		gompi_add(&gompi_my_cell()->wait_records[record].wakeup_count, 1);
 }
 
 // Begins a wait. From here on this thread polls for its process, and other processes rely on it.
-static inline void wait_begins(struct gompi_wait *t) {
+static inline void begin_wait(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
-	gompi_add(&me->blocked, 1);
-	gompi_add_total(&me->pollers, 1);
-	gompi_full_fence_after_change(); // pairs with the fence in gompi_doorbell
-	t->now = gompi_now_ns();
-	t->end = t->now + gompi_node.policy.poll;
-	t->looks = gompi_node.policy.oversubscribed ? GOMPI_PAUSED_LOOKS : 0;
-	t->eager = 0;
-	t->stage = WAIT_POLLS;
+	gompi_add(&me->blocked_count, 1);
+	gompi_add_seq_cst(&me->poller_count, 1);
+	gompi_full_fence_after_rmw(); // pairs with the fence in gompi_cell_ring_doorbell
+	t->now_ns = gompi_now_ns();
+	t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
+	t->poll_count = gompi_node.policy.is_oversubscribed ? GOMPI_PAUSED_POLLS : 0;
+	t->eager_polls_left = 0;
+	t->stage = WAIT_POLLING;
 }
 
 // Executes one polling step between two checks. Returns false if the wait has polled for long enough.
-static inline bool wait_polls(struct gompi_wait *t) {
+static inline bool poll_step(struct gompi_wait *t) {
 	bool worked = gompi_serve();
-	if (t->looks == GOMPI_LASTING_LOOKS)
-		gompi_serve_lasts();
+	if (t->poll_count == GOMPI_LONG_WAIT_POLLS)
+		gompi_notify_long_wait();
 	if (worked) {
-		t->now = gompi_now_ns();
-		t->eager = gompi_node.policy.oversubscribed ? 0 : GOMPI_EAGER_LOOKS;
-	} else if (t->eager > 0) {
-		t->eager--;
-	} else if (t->looks >= GOMPI_PAUSED_LOOKS) {
-		if (gompi_yield_long(&t->now))
+		t->now_ns = gompi_now_ns();
+		t->eager_polls_left = gompi_node.policy.is_oversubscribed ? 0 : GOMPI_EAGER_POLLS;
+	} else if (t->eager_polls_left > 0) {
+		t->eager_polls_left--;
+	} else if (t->poll_count >= GOMPI_PAUSED_POLLS) {
+		if (gompi_yield_timed(&t->now_ns))
 			return false;
 	} else {
 		gompi_pause();
 	}
-	t->looks++;
-	return t->now < t->end;
+	t->poll_count++;
+	return t->now_ns < t->poll_end_ns;
 }
 
 // Arms the wait. The next check of the condition decides whether the thread sleeps.
-static inline void wait_arms(struct gompi_wait *t) {
-	t->seen = gompi_load_total(&t->word->wake); // before the store to sleeping: see the top of this file
-	gompi_store_total(&t->word->sleeping, 1);
-	gompi_node_barrier(); // pairs with gompi_wake_fence, for which it supplies the CPU fence
+static inline void arm_wait(struct gompi_wait *t) {
+	// before the store to has_sleepers: see the top of this file
+	t->wake_seen = gompi_load_seq_cst(&t->word->wake_seq);
+	gompi_store_seq_cst(&t->word->has_sleepers, 1);
+	gompi_node_membarrier(); // pairs with gompi_wake_fence, for which it supplies the CPU fence
 	t->stage = WAIT_ARMED;
 }
 
-static void wait_sleeps(struct gompi_wait *t) {
+static void sleep_until_woken(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	// A sleeping thread serves no ring; the progress thread takes over. Entries of senders that rang no doorbell
 	// because they saw this poller are served here.
-	gompi_sub_total(&me->pollers, 1);
-	gompi_full_fence_after_change();
-	tell_missing(t->record, &t->what); // after arming: later changes wake this thread
+	gompi_sub_seq_cst(&me->poller_count, 1);
+	gompi_full_fence_after_rmw();
+	update_pending_members(t->record_index, &t->desc); // after arming: later changes wake this thread
 	bool worked = gompi_serve_all();
 	if (!worked) {
-		gompi_serve_lasts();
+		gompi_notify_long_wait();
 		int64_t start = gompi_now_ns();
-		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
-		if (gompi_load(&t->word->wake) != t->seen)
-			tell_woken(t->record);
-		if (gompi_now_ns() - start >= gompi_node.policy.slice)
-			gompi_up.find_dead();
+		gompi_futex_wait(&t->word->wake_seq, t->wake_seen, gompi_node.policy.max_sleep_ns);
+		if (gompi_load(&t->word->wake_seq) != t->wake_seen)
+			count_wakeup(t->record_index);
+		if (gompi_now_ns() - start >= gompi_node.policy.max_sleep_ns)
+			gompi_go_callbacks.find_failed();
 	}
-	gompi_add_total(&me->pollers, 1);
+	gompi_add_seq_cst(&me->poller_count, 1);
 	t->stage = WAIT_WOKEN;
-	// Other processes use this one: their next operations come soon, and going to sleep is expensive.
+	// Other processes have operations in progress on this one: the next ones arrive soon, and going to sleep is
+	// expensive.
 	if (worked) {
-		gompi_withdraw_wait(t->record);
-		t->now = gompi_now_ns();
-		t->end = t->now + gompi_node.policy.poll;
-		t->stage = WAIT_POLLS;
+		gompi_withdraw_wait(t->record_index);
+		t->now_ns = gompi_now_ns();
+		t->poll_end_ns = t->now_ns + gompi_node.policy.poll_ns;
+		t->stage = WAIT_POLLING;
 	}
 }
 
-static inline int wait_steps(struct gompi_wait *t) {
+static inline int step_wait(struct gompi_wait *t) {
 	switch (t->stage) {
-	case WAIT_POLLS:
-		if (wait_polls(t))
+	case WAIT_POLLING:
+		if (poll_step(t))
 			return MPI_SUCCESS;
-		t->record = gompi_publish_wait(&t->what);
-		wait_arms(t);
+		t->record_index = gompi_publish_wait(&t->desc);
+		arm_wait(t);
 		return MPI_SUCCESS;
 	case WAIT_WOKEN:
-		wait_arms(t);
+		arm_wait(t);
 		return MPI_SUCCESS;
 	case WAIT_ARMED:
 		break;
 	}
-	int lost = gompi_loss_to(&t->what, &t->stuck);
-	if (__builtin_expect(lost != GOMPI_NOBODY, 0)) {
-		gompi_loss_note(lost);
+	int failed = gompi_failed_for_wait(&t->desc, &t->stuck);
+	if (__builtin_expect(failed != GOMPI_NONE_FAILED, 0)) {
+		gompi_note_failed(failed);
 		return MPI_ERR_PROC_ABORTED;
 	}
-	wait_sleeps(t);
+	sleep_until_woken(t);
 	return MPI_SUCCESS;
 }
 
-static inline void wait_ends(struct gompi_wait *t) {
+static inline void end_wait(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
-	if (t->stage != WAIT_POLLS)
-		gompi_withdraw_wait(t->record);
-	gompi_sub(&me->blocked, 1);
-	gompi_sub_total(&me->pollers, 1);
-	gompi_full_fence_after_change();
-	gompi_serve_last();
+	if (t->stage != WAIT_POLLING)
+		gompi_withdraw_wait(t->record_index);
+	gompi_sub(&me->blocked_count, 1);
+	gompi_sub_seq_cst(&me->poller_count, 1);
+	gompi_full_fence_after_rmw();
+	gompi_serve_at_wait_end();
 }
 
-int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
+int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc) {
 	if (done(arg))
 		return MPI_SUCCESS;
-	for (int i = 0; i < gompi_node.policy.quiet_looks; i++) // not worth announcing this thread as a poller
+	for (int i = 0; i < gompi_node.policy.quiet_polls; i++) // cheaper than registering this thread as a poller
 		if (done(arg))
 			return MPI_SUCCESS;
-	struct gompi_wait t = {.word = w, .what = *what};
+	struct gompi_wait t = {.word = w, .desc = *desc};
 	int rc = MPI_SUCCESS;
-	wait_begins(&t);
+	begin_wait(&t);
 	while (rc == MPI_SUCCESS && !done(arg))
-		rc = wait_steps(&t);
-	wait_ends(&t);
+		rc = step_wait(&t);
+	end_wait(&t);
 	return rc;
 }
 
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object) {
 	*t = (struct gompi_wait){.word = &gompi_my_cell()->wait,
-				 .what = {.call = gompi_current_call(), .peer = peer, .object = object}};
-	wait_begins(t);
+				 .desc = {.call = gompi_current_call(), .peer = peer, .object = object}};
+	begin_wait(t);
 }
 
-int gompi_wait_step(struct gompi_wait *t) { return wait_steps(t); }
-void gompi_wait_end(struct gompi_wait *t) { wait_ends(t); }
+int gompi_wait_step(struct gompi_wait *t) { return step_wait(t); }
+void gompi_wait_end(struct gompi_wait *t) { end_wait(t); }

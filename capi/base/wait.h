@@ -12,13 +12,14 @@ void gompi_wake_sleepers(struct gompi_waitword *w);
 // Wakes the sleepers of w if a thread may sleep on it. The caller has executed a full barrier after it made the
 // condition true.
 static inline void gompi_wake_if_asleep(struct gompi_waitword *w) {
-	if (__builtin_expect(gompi_load(&w->sleeping) != 0, 0))
+	if (__builtin_expect(gompi_load(&w->has_sleepers) != 0, 0))
 		gompi_wake_sleepers(w);
 }
 
 // Executes the fence between making a condition true and the check for sleepers. If all processes of the node have
-// membarrier(2), it is a compiler fence, and the sleeper supplies the CPU fence by membarrier(2) (gompi_node_barrier).
-// A CPU fence here would wait until the stores have left this core, some 100 ns for each message or collective.
+// membarrier(2), it is a compiler fence, and the sleeper supplies the CPU fence by membarrier(2)
+// (gompi_node_membarrier). A CPU fence here would wait until the stores have left this core, some 100 ns for each
+// message or collective.
 static inline void gompi_wake_fence(void) {
 	if (__builtin_expect(gompi_load(gompi_no_membarrier) != 0, 0))
 		gompi_full_fence();
@@ -40,59 +41,59 @@ static inline void gompi_wake_two(struct gompi_waitword *v, struct gompi_waitwor
 	gompi_wake_if_asleep(w);
 }
 
-// Wakes the sleepers of w, for a caller whose last action was a _total change of a word (order.h).
-static inline void gompi_wake_changed(struct gompi_waitword *w) {
-	gompi_full_fence_after_change();
+// Wakes the sleepers of w, for a caller whose last action was a seq_cst read-modify-write (atomics.h).
+static inline void gompi_wake_after_rmw(struct gompi_waitword *w) {
+	gompi_full_fence_after_rmw();
 	gompi_wake_if_asleep(w);
 }
 
 // An entry in the memory of a process of the node that is reserved and not filled, so the process cannot read the
-// entries behind it (loss.c).
-struct gompi_stuck {
+// entries behind it (failure.c).
+struct gompi_stuck_entry {
 	int process;
-	uint64_t at;
-	int64_t since; // time when the wait first saw it; 0 if there is none
+	uint64_t entry_id;
+	int64_t since_ns; // time when the wait first saw it; 0 if there is none
 };
 
 // Describes a wait: for the launcher's report on a hang, and to determine whose failure ends it.
-struct gompi_waiting {
-	const char *call; // name of the MPI function that the application called
-	int32_t peer;     // number of the awaited process, or one of enum gompi_depends
-	int32_t tag;      // of a message; see enum gompi_awaited
-	uint64_t object;  // handle
-	bool all;         // peer must act next, but the wait may depend on any member of the object
-	uint8_t reason;   // enum gompi_awaited
-	// NULL, or a function that returns a failed process which ends the wait, as gompi_loss_to does; for waits with
-	// other dependences.
-	int (*lost)(const void *of, struct gompi_stuck *place);
-	const void *of;
-	// NULL, or a function that completes the report of a wait whose object is `on`. On entry, *what and *t hold the
-	// values of this wait. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait. Then the
+struct gompi_wait_desc {
+	const char *call;    // name of the MPI function that the application called
+	int32_t peer;        // number of the awaited process, or one of enum gompi_wait_peers
+	int32_t tag;         // of a message; see enum gompi_wait_reason
+	uint64_t object;     // handle
+	bool depends_on_all; // peer must act next, but the wait may depend on any member of the object
+	uint8_t reason;      // enum gompi_wait_reason
+	// NULL, or a function that returns a failed process which ends the wait, as gompi_failed_for_wait does; for
+	// waits with other dependencies.
+	int (*find_failed)(const void *of, struct gompi_stuck_entry *place);
+	const void *find_failed_arg;
+	// NULL, or a function that completes the report of a wait. on is fill_details_arg. On entry, *what and *t hold
+	// the values of this wait. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait. Then the
 	// function describes the first event with a number >= first, and returns that number, or -1 if there is no
 	// further event.
-	int (*describe)(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t);
-	const void *on;
+	int (*fill_details)(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t);
+	const void *fill_details_arg;
 };
 
 // Waits until done(arg) is true and then returns 0. Returns MPI_ERR_PROC_ABORTED if a process fails that the wait
 // depends on. That is the peer; all members of the object if there is no single peer; any process if neither is known.
 // Sleeps on w; every thread that makes the condition true must wake w. While it polls, this thread serves the rings of
 // its process.
-int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
+int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc);
 
 // Splits gompi_await into steps, for a caller that checks its condition itself, as Go does. Call gompi_wait_begin; then
 // check the condition and call gompi_wait_step alternately until the condition holds or a step returns an error class;
 // then call gompi_wait_end. Sleeps on the wait word of this process. The reported call is the one that this thread is
 // in.
-enum gompi_wait_stage { WAIT_POLLS, WAIT_ARMED, WAIT_WOKEN };
+enum gompi_wait_stage { WAIT_POLLING, WAIT_ARMED, WAIT_WOKEN };
 struct gompi_wait {
 	struct gompi_waitword *word;
-	struct gompi_waiting what;
-	int64_t now, end; // end: time when polling ends
-	uint32_t looks, seen;
-	int32_t eager, record;       // record: index of the wait record, once the thread sleeps
-	enum gompi_wait_stage stage; // armed: the next step sleeps
-	struct gompi_stuck stuck;
+	struct gompi_wait_desc desc;
+	int64_t now_ns, poll_end_ns; // poll_end_ns: time when polling ends
+	uint32_t poll_count, wake_seen;
+	int32_t eager_polls_left, record_index; // record_index: of the wait record, once the thread sleeps
+	enum gompi_wait_stage stage;            // WAIT_ARMED: the next step sleeps
+	struct gompi_stuck_entry stuck;
 };
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);
 int gompi_wait_step(struct gompi_wait *t);
@@ -100,19 +101,20 @@ void gompi_wait_end(struct gompi_wait *t);
 
 // Publishes what this thread waits for, until gompi_withdraw_wait is called with the returned index. Does nothing if
 // the thread is in no call. Waits that sleep call both themselves.
-int gompi_publish_wait(const struct gompi_waiting *what);
+int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
 
 // Sleeps until *word differs from seen, until a wake-up, or for ns nanoseconds.
-void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);
+void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns);
 
-// Yields the core at the time *now, and updates *now. Returns true if another thread has kept the core for long.
-bool gompi_yield_long(int64_t *now);
+// Yields the core at the time *now, and updates *now. Returns true if another thread has used the core for at least
+// long_yield_ns.
+bool gompi_yield_timed(int64_t *now);
 
 // Wakes the progress thread of the process with this cell, if it sleeps and no thread of that process polls. The caller
 // has put an entry into the process' ring before. Includes the full fence between that and the checks.
-void gompi_doorbell(struct gompi_cell *c);
+void gompi_cell_ring_doorbell(struct gompi_cell *c);
 // Rings the doorbell of process i of this node.
-static inline void gompi_ring_doorbell(int i) { gompi_doorbell(gompi_cell(i)); }
+static inline void gompi_ring_doorbell(int i) { gompi_cell_ring_doorbell(gompi_cell(i)); }
 
 #endif

@@ -11,14 +11,14 @@ static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
 }
 
 // Runs a call over several nodes. Go runs it if messages must carry the data.
-static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_slots_call *c, struct gompi_side send,
-			 struct gompi_side recv, MPI_Op op, MPI_Comm comm) {
+static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_coll_call *c, struct gompi_collective_side send,
+			 struct gompi_collective_side recv, MPI_Op op, MPI_Comm comm) {
 	int rc = gompi_hierarchy_run(s, c);
-	if (rc == GOMPI_SLOTS_DONE)
+	if (rc == GOMPI_COLL_DONE)
 		return MPI_SUCCESS;
-	if (rc != GOMPI_SLOTS_MESSAGES)
-		return gompi_slots_refused(rc, c, comm);
-	struct gompi_agreed agreed = {c->bytes, c->differ.rank >= 0 ? &c->differ : NULL};
+	if (rc != GOMPI_COLL_USE_MESSAGES)
+		return gompi_shm_raise(rc, c, comm);
+	struct gompi_agreed agreed = {c->bytes, c->mismatch.rank >= 0 ? &c->mismatch : NULL};
 	struct gompi_collective a = {.name = c->name,
 				     .kind = c->kind,
 				     .root = c->root,
@@ -27,54 +27,55 @@ static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_slots_call *c, 
 				     .send = send,
 				     .recv = recv,
 				     .agreed = &agreed};
-	return gompi_up.collective(&a);
+	return gompi_go_callbacks.run_collective(&a);
 }
 
 // Runs MPI_Bcast where not all members share memory, or where C cannot run it.
-static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+static __attribute__((noinline)) int bcast_slow_path(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
 	struct gompi_hierarchy *s = hierarchy_for(comm, root);
 	struct gompi_buffer r;
-	if (s == NULL || !gompi_lies_together(&r, buffer, count, datatype))
-		return gompi_packed_call("MPI_Bcast", GOMPI_BCAST, gompi_side(0, 0, 0),
-					 gompi_side(buffer, count, datatype), root, comm);
-	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
+	if (s == NULL || !gompi_is_contiguous(&r, buffer, count, datatype))
+		return gompi_run_packed("MPI_Bcast", GOMPI_BCAST, gompi_collective_side(0, 0, 0),
+					gompi_collective_side(buffer, count, datatype), root, comm);
+	struct gompi_coll_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
 	c.bytes = (uint64_t)r.size, c.out = r.at;
-	return run_hierarchy(s, &c, gompi_side(0, 0, 0), gompi_side(buffer, count, datatype), 0, comm);
+	return run_hierarchy(s, &c, gompi_collective_side(0, 0, 0), gompi_collective_side(buffer, count, datatype), 0,
+			     comm);
 }
 
 int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_BCAST);
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_BCAST);
 	struct gompi_buffer r;
-	if (t == NULL || (unsigned)root >= (unsigned)t->n || !gompi_lies_together(&r, buffer, count, datatype))
-		return bcast_elsewhere(buffer, count, datatype, root, comm);
-	struct gompi_slots_call c;
+	if (t == NULL || (unsigned)root >= (unsigned)t->n || !gompi_is_contiguous(&r, buffer, count, datatype))
+		return bcast_slow_path(buffer, count, datatype, root, comm);
+	struct gompi_coll_call c;
 	c.kind = GOMPI_BCAST, c.root = root, c.name = "MPI_Bcast", c.bytes = (uint64_t)r.size, c.out = r.at;
-	return gompi_run_slots(t, &c, comm);
+	return gompi_shm_run_or_raise(t, &c, comm);
 }
 GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c);
 
 // Fills in the call of member me, except its reduction. Returns false if the call must go through Go.
-static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_slots_call *c, int me, const char *name,
+static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_coll_call *c, int me, const char *name,
 								  int kind, const void *sendbuf, void *recvbuf,
 								  MPI_Count count, MPI_Datatype datatype, int root) {
 	struct gompi_buffer in, out;
-	bool gets = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
-	bool may = kind != GOMPI_REDUCE || gets; // MPI_IN_PLACE is allowed
+	bool receives = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
+	bool can_be_in_place = kind != GOMPI_REDUCE || receives; // MPI_IN_PLACE is allowed
 	bool in_place = sendbuf == MPI_IN_PLACE;
-	if (in_place && !may)
+	if (in_place && !can_be_in_place)
 		return false;
-	if (!gompi_lies_together(&in, in_place ? recvbuf : sendbuf, count, datatype))
+	if (!gompi_is_contiguous(&in, in_place ? recvbuf : sendbuf, count, datatype))
 		return false;
 	out.at = recvbuf;
-	if (gets && !in_place && (!gompi_lies_together(&out, recvbuf, count, datatype) || sendbuf == recvbuf))
+	if (receives && !in_place && (!gompi_is_contiguous(&out, recvbuf, count, datatype) || sendbuf == recvbuf))
 		return false;
 	c->kind = kind, c->root = root, c->name = name, c->bytes = (uint64_t)in.size, c->in = in.at, c->out = out.at;
 	return true;
 }
 
 // Fills in the call of member me with a predefined reduction. Returns false if the call must go through Go.
-static inline __attribute__((always_inline)) bool reduction_call(struct gompi_slots_call *c, int me, const char *name,
+static inline __attribute__((always_inline)) bool reduction_call(struct gompi_coll_call *c, int me, const char *name,
 								 int kind, const void *sendbuf, void *recvbuf,
 								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 								 int root) {
@@ -89,18 +90,19 @@ static inline __attribute__((always_inline)) bool reduction_call(struct gompi_sl
 
 // Runs a reduction where not all members share memory, or where C cannot run it. Also handles user-defined operations,
 // which the fast path does not check for.
-static __attribute__((noinline)) int reduction_elsewhere(const char *name, int kind, const void *sendbuf, void *recvbuf,
+static __attribute__((noinline)) int reduction_slow_path(const char *name, int kind, const void *sendbuf, void *recvbuf,
 							 MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 							 MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, kind);
-	struct gompi_slots_call c;
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
+	struct gompi_coll_call c;
 	if (t != NULL && (unsigned)root < (unsigned)t->n && gompi_user_reduction(&c.reduction, op, datatype) &&
 	    reduction_sides(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, root))
-		return gompi_run_slots(t, &c, comm);
-	struct gompi_hierarchy *s = gompi_hierarchy_fits(kind) ? hierarchy_for(comm, root) : NULL;
-	struct gompi_side send = gompi_side(sendbuf, 0, 0), recv = gompi_side(recvbuf, count, datatype);
+		return gompi_shm_run_or_raise(t, &c, comm);
+	struct gompi_hierarchy *s = gompi_hierarchy_supports(kind) ? hierarchy_for(comm, root) : NULL;
+	struct gompi_collective_side send = gompi_collective_side(sendbuf, 0, 0),
+				     recv = gompi_collective_side(recvbuf, count, datatype);
 	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
-		return gompi_collective_to_go(name, kind, send, recv, false, op, root, comm);
+		return gompi_collective_in_go(name, kind, send, recv, false, op, root, comm);
 	return run_hierarchy(s, &c, send, recv, op, comm);
 }
 
@@ -108,12 +110,12 @@ static __attribute__((noinline)) int reduction_elsewhere(const char *name, int k
 static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
 					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 					       MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, kind);
-	struct gompi_slots_call c;
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
+	struct gompi_coll_call c;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n ||
 	    !reduction_call(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
-		return reduction_elsewhere(name, kind, sendbuf, recvbuf, count, datatype, op, root, comm);
-	return gompi_run_slots(t, &c, comm);
+		return reduction_slow_path(name, kind, sendbuf, recvbuf, count, datatype, op, root, comm);
+	return gompi_shm_run_or_raise(t, &c, comm);
 }
 
 int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -140,125 +142,127 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c);
 
 // Runs MPI_Gather, MPI_Allgather or MPI_Alltoall where not all members share memory, or where C cannot run it.
-static __attribute__((noinline)) int rows_elsewhere(const char *name, int kind, struct gompi_side send,
-						    struct gompi_side recv, int root, MPI_Comm comm) {
+static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, struct gompi_collective_side send,
+						    struct gompi_collective_side recv, int root, MPI_Comm comm) {
 	struct gompi_hierarchy *s = hierarchy_for(comm, root);
 	struct gompi_buffer in, out = {.at = NULL};
 	if (s == NULL)
 		goto packed;
-	bool gets = kind != GOMPI_GATHER || s->me == root;
-	if (gets && !gompi_lies_together(&out, (const void *)recv.buf, recv.count, (MPI_Datatype)recv.type))
+	bool receives = kind != GOMPI_GATHER || s->me == root;
+	if (receives && !gompi_is_contiguous(&out, (const void *)recv.buf, recv.count, (MPI_Datatype)recv.type))
 		goto packed;
-	char *mine = out.at + (kind == GOMPI_ALLTOALL || !gets ? 0 : (int64_t)s->me * out.size);
-	if (gets && send.buf == (uintptr_t)MPI_IN_PLACE)
+	char *mine = out.at + (kind == GOMPI_ALLTOALL || !receives ? 0 : (int64_t)s->me * out.size);
+	if (receives && send.buf == (uintptr_t)MPI_IN_PLACE)
 		in = (struct gompi_buffer){.at = mine, .size = out.size};
 	else if (send.buf == (uintptr_t)MPI_IN_PLACE ||
-		 !gompi_lies_together(&in, (const void *)send.buf, send.count, (MPI_Datatype)send.type) ||
-		 (gets && !gompi_go_together(&in, &out, mine)))
+		 !gompi_is_contiguous(&in, (const void *)send.buf, send.count, (MPI_Datatype)send.type) ||
+		 (receives && !gompi_self_block_matches(&in, &out, mine)))
 		goto packed;
-	struct gompi_slots_call c = {.kind = kind, .root = root, .name = name, .bytes = (uint64_t)in.size, .in = in.at};
+	struct gompi_coll_call c = {.kind = kind, .root = root, .name = name, .bytes = (uint64_t)in.size, .in = in.at};
 	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)in.size, NULL};
 	return run_hierarchy(s, &c, send, recv, 0, comm);
 packed:
-	return gompi_packed_call(name, kind, send, recv, root, comm);
+	return gompi_run_packed(name, kind, send, recv, root, comm);
 }
 
 int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_GATHER);
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_GATHER);
 	struct gompi_buffer in, out;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
-	struct gompi_slots_call c;
+	struct gompi_coll_call c;
 	c.kind = GOMPI_GATHER, c.root = root, c.name = "MPI_Gather";
 	if (t->me == root) {
-		if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype))
+		if (!gompi_is_contiguous(&out, recvbuf, recvcount, recvtype))
 			goto go;
 		char *mine = out.at + (int64_t)root * out.size;
 		if (sendbuf == MPI_IN_PLACE)
 			in = (struct gompi_buffer){.at = mine, .size = out.size};
-		else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, mine))
+		else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype) ||
+			 !gompi_self_block_matches(&in, &out, mine))
 			goto go;
 		c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL};
-	} else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype)) {
+	} else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype)) {
 		goto go;
 	}
 	c.bytes = (uint64_t)in.size, c.in = in.at;
-	return gompi_run_slots(t, &c, comm);
+	return gompi_shm_run_or_raise(t, &c, comm);
 go:
-	return rows_elsewhere("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
-			      gompi_side(recvbuf, recvcount, recvtype), root, comm);
+	return rows_slow_path("MPI_Gather", GOMPI_GATHER, gompi_collective_side(sendbuf, sendcount, sendtype),
+			      gompi_collective_side(recvbuf, recvcount, recvtype), root, comm);
 }
 GOMPI_ENTRY(MPI_Gather_c, gompi_gather_c);
 
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		    MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_SCATTER);
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_SCATTER);
 	struct gompi_buffer in, out;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
-	struct gompi_slots_call c;
+	struct gompi_coll_call c;
 	c.kind = GOMPI_SCATTER, c.root = root, c.name = "MPI_Scatter";
 	if (t->me == root) {
-		if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype))
+		if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype))
 			goto go;
 		char *mine = in.at + (int64_t)root * in.size;
 		if (recvbuf == MPI_IN_PLACE)
 			out = (struct gompi_buffer){.at = mine, .size = in.size};
-		else if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype) ||
-			 !gompi_go_together(&out, &in, mine))
+		else if (!gompi_is_contiguous(&out, recvbuf, recvcount, recvtype) ||
+			 !gompi_self_block_matches(&out, &in, mine))
 			goto go;
 		c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
-	} else if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype)) {
+	} else if (!gompi_is_contiguous(&out, recvbuf, recvcount, recvtype)) {
 		goto go;
 	}
 	c.bytes = (uint64_t)out.size, c.out = out.at;
-	return gompi_run_slots(t, &c, comm);
+	return gompi_shm_run_or_raise(t, &c, comm);
 go:
-	return gompi_packed_call("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
-				 gompi_side(recvbuf, recvcount, recvtype), root, comm);
+	return gompi_run_packed("MPI_Scatter", GOMPI_SCATTER, gompi_collective_side(sendbuf, sendcount, sendtype),
+				gompi_collective_side(recvbuf, recvcount, recvtype), root, comm);
 }
 GOMPI_ENTRY(MPI_Scatter_c, gompi_scatter_c);
 
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLGATHER);
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_ALLGATHER);
 	struct gompi_buffer in, out;
-	if (t == NULL || !gompi_lies_together(&out, recvbuf, recvcount, recvtype))
+	if (t == NULL || !gompi_is_contiguous(&out, recvbuf, recvcount, recvtype))
 		goto go;
 	char *mine = out.at + (int64_t)t->me * out.size;
 	if (sendbuf == MPI_IN_PLACE)
 		in = (struct gompi_buffer){.at = mine, .size = out.size};
-	else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, mine))
+	else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype) || !gompi_self_block_matches(&in, &out, mine))
 		goto go;
-	struct gompi_slots_call c;
+	struct gompi_coll_call c;
 	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgather", c.bytes = (uint64_t)in.size, c.in = in.at,
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL}, c.sizes = NULL;
-	return gompi_run_slots(t, &c, comm);
+	return gompi_shm_run_or_raise(t, &c, comm);
 go:
-	return rows_elsewhere("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
-			      gompi_side(recvbuf, recvcount, recvtype), 0, comm);
+	return rows_slow_path("MPI_Allgather", GOMPI_ALLGATHER, gompi_collective_side(sendbuf, sendcount, sendtype),
+			      gompi_collective_side(recvbuf, recvcount, recvtype), 0, comm);
 }
 GOMPI_ENTRY(MPI_Allgather_c, gompi_allgather_c);
 
 int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLTOALL);
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_ALLTOALL);
 	struct gompi_buffer in, out;
-	if (t == NULL || !gompi_lies_together(&out, recvbuf, recvcount, recvtype))
+	if (t == NULL || !gompi_is_contiguous(&out, recvbuf, recvcount, recvtype))
 		goto go;
 	if (sendbuf == MPI_IN_PLACE)
 		in = out;
-	else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, out.at))
+	else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype) ||
+		 !gompi_self_block_matches(&in, &out, out.at))
 		goto go;
-	struct gompi_slots_call c;
+	struct gompi_coll_call c;
 	c.kind = GOMPI_ALLTOALL, c.root = 0, c.name = "MPI_Alltoall", c.bytes = (uint64_t)in.size;
 	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL};
-	return gompi_run_slots(t, &c, comm);
+	return gompi_shm_run_or_raise(t, &c, comm);
 go:
-	return rows_elsewhere("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
-			      gompi_side(recvbuf, recvcount, recvtype), 0, comm);
+	return rows_slow_path("MPI_Alltoall", GOMPI_ALLTOALL, gompi_collective_side(sendbuf, sendcount, sendtype),
+			      gompi_collective_side(recvbuf, recvcount, recvtype), 0, comm);
 }
 GOMPI_ENTRY(MPI_Alltoall_c, gompi_alltoall_c);

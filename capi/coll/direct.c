@@ -4,76 +4,77 @@
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// The word that a member publishes in its head, in an operation of gompi_slots_say.
+// The word that a member publishes in its head, in an operation of gompi_shm_exchange_word.
 struct word {
-	// First operation: address of the data, NOTHING if there is none to read, or 0 if direct reads are impossible.
+	// First operation: address of the data, NO_DATA if there is none to read, or 0 if direct reads are impossible.
 	// Second operation: whether the member has read everything.
-	gompi_a64 is;
+	gompi_a64 value;
 	gompi_a64 bytes; // of each block
 };
 
-static struct word *said(struct gompi_slots *t, int i, uint64_t number) {
-	return (struct word *)gompi_slot_head(t, i, number)->data;
+static struct word *peer_word_at(struct gompi_shm_coll *t, int i, uint64_t number) {
+	return (struct word *)gompi_shm_head(t, i, number)->data;
 }
 
-enum { NOTHING = 1 };
+enum { NO_DATA = 1 };
 
-int gompi_slots_say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t word,
-		    bool *each) {
-	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD);
+int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
+			    uint64_t word, bool *all_nonzero) {
+	int rc = gompi_shm_begin(t, GOMPI_IN_HEAD);
 	if (rc)
 		return rc;
-	struct word *mine = said(t, t->me, t->seq);
-	gompi_store(&mine->is, word);
-	gompi_store(&mine->bytes, c->bytes);
-	gompi_slots_publish(t, w, plan);
-	rc = gompi_slots_await_all(t, c, w, plan);
+	struct word *local_word = peer_word_at(t, t->me, t->seq);
+	gompi_store(&local_word->value, word);
+	gompi_store(&local_word->bytes, c->bytes);
+	gompi_shm_publish(t, w, format);
+	rc = gompi_shm_await_all(t, c, w, format);
 	if (rc)
 		return rc;
-	*each = true;
+	*all_nonzero = true;
 	for (int i = 0; i < t->n; i++)
-		*each = *each && gompi_load(&said(t, i, t->seq)->is) != 0;
-	gompi_slots_finish(t);
+		*all_nonzero = *all_nonzero && gompi_load(&peer_word_at(t, i, t->seq)->value) != 0;
+	gompi_shm_finish(t);
 	return 0;
 }
 
-uint64_t gompi_slots_said(struct gompi_slots *t, int i) { return gompi_load(&said(t, i, t->seq)->is); }
+uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i) { return gompi_load(&peer_word_at(t, i, t->seq)->value); }
 
 // Returns true if this member has read all its data. Where blocks have individual sizes, this member may expect a wrong
 // size; that is noted in c.
-static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
-			uint64_t plan) {
+static bool read_blocks(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
+			uint64_t format) {
 	for (int k = 1; k < t->n; k++) {
 		int i = (t->me + k) % t->n; // each member starts with another one, to spread the load
 		if (d->from != GOMPI_FROM_ALL && d->from != i)
 			continue;
-		struct word *w = said(t, i, t->seq);
-		uint64_t bytes = d->sizes != NULL ? d->sizes[i] : d->bytes, theirs = gompi_load(&w->bytes);
-		if (bytes != theirs) {
-			if (!gompi_slots_differ(c))
-				c->differ = (struct gompi_slots_differ){i, gompi_what(c->kind, c->root, theirs), plan,
-									gompi_what(c->kind, c->root, bytes), plan};
-		} else if (!gompi_cma_move(t->peers[i], gompi_load(&w->is) + d->skip, gompi_block(&d->to, i), bytes,
-					   false)) {
+		struct word *w = peer_word_at(t, i, t->seq);
+		uint64_t bytes = d->sizes != NULL ? d->sizes[i] : d->bytes, peer_bytes = gompi_load(&w->bytes);
+		if (bytes != peer_bytes) {
+			if (!gompi_coll_mismatch(c))
+				c->mismatch = (struct gompi_coll_mismatch){
+					i, gompi_signature_word(c->kind, c->root, peer_bytes), format,
+					gompi_signature_word(c->kind, c->root, bytes), format};
+		} else if (!gompi_cma_move(t->peers[i], gompi_load(&w->value) + d->offset, gompi_block(&d->to, i),
+					   bytes, false)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
-		       uint64_t w, uint64_t plan, bool *done) {
-	uint64_t mine = d->mine != NULL ? (uint64_t)(uintptr_t)d->mine : NOTHING;
-	bool able = gompi_node.cma && !t->no_direct && d->able;
+int gompi_shm_read_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
+			  uint64_t w, uint64_t format, bool *done) {
+	uint64_t address = d->local != NULL ? (uint64_t)(uintptr_t)d->local : NO_DATA;
+	bool can_read = gompi_node.has_cma && !t->no_direct && d->is_readable;
 	*done = false;
-	int rc = gompi_slots_say(t, c, w, plan, able ? mine : 0, &able);
+	int rc = gompi_shm_exchange_word(t, c, w, format, can_read ? address : 0, &can_read);
 	if (rc)
 		return rc;
-	if (!d->follows && gompi_slots_differ(c))
-		return GOMPI_SLOTS_DIFFER;
-	if (!able)
+	if (!d->is_compared && gompi_coll_mismatch(c))
+		return GOMPI_COLL_MISMATCH;
+	if (!can_read)
 		return 0;
-	rc = gompi_slots_say(t, c, w, plan, read_blocks(t, c, d, plan), done);
+	rc = gompi_shm_exchange_word(t, c, w, format, read_blocks(t, c, d, format), done);
 	// The system denies such reads, or the memory does not support them. All members agree on this, permanently.
 	t->no_direct = !*done;
 	return rc;

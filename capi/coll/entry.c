@@ -2,16 +2,16 @@
 
 #include "datatype/user_op.h"
 
-int gompi_slots_refused(int rc, const struct gompi_slots_call *c, MPI_Comm comm) {
-	if (rc == GOMPI_SLOTS_DIFFER)
-		return gompi_up.slots_differ((uintptr_t)comm, c->name, &c->differ);
+int gompi_shm_raise(int rc, const struct gompi_coll_call *c, MPI_Comm comm) {
+	if (rc == GOMPI_COLL_MISMATCH)
+		return gompi_go_callbacks.raise_mismatch((uintptr_t)comm, c->name, &c->mismatch);
 	if (rc < 0)
 		rc = MPI_ERR_INTERN;
-	return gompi_refuse(rc, c->name, gompi_slots_text(rc), GOMPI_ON_COMM, (uintptr_t)comm);
+	return gompi_return_error(rc, c->name, gompi_shm_error_text(rc), GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, bool wide,
-			   MPI_Op op, int root, MPI_Comm comm) {
+int gompi_collective_in_go(const char *name, int kind, struct gompi_collective_side send,
+			   struct gompi_collective_side recv, bool wide, MPI_Op op, int root, MPI_Comm comm) {
 	struct gompi_collective a = {.name = name,
 				     .kind = kind,
 				     .root = root,
@@ -19,8 +19,8 @@ int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, s
 				     .comm = (uintptr_t)comm,
 				     .send = send,
 				     .recv = recv,
-				     .wide = wide};
-	return gompi_up.collective(&a);
+				     .is_large = wide};
+	return gompi_go_callbacks.run_collective(&a);
 }
 
 bool gompi_user_reduction(struct gompi_reduction *r, MPI_Op op, MPI_Datatype datatype) {
@@ -30,6 +30,6 @@ bool gompi_user_reduction(struct gompi_reduction *r, MPI_Op op, MPI_Datatype dat
 	    t->size != t->extent)
 		return false;
 	*r = (struct gompi_reduction){
-		.size = (uint64_t)t->size, .function = u->function, .large = u->large, .type = (uintptr_t)datatype};
+		.size = (uint64_t)t->size, .function = u->function, .large = u->is_large, .type = (uintptr_t)datatype};
 	return true;
 }

@@ -3,60 +3,61 @@
 #include <stdlib.h>
 
 #include "base/table.h"
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "coll/protocol.h"
 #include "errors/codes.h"
 #include "fabric/fabric.h"
 
 // --- Sizes
 
-// Limits in bytes: the rows in slots; the operands of all nodes together; data sent in segments if no device moves
-// data.
-enum { MOST_ROWS = 2 * GOMPI_SLOT_SMALL, MOST_OPERANDS = 48 << 10, MOST_PIECES = 8 << 20 };
+// Limits in bytes: the rows in slots; the operands of all nodes together; data sent in segments if the network has no
+// RDMA.
+enum { MAX_ROWS_BYTES = 2 * GOMPI_SHM_SMALL_BYTES, MAX_OPERANDS_BYTES = 48 << 10, MAX_SEGMENTED_BYTES = 8 << 20 };
 
 // Returns true if each node has one member. Its data then goes directly from its memory into a record, and from there
 // into the memory of the others.
-static bool is_apart(const struct gompi_hierarchy *s) { return s->most_here == 1; }
+static bool one_rank_per_node(const struct gompi_hierarchy *s) { return s->max_ranks_per_node == 1; }
 
 // Returns the bytes that a record has for each node's data, together with the data of the nodes forwarded with it.
-static uint64_t room_in_record(const struct gompi_hierarchy *s) {
-	return GOMPI_LEADERS_MOST / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
+static uint64_t record_capacity(const struct gompi_hierarchy *s) {
+	return GOMPI_INTERNODE_MAX_BYTES / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
 }
 
 // The segments of a member's data. The first segment travels with the comparison of the calls.
 struct division {
-	uint64_t pieces, bytes; // number of segments and bytes of each; 0 segments: the members only compare
+	uint64_t segments, segment_bytes; // number of segments and bytes of each; 0 segments: the members only compare
 };
 
-// Divides bytes into segments, each of at most the bytes in most, that split no element of elem bytes. More than one
-// segment is allowed only if may is true.
-static struct division divide(uint64_t bytes, uint64_t elem, uint64_t most, bool may) {
-	if (bytes <= most)
+// Divides bytes into segments, each of at most max_bytes, that split no element of elem bytes. More than one segment is
+// allowed only if can_split is true.
+static struct division divide(uint64_t bytes, uint64_t elem, uint64_t max_bytes, bool can_split) {
+	if (bytes <= max_bytes)
 		return (struct division){1, bytes};
-	most = most / elem * elem;
-	if (!may || most == 0 || bytes > MOST_PIECES || gompi_fabric_device)
+	max_bytes = max_bytes / elem * elem;
+	if (!can_split || max_bytes == 0 || bytes > MAX_SEGMENTED_BYTES || gompi_fabric_has_rdma)
 		return (struct division){0, 0};
-	const uint64_t pieces = (bytes + most - 1) / most;
-	return (struct division){pieces, ((bytes + pieces - 1) / pieces + elem - 1) / elem * elem};
+	const uint64_t segments = (bytes + max_bytes - 1) / max_bytes;
+	return (struct division){segments, ((bytes + segments - 1) / segments + elem - 1) / elem * elem};
 }
 
-static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_slots_call *c) {
-	const bool two = is_apart(s) && s->nodes == 2; // with more nodes, less data travels if each reduces a part
-	uint64_t most = two ? GOMPI_LEADERS_MOST : MOST_OPERANDS / (uint64_t)s->nodes;
-	if (!is_apart(s))
-		most = gompi_least(most, GOMPI_SLOT_SMALL);
-	return divide(c->bytes, c->reduction.size, most, two);
+static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_coll_call *c) {
+	const bool can_split =
+		one_rank_per_node(s) && s->nodes == 2; // with more nodes, less data travels if each reduces a chunk
+	uint64_t max_bytes = can_split ? GOMPI_INTERNODE_MAX_BYTES : MAX_OPERANDS_BYTES / (uint64_t)s->nodes;
+	if (!one_rank_per_node(s))
+		max_bytes = gompi_min_u64(max_bytes, GOMPI_SHM_SMALL_BYTES);
+	return divide(c->bytes, c->reduction.size, max_bytes, can_split);
 }
 
 static struct division divide_bcast(const struct gompi_hierarchy *s, uint64_t bytes) {
-	const bool may = is_apart(s) && s->nodes <= GOMPI_LEADERS_FEW;
-	return divide(bytes, 1, is_apart(s) ? GOMPI_LEADERS_MOST : GOMPI_SLOT_SMALL, may);
+	const bool can_split = one_rank_per_node(s) && s->nodes <= GOMPI_STREAM_MAX_MEMBERS;
+	return divide(bytes, 1, one_rank_per_node(s) ? GOMPI_INTERNODE_MAX_BYTES : GOMPI_SHM_SMALL_BYTES, can_split);
 }
 
 // --- Views
 
-static struct gompi_spares spare_hierarchies = {sizeof(struct gompi_hierarchy), offsetof(struct gompi_hierarchy, next),
-						NULL};
+static struct gompi_free_list free_hierarchies = {sizeof(struct gompi_hierarchy),
+						  offsetof(struct gompi_hierarchy, next), NULL};
 
 static bool copy_ranks(int32_t **to, const int32_t *from, int n) {
 	int32_t *list = realloc(*to, (size_t)n * sizeof *list);
@@ -67,192 +68,201 @@ static bool copy_ranks(int32_t **to, const int32_t *from, int n) {
 }
 
 struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from, uint64_t id, const int32_t *leaders) {
-	struct gompi_hierarchy *s = gompi_spares_take(&spare_hierarchies);
+	struct gompi_hierarchy *s = gompi_free_list_alloc(&free_hierarchies);
 	if (s == NULL)
 		return NULL;
-	int32_t *node_of = s->node_of, *local = s->local; // of the previous communicator of this view
+	int32_t *node_of = s->node_of, *local = s->local_ranks; // of the previous communicator of this view
 	*s = *from;
-	bool copied = copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local, from->here);
-	s->node_of = node_of, s->local = local;
-	if (copied && s->place == 0) {
-		s->own = is_apart(s) ? NULL : aligned_alloc(GOMPI_LINE, MOST_ROWS);
-		s->got = calloc((size_t)s->nodes, sizeof *s->got);
-		s->leaders = gompi_leaders_open(gompi_leaders_id(LEADERS_COMM, id), s->nodes, s->node, leaders);
-		if (s->got != NULL)
-			s->got[s->node] = s->own;
+	bool copied =
+		copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local_ranks, from->local_size);
+	s->node_of = node_of, s->local_ranks = local;
+	if (copied && s->local_rank == 0) {
+		s->local_block = one_rank_per_node(s) ? NULL : aligned_alloc(GOMPI_CACHE_LINE, MAX_ROWS_BYTES);
+		s->leader_blocks = calloc((size_t)s->nodes, sizeof *s->leader_blocks);
+		s->internode = gompi_internode_open(gompi_internode_id(INTERNODE_COMM, id), s->nodes, s->node, leaders);
+		if (s->leader_blocks != NULL)
+			s->leader_blocks[s->node] = s->local_block;
 	}
-	if (copied && (s->place != 0 || ((is_apart(s) || s->own != NULL) && s->got != NULL && s->leaders != NULL)))
+	if (copied && (s->local_rank != 0 || ((one_rank_per_node(s) || s->local_block != NULL) &&
+					      s->leader_blocks != NULL && s->internode != NULL)))
 		return s;
 	gompi_hierarchy_close(s);
 	return NULL;
 }
 
 void gompi_hierarchy_close(struct gompi_hierarchy *s) {
-	gompi_leaders_close(s->leaders);
-	free(s->own);
-	free(s->got);
-	s->leaders = NULL, s->own = NULL, s->got = NULL;
-	gompi_spares_give(&spare_hierarchies, s);
+	gompi_internode_close(s->internode);
+	free(s->local_block);
+	free(s->leader_blocks);
+	s->internode = NULL, s->local_block = NULL, s->leader_blocks = NULL;
+	gompi_free_list_put(&free_hierarchies, s);
 }
 
 // --- Results that leaders publish to the members of their nodes
 
-// Published in the high byte of the what word, in place of the collective: the call failed, or the members' calls
+// Published in the high byte of the signature word, in place of the collective: the call failed, or the members' calls
 // differ. In the latter case the slot's data holds two signatures that do not match, so at least one is not that of the
 // reader.
-enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_DIFFERS = 0xf1 };
+enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
-struct hierarchy_said {
-	uint64_t what, plan;
+struct head_words {
+	uint64_t signature, format;
 };
 
-static int hierarchy_differs(struct gompi_slots_call *c, const struct hierarchy_said *theirs, int rank, uint64_t w,
-			     uint64_t plan) {
-	c->differ = (struct gompi_slots_differ){rank, theirs->what, theirs->plan, w, plan};
-	return GOMPI_SLOTS_DIFFER;
+static int set_mismatch(struct gompi_coll_call *c, const struct head_words *theirs, int rank, uint64_t w,
+			uint64_t format) {
+	c->mismatch = (struct gompi_coll_mismatch){rank, theirs->signature, theirs->format, w, format};
+	return GOMPI_COLL_MISMATCH;
 }
 
-// Publishes the outcome of a call that failed or differs at its leader. Returns outcome.
-static int tell_outcome(struct gompi_slots *t, struct gompi_slots_call *c, int me, int outcome) {
-	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD);
+// Publishes the status of a call that has failed at the leader of this node, or whose members' calls differ. Returns
+// status.
+static int publish_leader_status(struct gompi_shm_coll *t, struct gompi_coll_call *c, int me, int status) {
+	int rc = gompi_shm_begin(t, GOMPI_IN_HEAD);
 	if (rc)
 		return rc;
-	const struct gompi_slots_differ *d = &c->differ;
-	struct hierarchy_said two[2] = {{d->ours, d->our_plan}, {d->theirs, d->their_plan}};
-	memcpy(gompi_slot_data(t, t->me, t->seq, GOMPI_IN_HEAD), two, sizeof two);
-	if (outcome == GOMPI_SLOTS_DIFFER)
-		gompi_slots_publish(t, (uint64_t)HIERARCHY_DIFFERS << 56,
-				    (uint64_t)(uint32_t)me << 32 | (uint32_t)d->rank);
+	const struct gompi_coll_mismatch *d = &c->mismatch;
+	struct head_words two[2] = {{d->local_signature, d->local_format}, {d->peer_signature, d->peer_format}};
+	memcpy(gompi_shm_data(t, t->me, t->seq, GOMPI_IN_HEAD), two, sizeof two);
+	if (status == GOMPI_COLL_MISMATCH)
+		gompi_shm_publish(t, (uint64_t)HIERARCHY_MISMATCH << 56,
+				  (uint64_t)(uint32_t)me << 32 | (uint32_t)d->rank);
 	else
-		gompi_slots_publish(t, (uint64_t)HIERARCHY_FAILED << 56, (uint64_t)outcome);
-	gompi_slots_finish(t);
-	return outcome;
+		gompi_shm_publish(t, (uint64_t)HIERARCHY_FAILED << 56, (uint64_t)status);
+	gompi_shm_finish(t);
+	return status;
 }
 
 // Reads the words of a head once, because another process may change them at any time.
-static struct hierarchy_said read_said(const struct gompi_slot_head *h) {
-	return (struct hierarchy_said){gompi_load(&h->what), gompi_load(&h->plan)};
+static struct head_words read_head_words(const struct gompi_shm_head *h) {
+	return (struct head_words){gompi_load(&h->signature), gompi_load(&h->format)};
 }
 
-// Returns what a member's leader has published instead of a result: an error class or GOMPI_SLOTS_DIFFER. Returns 0 if
-// it has published a result. said holds the words of its head h. The operation is still open.
-static int hear_outcome(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_slot_head *h,
-			const struct hierarchy_said *said, uint64_t w, uint64_t plan) {
-	if (said->what == (uint64_t)HIERARCHY_FAILED << 56)
-		return gompi_error_class_of_peer(said->plan);
-	if (said->what != (uint64_t)HIERARCHY_DIFFERS << 56)
+// Returns what a member's leader has published instead of a result: an error class or GOMPI_COLL_MISMATCH. Returns 0 if
+// it has published a result. words holds the words of its head h. The operation is still open.
+static int read_leader_status(const struct gompi_hierarchy *s, struct gompi_coll_call *c,
+			      const struct gompi_shm_head *h, const struct head_words *words, uint64_t w,
+			      uint64_t format) {
+	if (words->signature == (uint64_t)HIERARCHY_FAILED << 56)
+		return gompi_error_class_of_peer(words->format);
+	if (words->signature != (uint64_t)HIERARCHY_MISMATCH << 56)
 		return 0;
-	struct hierarchy_said two[2];
+	struct head_words two[2];
 	memcpy(two, h->data, sizeof two);
-	const bool second = two[0].what == w && two[0].plan == plan;
-	const uint32_t rank = (uint32_t)(second ? said->plan : said->plan >> 32);
+	const bool second = two[0].signature == w && two[0].format == format;
+	const uint32_t rank = (uint32_t)(second ? words->format : words->format >> 32);
 	if (rank >= (uint32_t)s->n)
 		return MPI_ERR_INTERN; // not a value that a leader publishes
-	return hierarchy_differs(c, &two[second], (int)rank, w, plan);
+	return set_mismatch(c, &two[second], (int)rank, w, format);
 }
 
 // --- The collectives
 
-static int hierarchy_barrier(struct gompi_hierarchy *s, const struct gompi_waiting *what) {
+static int hierarchy_barrier(struct gompi_hierarchy *s, const struct gompi_wait_desc *waiting) {
 	int rc = 0;
 	if (s->barrier != NULL)
-		rc = gompi_barrier_gather(s->barrier, s->here, s->place, &s->barriers, what);
-	if (rc == 0 && s->leaders != NULL)
-		rc = gompi_leaders_barrier(s->leaders, what);
+		rc = gompi_barrier_gather(s->barrier, s->local_size, s->local_rank, &s->barrier_count, waiting);
+	if (rc == 0 && s->internode != NULL)
+		rc = gompi_internode_barrier(s->internode, waiting);
 	if (rc == 0 && s->barrier != NULL)
-		rc = gompi_barrier_release(s->barrier, s->here, s->place, s->barriers, what);
+		rc = gompi_barrier_release(s->barrier, s->local_size, s->local_rank, s->barrier_count, waiting);
 	return rc;
 }
 
 // A call as its leader runs it.
-struct leading {
-	struct gompi_hierarchy *s;
-	struct gompi_slots_call *c;
-	uint64_t w, plan;
-	struct division by;
-	uint64_t piece;                     // first segment of the call that blocks describes
-	struct gompi_leaders_blocks blocks; // put is NULL if the data comes from s->own
-	int failed;                         // error of a reduction
+struct leader_call {
+	struct gompi_hierarchy *view;
+	struct gompi_coll_call *call;
+	uint64_t signature, format;
+	struct division division;
+	uint64_t first_segment;               // first segment of the call that blocks describes
+	struct gompi_internode_blocks blocks; // fill is NULL if the data comes from view->local_block
+	int reduce_error;                     // error of a reduction
 };
 
-static void put_own(void *arg, int to, uint64_t piece, char *at) {
-	struct leading *g = arg;
-	gompi_copy_few(at, g->s->own, g->blocks.bytes);
+static void put_local_block(void *arg, int to, uint64_t segment, char *at) {
+	struct leader_call *g = arg;
+	gompi_copy_small(at, g->view->local_block, g->blocks.block_bytes);
 }
 
 // Exchanges this node's data, or its first segment, with the other leaders. With to < 0 all leaders receive the data,
-// else only the leader of node to. If a member of this node makes another call, which c notes, reports that to the
-// leaders. Returns GOMPI_SLOTS_DIFFER if any calls differ.
-static int lead(struct leading *g, int to, const struct gompi_waiting *what) {
-	struct gompi_hierarchy *s = g->s;
-	struct gompi_slots_call *c = g->c;
-	struct gompi_leaders_words words = {g->w, g->plan, s->me}, other;
-	bool differ = gompi_slots_differ(c);
-	if (differ) {
-		c->differ.rank = s->local[c->differ.rank];
-		other = (struct gompi_leaders_words){c->differ.theirs, c->differ.their_plan, c->differ.rank};
+// else only the leader of node to. If a member of this node makes another call (c->mismatch), reports that to the
+// leaders. Returns GOMPI_COLL_MISMATCH if any calls differ.
+static int exchange_blocks(struct leader_call *g, int to, const struct gompi_wait_desc *waiting) {
+	struct gompi_hierarchy *s = g->view;
+	struct gompi_coll_call *c = g->call;
+	struct gompi_internode_call words = {g->signature, g->format, s->me}, other;
+	bool has_mismatch = gompi_coll_mismatch(c);
+	if (has_mismatch) {
+		c->mismatch.rank = s->local_ranks[c->mismatch.rank];
+		other = (struct gompi_internode_call){c->mismatch.peer_signature, c->mismatch.peer_format,
+						      c->mismatch.rank};
 	}
 	g->blocks.arg = g;
-	g->blocks.got = s->got;
-	if (g->blocks.put == NULL)
-		g->blocks.put = put_own;
-	const struct gompi_leaders_words *differs = differ ? &other : NULL;
+	g->blocks.received = s->leader_blocks;
+	if (g->blocks.fill == NULL)
+		g->blocks.fill = put_local_block;
+	const struct gompi_internode_call *other_words = has_mismatch ? &other : NULL;
 	int rc;
 	if (to >= 0)
-		rc = gompi_leaders_gather(s->leaders, to, &words, differs, &g->blocks, g->by.pieces != 1, what);
-	else if (c->kind == GOMPI_ALLTOALL && is_apart(s))
-		rc = gompi_leaders_alltoall(s->leaders, &words, differs, &g->blocks, what);
+		rc = gompi_internode_gather(s->internode, to, &words, other_words, &g->blocks,
+					    g->division.segments != 1, waiting);
+	else if (c->kind == GOMPI_ALLTOALL && one_rank_per_node(s))
+		rc = gompi_internode_alltoall(s->internode, &words, other_words, &g->blocks, waiting);
 	else
-		rc = gompi_leaders_allgather(s->leaders, &words, differs, &g->blocks, what);
-	if (rc != GOMPI_LEADERS_DIFFER)
+		rc = gompi_internode_allgather(s->internode, &words, other_words, &g->blocks, waiting);
+	if (rc != GOMPI_INTERNODE_MISMATCH)
 		return rc;
-	if (differ)
-		return GOMPI_SLOTS_DIFFER;
+	if (has_mismatch)
+		return GOMPI_COLL_MISMATCH;
 	if ((uint32_t)words.rank >= (uint32_t)s->n)
 		return MPI_ERR_INTERN; // not a value that a leader sends
-	return hierarchy_differs(c, &(struct hierarchy_said){words.what, words.plan}, words.rank, g->w, g->plan);
+	return set_mismatch(c, &(struct head_words){words.signature, words.format}, words.rank, g->signature,
+			    g->format);
 }
 
-// Exchanges all segments like lead. Calls taken after each segment that this node receives.
-static int lead_pieces(struct leading *g, int to, void (*put)(void *arg, int to, uint64_t piece, char *at),
-		       void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what) {
-	struct gompi_hierarchy *s = g->s;
-	g->blocks.put = put;
-	int rc = lead(g, to, what);
-	if (rc || g->by.pieces == 0)
+// Exchanges all segments like exchange_blocks. Calls on_segment after each segment that this node receives.
+static int exchange_segments(struct leader_call *g, int to, void (*put)(void *arg, int to, uint64_t segment, char *at),
+			     void (*on_segment)(void *arg, uint64_t segment), const struct gompi_wait_desc *waiting) {
+	struct gompi_hierarchy *s = g->view;
+	g->blocks.fill = put;
+	int rc = exchange_blocks(g, to, waiting);
+	if (rc || g->division.segments == 0)
 		return rc;
-	const bool gets = to < 0 || to == s->node;
-	if (gets)
-		taken(g, 0);
+	const bool receives = to < 0 || to == s->node;
+	if (receives)
+		on_segment(g, 0);
 	if (to < 0)
-		return g->by.pieces == 1 ? 0 : gompi_leaders_stream(s->leaders, &g->blocks, g->by.pieces, taken, what);
-	struct gompi_leaders_words words = {g->w, g->plan, s->me};
-	for (uint64_t piece = 1; piece < g->by.pieces; piece++) {
-		g->piece = piece;
-		rc = gompi_leaders_gather(s->leaders, to, &words, NULL, &g->blocks, false, what);
+		return g->division.segments == 1 ? 0
+						 : gompi_internode_stream(s->internode, &g->blocks,
+									  g->division.segments, on_segment, waiting);
+	struct gompi_internode_call words = {g->signature, g->format, s->me};
+	for (uint64_t segment = 1; segment < g->division.segments; segment++) {
+		g->first_segment = segment;
+		rc = gompi_internode_gather(s->internode, to, &words, NULL, &g->blocks, false, waiting);
 		if (rc)
 			// the leaders have already compared the calls
-			return rc == GOMPI_LEADERS_DIFFER ? MPI_ERR_INTERN : rc;
-		if (gets)
-			taken(g, piece);
+			return rc == GOMPI_INTERNODE_MISMATCH ? MPI_ERR_INTERN : rc;
+		if (receives)
+			on_segment(g, segment);
 	}
 	return 0;
 }
 
 // --- Reductions
 
-// Reduces the leaders' operands in the order of nodes; own is this leader's. Stores the address of the result in *sum.
-// The result is in into if this node is the last one, else in the buffer of the last node's operand.
-static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_reduction *r, const char *own, char *into,
-			uint64_t bytes, const char **sum) {
+// Reduces the leaders' operands in the order of nodes; operand is this leader's. Stores the address of the result in
+// *result. The result is in into if this node is the last one, else in the buffer of the last node's operand.
+static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_reduction *r, const char *operand,
+			char *into, uint64_t bytes, const char **result) {
 	char *acc = into;
 	if (s->node < s->nodes - 1)
-		acc = (char *)(uintptr_t)s->got[s->nodes - 1];
+		acc = (char *)(uintptr_t)s->leader_blocks[s->nodes - 1];
 	else
-		gompi_copy_between(into, own, bytes);
-	*sum = acc;
+		gompi_copy_between(into, operand, bytes);
+	*result = acc;
 	for (int i = s->nodes - 2; i >= 0; i--) {
-		int rc = gompi_combine(r, i == s->node ? own : s->got[i], acc, bytes);
+		int rc = gompi_combine(r, i == s->node ? operand : s->leader_blocks[i], acc, bytes);
 		if (rc)
 			return rc;
 	}
@@ -260,103 +270,109 @@ static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_redu
 }
 
 // Reduces the operands of this node's members and exchanges the result with the leaders. Stores the address of the
-// result in *sum.
-static int meet_to_reduce(struct leading *g, int to, uint64_t bytes, const char **sum,
-			  const struct gompi_waiting *what) {
-	struct gompi_hierarchy *s = g->s;
+// result in *result.
+static int reduce_at_leader(struct leader_call *g, int to, uint64_t bytes, const char **result,
+			    const struct gompi_wait_desc *waiting) {
+	struct gompi_hierarchy *s = g->view;
 	int failed = 0, rc = 0;
-	if (s->slots != NULL)
-		rc = gompi_slots_bring(s->slots, g->c, g->w, g->plan, bytes, s->own, &failed);
+	if (s->shm_coll != NULL)
+		rc = gompi_shm_reduce_to_leader(s->shm_coll, g->call, g->signature, g->format, bytes, s->local_block,
+						&failed);
 	else
-		gompi_copy_out(s->own, g->c->in, bytes);
+		gompi_copy_out(s->local_block, g->call->in, bytes);
 	if (rc)
 		return rc;
-	g->blocks.bytes = (uint32_t)bytes;
-	rc = lead(g, to, what);
+	g->blocks.block_bytes = (uint32_t)bytes;
+	rc = exchange_blocks(g, to, waiting);
 	if (rc || failed)
 		return rc ? rc : failed;
-	*sum = s->own;
-	return to < 0 || to == s->node ? reduce_nodes(s, &g->c->reduction, s->own, s->own, bytes, sum) : 0;
+	*result = s->local_block;
+	return to < 0 || to == s->node
+		       ? reduce_nodes(s, &g->call->reduction, s->local_block, s->local_block, bytes, result)
+		       : 0;
 }
 
 // Returns the bytes of a segment. The last one may be shorter.
-static uint64_t piece_bytes(const struct leading *g, uint64_t all, uint64_t piece) {
-	const uint64_t from = piece * g->by.bytes;
-	return from >= all ? 0 : gompi_least(g->by.bytes, all - from);
+static uint64_t segment_length(const struct leader_call *g, uint64_t all, uint64_t segment) {
+	const uint64_t from = segment * g->division.segment_bytes;
+	return from >= all ? 0 : gompi_min_u64(g->division.segment_bytes, all - from);
 }
 
-static void put_operand(void *arg, int to, uint64_t piece, char *at) {
-	struct leading *g = arg;
-	piece += g->piece;
-	const uint64_t bytes = piece_bytes(g, g->c->bytes, piece);
-	gompi_copy_out(at, g->c->in + piece * g->by.bytes, bytes);
-	memset(at + bytes, 0, g->by.bytes - bytes);
+static void put_operand(void *arg, int to, uint64_t segment, char *at) {
+	struct leader_call *g = arg;
+	segment += g->first_segment;
+	const uint64_t bytes = segment_length(g, g->call->bytes, segment);
+	gompi_copy_out(at, g->call->in + segment * g->division.segment_bytes, bytes);
+	memset(at + bytes, 0, g->division.segment_bytes - bytes);
 }
 
-static void take_operands(void *arg, uint64_t piece) {
-	struct leading *g = arg;
-	const uint64_t from = piece * g->by.bytes, bytes = piece_bytes(g, g->c->bytes, piece);
-	const char *sum;
-	if (g->failed || bytes == 0)
+static void reduce_received(void *arg, uint64_t segment) {
+	struct leader_call *g = arg;
+	const uint64_t from = segment * g->division.segment_bytes, bytes = segment_length(g, g->call->bytes, segment);
+	const char *result;
+	if (g->reduce_error || bytes == 0)
 		return;
-	g->failed = reduce_nodes(g->s, &g->c->reduction, g->c->in + from, g->c->out + from, bytes, &sum);
-	if (g->failed == 0)
-		gompi_copy_between(g->c->out + from, sum, bytes);
+	g->reduce_error =
+		reduce_nodes(g->view, &g->call->reduction, g->call->in + from, g->call->out + from, bytes, &result);
+	if (g->reduce_error == 0)
+		gompi_copy_between(g->call->out + from, result, bytes);
 }
 
-static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
-	struct gompi_slots *t = s->slots;
-	struct leading g = {.s = s, .c = c, .by = divide_operand(s, c)};
-	g.w = gompi_what(c->kind, c->root, c->bytes), g.plan = gompi_plan(c->bytes, c->reduction.size);
-	const bool little = g.by.pieces > 0;
-	uint64_t bytes = little ? c->bytes : 0;
-	int rc = 0, over = little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
+static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c,
+			    const struct gompi_wait_desc *waiting) {
+	struct gompi_shm_coll *t = s->shm_coll;
+	struct leader_call g = {.view = s, .call = c, .division = divide_operand(s, c)};
+	g.signature = gompi_signature_word(c->kind, c->root, c->bytes),
+	g.format = gompi_format_word(c->bytes, c->reduction.size);
+	const bool fits = g.division.segments > 0;
+	uint64_t bytes = fits ? c->bytes : 0;
+	int rc = 0, outcome = fits ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
 	const int to = c->kind == GOMPI_REDUCE ? s->node_of[c->root] : -1;
-	bool gets = little && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
-	enum gompi_slot_place p = gompi_place_of(bytes);
-	if (is_apart(s)) {
-		g.blocks.bytes = (uint32_t)g.by.bytes;
-		rc = lead_pieces(&g, to, put_operand, take_operands, what);
-		return rc ? rc : g.failed ? g.failed : over;
+	bool receives = fits && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
+	enum gompi_size_class p = gompi_size_class_of(bytes);
+	if (one_rank_per_node(s)) {
+		g.blocks.block_bytes = (uint32_t)g.division.segment_bytes;
+		rc = exchange_segments(&g, to, put_operand, reduce_received, waiting);
+		return rc ? rc : g.reduce_error ? g.reduce_error : outcome;
 	}
-	if (s->leaders != NULL) {
-		const char *sum = NULL;
-		rc = meet_to_reduce(&g, to, bytes, &sum, what);
+	if (s->internode != NULL) {
+		const char *result = NULL;
+		rc = reduce_at_leader(&g, to, bytes, &result, waiting);
 		if (rc && t != NULL)
-			return tell_outcome(t, c, s->me, rc);
+			return publish_leader_status(t, c, s->me, rc);
 		if (rc)
 			return rc;
 		if (t != NULL) {
-			rc = gompi_slots_begin(t, p);
+			rc = gompi_shm_begin(t, p);
 			if (rc)
 				return rc;
 			if (to < 0 || to == s->node)
-				gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), sum, bytes);
-			gompi_slots_publish(t, g.w, g.plan);
-			gompi_slots_finish(t);
+				gompi_copy_small(gompi_shm_data(t, 0, t->seq, p), result, bytes);
+			gompi_shm_publish(t, g.signature, g.format);
+			gompi_shm_finish(t);
 		}
-		if (gets)
-			gompi_copy_in(c->out, sum, bytes);
-		return over;
+		if (receives)
+			gompi_copy_in(c->out, result, bytes);
+		return outcome;
 	}
-	rc = gompi_slots_bring(t, c, g.w, g.plan, bytes, NULL, NULL);
+	rc = gompi_shm_reduce_to_leader(t, c, g.signature, g.format, bytes, NULL, NULL);
 	if (rc)
 		return rc;
 	t->seq++;
-	if (little && !gets) { // other members may wait for a result
-		gompi_slots_finish(t);
-		return over;
+	if (fits && !receives) { // other members may wait for a result
+		gompi_shm_finish(t);
+		return outcome;
 	}
-	rc = gompi_slots_await(t, 0);
+	rc = gompi_shm_await(t, 0);
 	if (rc)
 		return rc;
-	const struct gompi_slot_head *h = gompi_slot_head(t, 0, t->seq);
-	const struct hierarchy_said said = read_said(h);
-	rc = hear_outcome(s, c, h, &said, g.w, g.plan);
-	if (rc == 0 && gets)
-		gompi_copy_in(c->out, gompi_slot_data(t, 0, t->seq, p), bytes);
-	gompi_slots_finish(t);
-	return rc ? rc : over;
+	const struct gompi_shm_head *h = gompi_shm_head(t, 0, t->seq);
+	const struct head_words words = read_head_words(h);
+	rc = read_leader_status(s, c, h, &words, g.signature, g.format);
+	if (rc == 0 && receives)
+		gompi_copy_in(c->out, gompi_shm_data(t, 0, t->seq, p), bytes);
+	gompi_shm_finish(t);
+	return rc ? rc : outcome;
 }
 
 // --- Collectives in which each member needs data of all others: all members receive all rows and extract their data
@@ -367,10 +383,10 @@ struct hierarchy_row {
 	char data[];
 };
 
-static uint64_t row_bytes(const struct gompi_slots_call *c, int i) { return c->sizes != NULL ? c->sizes[i] : c->bytes; }
+static uint64_t row_bytes(const struct gompi_coll_call *c, int i) { return c->sizes != NULL ? c->sizes[i] : c->bytes; }
 
 // Returns the largest number of bytes that a member contributes.
-static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c) {
+static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_coll_call *c) {
 	uint64_t longest = c->kind == GOMPI_ALLTOALL ? c->bytes * (uint64_t)s->n : c->bytes;
 	for (int i = 0; c->kind == GOMPI_ALLGATHER && c->sizes != NULL && i < s->n; i++)
 		longest = longest > c->sizes[i] ? longest : c->sizes[i];
@@ -378,7 +394,7 @@ static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_
 }
 
 // Writes a member's row, for nodes with several members.
-static void write_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c, struct hierarchy_row *row,
+static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_call *c, struct hierarchy_row *row,
 		      uint64_t stride) {
 	row->bytes = c->bytes;
 	char *at = row->data;
@@ -388,21 +404,21 @@ static void write_row(const struct gompi_hierarchy *s, const struct gompi_slots_
 }
 
 // Stores this member's part of one segment of rank's row, which is at data. If the rank contributes another number of
-// bytes than expected (brings), notes the mismatch instead.
-static void take_row(struct gompi_slots_call *c, int rank, uint64_t brings, const char *data, uint64_t from,
-		     uint64_t most, uint64_t plan) {
+// bytes than expected (sent_bytes), notes the mismatch instead.
+static void store_row(struct gompi_coll_call *c, int rank, uint64_t sent_bytes, const char *data, uint64_t from,
+		      uint64_t max_bytes, uint64_t format) {
 	const uint64_t bytes = row_bytes(c, rank);
-	struct hierarchy_said theirs = {gompi_what(c->kind, c->root, brings), plan};
-	if (brings == bytes && from < bytes)
-		gompi_copy_between(gompi_block(&c->outs, rank) + from, data, gompi_least(most, bytes - from));
-	else if (brings != bytes && !gompi_slots_differ(c))
-		hierarchy_differs(c, &theirs, rank, gompi_what(c->kind, c->root, bytes), plan);
+	struct head_words theirs = {gompi_signature_word(c->kind, c->root, sent_bytes), format};
+	if (sent_bytes == bytes && from < bytes)
+		gompi_copy_between(gompi_block(&c->outs, rank) + from, data, gompi_min_u64(max_bytes, bytes - from));
+	else if (sent_bytes != bytes && !gompi_coll_mismatch(c))
+		set_mismatch(c, &theirs, rank, gompi_signature_word(c->kind, c->root, bytes), format);
 }
 
-static bool folds(const struct gompi_slots_call *c) { return c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN; }
+static bool is_scan(const struct gompi_coll_call *c) { return c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN; }
 
 // Reduces one more operand of a scan, from the last rank of the scan down to the first.
-static int fold_operand(struct gompi_slots_call *c, bool first, const char *operand, uint64_t from, uint64_t bytes) {
+static int scan_operand(struct gompi_coll_call *c, bool first, const char *operand, uint64_t from, uint64_t bytes) {
 	if (!first)
 		return gompi_combine(&c->reduction, operand, c->out + from, bytes);
 	gompi_copy_between(c->out + from, operand, bytes);
@@ -410,182 +426,187 @@ static int fold_operand(struct gompi_slots_call *c, bool first, const char *oper
 }
 
 // Extracts this member's data from the rows of all ranks.
-static int read_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const char *rows, uint64_t stride,
-		     uint64_t plan) {
+static int extract_from_rows(const struct gompi_hierarchy *s, struct gompi_coll_call *c, const char *rows,
+			     uint64_t stride, uint64_t format) {
 	const int last = c->kind == GOMPI_SCAN ? s->me : s->me - 1;
 	int rc = 0;
-	for (int i = last; folds(c) && i >= 0 && c->bytes > 0 && rc == 0; i--)
-		rc = fold_operand(c, i == last, rows + (uint64_t)i * stride + sizeof(struct hierarchy_row), 0,
+	for (int i = last; is_scan(c) && i >= 0 && c->bytes > 0 && rc == 0; i--)
+		rc = scan_operand(c, i == last, rows + (uint64_t)i * stride + sizeof(struct hierarchy_row), 0,
 				  c->bytes);
-	for (int i = 0; !folds(c) && i < s->n; i++) {
+	for (int i = 0; !is_scan(c) && i < s->n; i++) {
 		const struct hierarchy_row *row = (const void *)(rows + (uint64_t)i * stride);
 		const uint64_t before = c->kind == GOMPI_ALLTOALL ? (uint64_t)s->me * row_bytes(c, i) : 0;
-		take_row(c, i, row->bytes, row->data + before, 0, UINT64_MAX, plan);
+		store_row(c, i, row->bytes, row->data + before, 0, UINT64_MAX, format);
 	}
-	return rc ? rc : gompi_slots_result(c);
+	return rc ? rc : gompi_shm_result(c);
 }
 
 // --- Nodes with one member each: a row is sent from the member's memory, and stored directly at its destination
 
-static void put_row(void *arg, int to, uint64_t piece, char *at) {
-	struct leading *g = arg;
-	const struct gompi_slots_call *c = g->c;
+static void put_row(void *arg, int to, uint64_t segment, char *at) {
+	struct leader_call *g = arg;
+	const struct gompi_coll_call *c = g->call;
 	struct hierarchy_row *row = (struct hierarchy_row *)at;
-	piece += g->piece;
-	const uint64_t bytes = piece_bytes(g, c->bytes, piece);
+	segment += g->first_segment;
+	const uint64_t bytes = segment_length(g, c->bytes, segment);
 	const char *in = c->kind == GOMPI_ALLTOALL ? gompi_block(&c->ins, to) : c->in;
 	row->bytes = c->bytes;
 	if (bytes > 0)
-		gompi_copy_out(row->data, in + piece * g->by.bytes, bytes);
-	memset(row->data + bytes, 0, g->blocks.bytes - sizeof *row - bytes);
+		gompi_copy_out(row->data, in + segment * g->division.segment_bytes, bytes);
+	memset(row->data + bytes, 0, g->blocks.block_bytes - sizeof *row - bytes);
 }
 
-static void take_rows(void *arg, uint64_t piece) {
-	struct leading *g = arg;
-	struct gompi_hierarchy *s = g->s;
-	struct gompi_slots_call *c = g->c;
-	const uint64_t from = piece * g->by.bytes;
-	const int last = !folds(c) ? s->n - 1 : c->kind == GOMPI_SCAN ? s->me : s->me - 1;
-	for (int i = last; i >= 0 && g->failed == 0; i--) {
-		const struct hierarchy_row *row = (const void *)s->got[i];
+static void store_rows(void *arg, uint64_t segment) {
+	struct leader_call *g = arg;
+	struct gompi_hierarchy *s = g->view;
+	struct gompi_coll_call *c = g->call;
+	const uint64_t from = segment * g->division.segment_bytes;
+	const int last = !is_scan(c) ? s->n - 1 : c->kind == GOMPI_SCAN ? s->me : s->me - 1;
+	for (int i = last; i >= 0 && g->reduce_error == 0; i--) {
+		const struct hierarchy_row *row = (const void *)s->leader_blocks[i];
 		const char *in = i != s->me ? row->data : c->kind == GOMPI_ALLTOALL ? gompi_block(&c->ins, i) : c->in;
 		if (i == s->me && in != NULL)
 			in += from;
-		const uint64_t bytes = piece_bytes(g, c->bytes, piece);
-		if (!folds(c))
-			take_row(c, i, i == s->me ? c->bytes : row->bytes, in, from, g->by.bytes, g->plan);
+		const uint64_t bytes = segment_length(g, c->bytes, segment);
+		if (!is_scan(c))
+			store_row(c, i, i == s->me ? c->bytes : row->bytes, in, from, g->division.segment_bytes,
+				  g->format);
 		else if (bytes > 0)
-			g->failed = fold_operand(c, i == last, in, from, bytes);
+			g->reduce_error = scan_operand(c, i == last, in, from, bytes);
 	}
 }
 
 // --- Nodes with several members: all members receive all rows and extract their data
 
-// Runs a leader's part. Fills few with the rows of all members in rank order, if a member of this node needs them.
-static int meet_for_rows(struct leading *g, int to, uint64_t stride, char few[GOMPI_SLOT_SMALL],
-			 const struct gompi_waiting *what) {
-	struct gompi_hierarchy *s = g->s;
-	struct gompi_slots *t = s->slots;
-	uint64_t node_bytes = (uint64_t)s->most_here * stride;
-	memset(s->own, 0, node_bytes);
+// Runs a leader's part. Fills rows with the rows of all members in rank order, if a member of this node needs them.
+static int exchange_rows(struct leader_call *g, int to, uint64_t stride, char rows[GOMPI_SHM_SMALL_BYTES],
+			 const struct gompi_wait_desc *waiting) {
+	struct gompi_hierarchy *s = g->view;
+	struct gompi_shm_coll *t = s->shm_coll;
+	uint64_t node_bytes = (uint64_t)s->max_ranks_per_node * stride;
+	memset(s->local_block, 0, node_bytes);
 	if (stride > 0)
-		write_row(s, g->c, (struct hierarchy_row *)s->own, stride);
+		write_row(s, g->call, (struct hierarchy_row *)s->local_block, stride);
 	if (t != NULL) {
-		enum gompi_slot_place p = gompi_place_of(stride);
-		int rc = gompi_slots_begin(t, p);
+		enum gompi_size_class p = gompi_size_class_of(stride);
+		int rc = gompi_shm_begin(t, p);
 		if (rc)
 			return rc;
-		gompi_slots_publish(t, g->w, g->plan);
-		rc = gompi_slots_await_all(t, g->c, g->w, g->plan);
+		gompi_shm_publish(t, g->signature, g->format);
+		rc = gompi_shm_await_all(t, g->call, g->signature, g->format);
 		if (rc)
 			return rc;
-		for (int i = 1; i < t->n && !gompi_slots_differ(g->c); i++)
-			gompi_copy_few(s->own + (uint64_t)i * stride, gompi_slot_data(t, i, t->seq, p), stride);
-		gompi_slots_finish(t);
+		for (int i = 1; i < t->n && !gompi_coll_mismatch(g->call); i++)
+			gompi_copy_small(s->local_block + (uint64_t)i * stride, gompi_shm_data(t, i, t->seq, p),
+					 stride);
+		gompi_shm_finish(t);
 	}
-	g->blocks.bytes = (uint32_t)node_bytes;
-	int rc = lead(g, to, what);
+	g->blocks.block_bytes = (uint32_t)node_bytes;
+	int rc = exchange_blocks(g, to, waiting);
 	if (rc || stride == 0 || (to >= 0 && to != s->node))
 		return rc;
-	uint8_t next[GOMPI_SLOT_SMALL / sizeof(struct hierarchy_row)] = {0}; // of each node; every member has a row
+	uint8_t next[GOMPI_SHM_SMALL_BYTES / sizeof(struct hierarchy_row)] = {
+		0}; // of each node; every member has a row
 	for (int i = 0; i < s->n; i++) {
 		int node = s->node_of[i];
-		gompi_copy_few(few + (uint64_t)i * stride, s->got[node] + next[node] * stride, stride);
+		gompi_copy_small(rows + (uint64_t)i * stride, s->leader_blocks[node] + next[node] * stride, stride);
 		next[node]++;
 	}
 	return 0;
 }
 
-// Returns true if the rows of all members fit into a slot, and the buffers of all nodes into MOST_ROWS bytes. Each
+// Returns true if the rows of all members fit into a slot, and the buffers of all nodes into MAX_ROWS_BYTES bytes. Each
 // node's buffer has space for the largest number of members on any node.
-static bool rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
-	return stride <= GOMPI_SLOT_SMALL && (uint64_t)s->n * stride <= GOMPI_SLOT_SMALL &&
-	       (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= MOST_ROWS;
+static bool rows_fit(const struct gompi_hierarchy *s, uint64_t stride) {
+	return stride <= GOMPI_SHM_SMALL_BYTES && (uint64_t)s->n * stride <= GOMPI_SHM_SMALL_BYTES &&
+	       (uint64_t)s->nodes * (uint64_t)s->max_ranks_per_node * stride <= MAX_ROWS_BYTES;
 }
 
 static uint64_t row_stride(uint64_t bytes) { return (sizeof(struct hierarchy_row) + bytes + 7) / 8 * 8; }
 
-static int rows_apart(struct leading *g, int to, uint64_t longest, const struct gompi_waiting *what) {
-	const struct gompi_hierarchy *s = g->s;
-	const bool reduces = folds(g->c);
-	const uint64_t most = (room_in_record(s) & ~(uint64_t)7) - sizeof(struct hierarchy_row);
-	const uint64_t block = g->c->kind == GOMPI_ALLTOALL ? g->c->bytes : longest;
-	if (room_in_record(s) >= row_stride(0))
-		g->by = divide(block, reduces ? g->c->reduction.size : 1, most,
-			       s->nodes <= (reduces ? 2 : GOMPI_LEADERS_FEW));
-	g->blocks.bytes = g->by.pieces == 0 ? 0 : (uint32_t)row_stride(g->by.bytes);
-	int rc = lead_pieces(g, to, put_row, take_rows, what);
-	if (rc || g->by.pieces == 0)
-		return rc ? rc : GOMPI_SLOTS_MESSAGES;
-	return g->failed ? g->failed : gompi_slots_result(g->c);
+static int rows_between_leaders(struct leader_call *g, int to, uint64_t longest,
+				const struct gompi_wait_desc *waiting) {
+	const struct gompi_hierarchy *s = g->view;
+	const bool scans = is_scan(g->call);
+	const uint64_t max_bytes = (record_capacity(s) & ~(uint64_t)7) - sizeof(struct hierarchy_row);
+	const uint64_t block = g->call->kind == GOMPI_ALLTOALL ? g->call->bytes : longest;
+	if (record_capacity(s) >= row_stride(0))
+		g->division = divide(block, scans ? g->call->reduction.size : 1, max_bytes,
+				     s->nodes <= (scans ? 2 : GOMPI_STREAM_MAX_MEMBERS));
+	g->blocks.block_bytes = g->division.segments == 0 ? 0 : (uint32_t)row_stride(g->division.segment_bytes);
+	int rc = exchange_segments(g, to, put_row, store_rows, waiting);
+	if (rc || g->division.segments == 0)
+		return rc ? rc : GOMPI_COLL_USE_MESSAGES;
+	return g->reduce_error ? g->reduce_error : gompi_shm_result(g->call);
 }
 
-static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
-	struct gompi_slots *t = s->slots;
+static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_coll_call *c, const struct gompi_wait_desc *waiting) {
+	struct gompi_shm_coll *t = s->shm_coll;
 	uint64_t longest = longest_row(s, c);
-	struct leading g = {.s = s, .c = c};
-	g.w = gompi_what(c->kind, c->root, 0), g.plan = gompi_plan(longest, folds(c) ? c->reduction.size : 1);
+	struct leader_call g = {.view = s, .call = c};
+	g.signature = gompi_signature_word(c->kind, c->root, 0),
+	g.format = gompi_format_word(longest, is_scan(c) ? c->reduction.size : 1);
 	const int to = c->kind == GOMPI_GATHER ? s->node_of[c->root] : -1;
-	if (is_apart(s))
-		return rows_apart(&g, to, longest, what);
+	if (one_rank_per_node(s))
+		return rows_between_leaders(&g, to, longest, waiting);
 	uint64_t stride = row_stride(longest);
-	bool little = longest <= GOMPI_SLOT_SMALL && rows_are_few(s, stride);
-	g.by.pieces = little;
-	bool gets = little && (c->kind != GOMPI_GATHER || s->me == c->root);
-	if (!little)
+	bool fits = longest <= GOMPI_SHM_SMALL_BYTES && rows_fit(s, stride);
+	g.division.segments = fits;
+	bool receives = fits && (c->kind != GOMPI_GATHER || s->me == c->root);
+	if (!fits)
 		stride = 0; // the members only compare their calls
-	_Alignas(GOMPI_LINE) char here[GOMPI_SLOT_SMALL];
-	const char *rows = here;
+	_Alignas(GOMPI_CACHE_LINE) char row_buffer[GOMPI_SHM_SMALL_BYTES];
+	const char *rows = row_buffer;
 	uint64_t all = (uint64_t)s->n * stride;
-	enum gompi_slot_place p = gompi_place_of(all), mine = gompi_place_of(stride);
+	enum gompi_size_class p = gompi_size_class_of(all), row_class = gompi_size_class_of(stride);
 	int rc;
-	if (s->leaders != NULL) {
-		rc = meet_for_rows(&g, to, stride, here, what);
+	if (s->internode != NULL) {
+		rc = exchange_rows(&g, to, stride, row_buffer, waiting);
 		if (rc)
-			return t != NULL ? tell_outcome(t, c, s->me, rc) : rc;
+			return t != NULL ? publish_leader_status(t, c, s->me, rc) : rc;
 		if (t != NULL) {
-			rc = gompi_slots_begin(t, p);
+			rc = gompi_shm_begin(t, p);
 			if (rc)
 				return rc;
 			if (to < 0 || to == s->node)
-				gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), rows, all);
-			gompi_slots_publish(t, g.w, g.plan);
-			gompi_slots_finish(t);
+				gompi_copy_small(gompi_shm_data(t, 0, t->seq, p), rows, all);
+			gompi_shm_publish(t, g.signature, g.format);
+			gompi_shm_finish(t);
 		}
 	} else {
-		rc = gompi_slots_begin(t, mine);
+		rc = gompi_shm_begin(t, row_class);
 		if (rc)
 			return rc;
 		if (stride > 0)
-			write_row(s, c, (struct hierarchy_row *)gompi_slot_data(t, t->me, t->seq, mine), stride);
-		gompi_slots_publish(t, g.w, g.plan);
-		gompi_slots_finish(t);
+			write_row(s, c, (struct hierarchy_row *)gompi_shm_data(t, t->me, t->seq, row_class), stride);
+		gompi_shm_publish(t, g.signature, g.format);
+		gompi_shm_finish(t);
 		t->seq++;
-		if (little && !gets) { // other members may wait for the rows
-			gompi_slots_finish(t);
-			return GOMPI_SLOTS_DONE;
+		if (fits && !receives) { // other members may wait for the rows
+			gompi_shm_finish(t);
+			return GOMPI_COLL_DONE;
 		}
-		rc = gompi_slots_await(t, 0);
+		rc = gompi_shm_await(t, 0);
 		if (rc)
 			return rc;
-		const struct gompi_slot_head *h = gompi_slot_head(t, 0, t->seq);
-		const struct hierarchy_said said = read_said(h);
-		rc = hear_outcome(s, c, h, &said, g.w, g.plan);
-		rows = gompi_slot_data(t, 0, t->seq, p);
+		const struct gompi_shm_head *h = gompi_shm_head(t, 0, t->seq);
+		const struct head_words words = read_head_words(h);
+		rc = read_leader_status(s, c, h, &words, g.signature, g.format);
+		rows = gompi_shm_data(t, 0, t->seq, p);
 	}
-	if (rc == 0 && gets)
-		rc = read_rows(s, c, rows, stride, g.plan);
-	if (s->leaders == NULL)
-		gompi_slots_finish(t);
-	return rc ? rc : little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
+	if (rc == 0 && receives)
+		rc = extract_from_rows(s, c, rows, stride, g.format);
+	if (s->internode == NULL)
+		gompi_shm_finish(t);
+	return rc ? rc : fits ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
 }
 
 // Returns the index of a rank among the members of this node.
-static int place_of_rank(const struct gompi_hierarchy *s, int rank) {
-	int low = 0, high = s->here - 1;
+static int local_rank_of(const struct gompi_hierarchy *s, int rank) {
+	int low = 0, high = s->local_size - 1;
 	while (low < high) {
 		int middle = (low + high) / 2;
-		if (s->local[middle] < rank)
+		if (s->local_ranks[middle] < rank)
 			low = middle + 1;
 		else
 			high = middle;
@@ -594,103 +615,106 @@ static int place_of_rank(const struct gompi_hierarchy *s, int rank) {
 }
 
 // Publishes the root's words and data to the members of this node.
-static int pass_on(struct gompi_slots *t, const struct gompi_leaders_words *words, const void *data, uint32_t bytes) {
-	enum gompi_slot_place p = gompi_place_of(bytes);
-	int rc = gompi_slots_begin(t, p);
+static int forward_to_local(struct gompi_shm_coll *t, const struct gompi_internode_call *words, const void *data,
+			    uint32_t bytes) {
+	enum gompi_size_class p = gompi_size_class_of(bytes);
+	int rc = gompi_shm_begin(t, p);
 	if (rc)
 		return rc;
-	gompi_copy_between(gompi_slot_data(t, t->me, t->seq, p), data, bytes);
-	gompi_slots_publish(t, words->what, words->plan);
-	gompi_slots_finish(t);
+	gompi_copy_between(gompi_shm_data(t, t->me, t->seq, p), data, bytes);
+	gompi_shm_publish(t, words->signature, words->format);
+	gompi_shm_finish(t);
 	return 0;
 }
 
-// Forwards all segments of a broadcast except the first. takes: bytes of this member's buffer, or 0 if the root's data
-// does not match it.
-static int bcast_pieces(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct division *by,
-			uint64_t takes, const struct gompi_waiting *what) {
-	for (uint64_t piece = 1; piece < by->pieces; piece++) {
-		const uint64_t from = piece * by->bytes;
+// Forwards all segments of a broadcast except the first. recv_bytes: bytes of this member's buffer, or 0 if the root's
+// data does not match it.
+static int bcast_segments(struct gompi_hierarchy *s, struct gompi_coll_call *c, const struct division *by,
+			  uint64_t recv_bytes, const struct gompi_wait_desc *waiting) {
+	for (uint64_t segment = 1; segment < by->segments; segment++) {
+		const uint64_t from = segment * by->segment_bytes;
 		const bool root = s->me == c->root;
-		struct gompi_leaders_words words = {0};
+		struct gompi_internode_call words = {0};
 		const void *data = c->out + from;
-		uint32_t bytes = root && from < c->bytes ? (uint32_t)gompi_least(by->bytes, c->bytes - from) : 0;
-		int rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, what);
+		uint32_t bytes =
+			root && from < c->bytes ? (uint32_t)gompi_min_u64(by->segment_bytes, c->bytes - from) : 0;
+		int rc = gompi_internode_bcast(s->internode, s->node_of[c->root], &words, &data, &bytes, waiting);
 		if (rc)
 			return rc;
-		if (!root && from < takes && bytes == gompi_least(by->bytes, takes - from))
+		if (!root && from < recv_bytes && bytes == gompi_min_u64(by->segment_bytes, recv_bytes - from))
 			gompi_copy_in(c->out + from, data, bytes);
 	}
 	return 0;
 }
 
-static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
-	struct gompi_slots *t = s->slots;
-	uint64_t w = gompi_what(GOMPI_BCAST, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
-	struct gompi_leaders_words words = {w, plan, s->me};
+static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
+			   const struct gompi_wait_desc *waiting) {
+	struct gompi_shm_coll *t = s->shm_coll;
+	uint64_t w = gompi_signature_word(GOMPI_BCAST, c->root, c->bytes), format = gompi_format_word(c->bytes, 1);
+	struct gompi_internode_call words = {w, format, s->me};
 	const void *data = c->out;
 	struct division by = divide_bcast(s, c->bytes); // of the root's data
-	uint32_t bytes = (uint32_t)by.bytes;
-	bool root = s->me == c->root, from_here = s->node_of[c->root] == s->node, hears = t != NULL && !root;
-	int rc = 0, from = from_here ? place_of_rank(s, c->root) : 0;
-	if (!from_here && s->leaders != NULL)
-		hears = false;
+	uint32_t bytes = (uint32_t)by.segment_bytes;
+	bool root = s->me == c->root, is_root_local = s->node_of[c->root] == s->node, reads_head = t != NULL && !root;
+	int rc = 0, from = is_root_local ? local_rank_of(s, c->root) : 0;
+	if (!is_root_local && s->internode != NULL)
+		reads_head = false;
 	if (root && t != NULL)
-		rc = pass_on(t, &words, data, bytes);
-	if (hears) {
+		rc = forward_to_local(t, &words, data, bytes);
+	if (reads_head) {
 		t->seq++;
-		rc = gompi_slots_await(t, from);
+		rc = gompi_shm_await(t, from);
 		if (rc)
 			return rc;
-		const struct gompi_slot_head *h = gompi_slot_head(t, from, t->seq);
-		const struct hierarchy_said said = read_said(h);
-		rc = hear_outcome(s, c, h, &said, w, plan);
-		words = (struct gompi_leaders_words){said.what, said.plan, c->root};
-		by = divide_bcast(s, said.plan >> 16);
-		bytes = rc == 0 ? (uint32_t)by.bytes : 0;
-		data = gompi_slot_data(t, from, t->seq, gompi_place_of(bytes));
+		const struct gompi_shm_head *h = gompi_shm_head(t, from, t->seq);
+		const struct head_words head = read_head_words(h);
+		rc = read_leader_status(s, c, h, &head, w, format);
+		words = (struct gompi_internode_call){head.signature, head.format, c->root};
+		by = divide_bcast(s, head.format >> 16);
+		bytes = rc == 0 ? (uint32_t)by.segment_bytes : 0;
+		data = gompi_shm_data(t, from, t->seq, gompi_size_class_of(bytes));
 	}
-	if (rc == 0 && s->leaders != NULL) {
-		rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, what);
-		by = divide_bcast(s, words.plan >> 16);
-		if (rc == 0 && (bytes != by.bytes || words.what >> 56 >= HIERARCHY_FAILED))
+	if (rc == 0 && s->internode != NULL) {
+		rc = gompi_internode_bcast(s->internode, s->node_of[c->root], &words, &data, &bytes, waiting);
+		by = divide_bcast(s, words.format >> 16);
+		if (rc == 0 && (bytes != by.segment_bytes || words.signature >> 56 >= HIERARCHY_FAILED))
 			rc = MPI_ERR_INTERN; // not a value that a leader sends
-		if (!from_here && t != NULL)
-			rc = rc ? tell_outcome(t, c, s->me, rc) : pass_on(t, &words, data, bytes);
+		if (!is_root_local && t != NULL)
+			rc = rc ? publish_leader_status(t, c, s->me, rc) : forward_to_local(t, &words, data, bytes);
 	}
 	// From here on every member knows the root's words and first segment.
-	uint64_t size = words.plan >> 16;
-	bool same = words.what == w && words.plan == plan;
+	uint64_t size = words.format >> 16;
+	bool same = words.signature == w && words.format == format;
 	if (rc == 0 && same && !root)
 		gompi_copy_in(c->out, data, bytes);
-	if (rc == 0 && by.pieces > 1)
-		rc = bcast_pieces(s, c, &by, same ? size : 0, what);
-	if (hears)
-		gompi_slots_finish(t);
+	if (rc == 0 && by.segments > 1)
+		rc = bcast_segments(s, c, &by, same ? size : 0, waiting);
+	if (reads_head)
+		gompi_shm_finish(t);
 	if (rc)
 		return rc;
 	if (!same)
-		rc = hierarchy_differs(c, &(struct hierarchy_said){words.what, words.plan}, c->root, w, plan);
-	if (words.what >> 32 != w >> 32 || by.pieces > 0)
+		rc = set_mismatch(c, &(struct head_words){words.signature, words.format}, c->root, w, format);
+	if (words.signature >> 32 != w >> 32 || by.segments > 0)
 		return rc;
 	c->bytes = size;
-	return GOMPI_SLOTS_MESSAGES;
+	return GOMPI_COLL_USE_MESSAGES;
 }
 
-int gompi_hierarchy_run(struct gompi_hierarchy *s, struct gompi_slots_call *c) {
-	c->differ.rank = -1;
+int gompi_hierarchy_run(struct gompi_hierarchy *s, struct gompi_coll_call *c) {
+	c->mismatch.rank = -1;
 	const char *name = c->name != NULL ? c->name : ""; // NULL in the library's own calls
-	struct gompi_waiting what = {.call = name, .peer = -1, .object = s->object};
-	if (s->slots != NULL)
-		s->slots->call = name;
+	struct gompi_wait_desc waiting = {.call = name, .peer = -1, .object = s->object};
+	if (s->shm_coll != NULL)
+		s->shm_coll->call_name = name;
 	switch (c->kind) {
 	case GOMPI_BCAST:
-		return hierarchy_bcast(s, c, &what);
+		return hierarchy_bcast(s, c, &waiting);
 	case GOMPI_REDUCE:
 	case GOMPI_ALLREDUCE:
-		return hierarchy_reduce(s, c, &what);
+		return hierarchy_reduce(s, c, &waiting);
 	case GOMPI_BARRIER:
-		return hierarchy_barrier(s, &what);
+		return hierarchy_barrier(s, &waiting);
 	}
-	return hierarchy_rows(s, c, &what);
+	return hierarchy_rows(s, c, &waiting);
 }

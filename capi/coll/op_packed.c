@@ -4,7 +4,7 @@
 #include "coll/reduction.h"
 
 int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *inout, uint64_t n) {
-	const struct gompi_type *t = r->laid_out;
+	const struct gompi_type *t = r->unpacked_type;
 	int64_t lo, hi, bytes = (int64_t)(n * r->size), count = (int64_t)n;
 	enum { ALIGNED = 16 };
 	if (!gompi_type_bounds(t, count, &lo, &hi))
@@ -18,7 +18,7 @@ int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *
 	char *a = memory + skew - lo, *b = a + size;
 	gompi_typed_unpack(a, count, t, 0, in, bytes);
 	gompi_typed_unpack(b, count, t, 0, inout, bytes);
-	gompi_up.call_operation(r->function, r->large, (uintptr_t)a, (uintptr_t)b, count, r->type);
+	gompi_go_callbacks.call_user_op(r->function, r->large, (uintptr_t)a, (uintptr_t)b, count, r->type);
 	gompi_typed_pack(inout, bytes, b, count, t, 0);
 	free(memory);
 	return 0;

@@ -4,45 +4,49 @@
 
 #include "coll/entry.h"
 
-// One side of a call: one block, or one for each member, side by side. all.type is NULL if the side is not significant
-// here.
+// One side of a call: one block, or one for each member, side by side. buffer.type is NULL if the side is not
+// significant at this member.
 struct packed_side {
-	struct gompi_buffer all;
-	int64_t count, bytes; // of a block: number of elements and bytes
-	char *at;             // packed data of all blocks
-	bool lies;            // contiguous in the application's memory; at points there
+	struct gompi_buffer buffer;
+	int64_t count, block_bytes; // of a block: number of elements and bytes
+	char *packed;               // packed data of all blocks
+	bool is_contiguous;         // contiguous in the application's memory; packed points there
 };
 
 // Describes a side. Returns false if the call must go through Go.
-static bool packed_side(struct packed_side *p, const struct gompi_side *s, int64_t blocks) {
+static bool packed_side(struct packed_side *p, const struct gompi_collective_side *s, int64_t blocks) {
 	const struct gompi_type *t = gompi_type_get((MPI_Datatype)s->type);
-	int64_t all, lo, hi;
+	int64_t elements, lo, hi;
 	*p = (struct packed_side){.count = s->count};
-	if (t == NULL || !gompi_type_bytes(t, s->count, &p->bytes) || p->bytes > GOMPI_MOST_BLOCK ||
-	    __builtin_mul_overflow(s->count, blocks, &all) || !gompi_type_bounds(t, all, &lo, &hi))
+	if (t == NULL || !gompi_type_bytes(t, s->count, &p->block_bytes) || p->block_bytes > GOMPI_MAX_BLOCK_BYTES ||
+	    __builtin_mul_overflow(s->count, blocks, &elements) || !gompi_type_bounds(t, elements, &lo, &hi))
 		return false;
-	p->all = (struct gompi_buffer){.at = (char *)s->buf, .size = p->bytes * blocks, .count = all, .type = t};
-	p->lies = (t->flags & GOMPI_TYPE_CONTIGUOUS) != 0;
-	if (p->lies)
-		p->at = p->all.at + t->origin;
-	return p->bytes == 0 ||
-	       (!gompi_invalid_address(p->all.at, lo) && s->buf + (uint64_t)lo < s->buf + (uint64_t)hi);
+	p->buffer = (struct gompi_buffer){
+		.at = (char *)s->buf, .size = p->block_bytes * blocks, .count = elements, .type = t};
+	p->is_contiguous = (t->flags & GOMPI_TYPE_CONTIGUOUS) != 0;
+	if (p->is_contiguous)
+		p->packed = p->buffer.at + t->origin;
+	return p->block_bytes == 0 ||
+	       (!gompi_invalid_address(p->buffer.at, lo) && s->buf + (uint64_t)lo < s->buf + (uint64_t)hi);
 }
 
-static uint64_t room_of(const struct packed_side *p) {
-	return p->lies ? 0 : (uint64_t)(p->all.size + 63) & ~(uint64_t)63;
+static uint64_t packed_bytes(const struct packed_side *p) {
+	return p->is_contiguous ? 0 : (uint64_t)(p->buffer.size + 63) & ~(uint64_t)63;
 }
 
 // Returns the application's block i.
-static char *block_of(const struct packed_side *p, int i) { return p->all.at + i * p->count * p->all.type->extent; }
-
-static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
-	if (!p->lies && p->bytes > 0 && blocks > 0)
-		gompi_buffer_pack(&p->all, p->at + from * p->bytes, from * p->bytes, blocks * p->bytes);
+static char *block_of(const struct packed_side *p, int i) {
+	return p->buffer.at + i * p->count * p->buffer.type->extent;
 }
 
-// Returns the number of blocks that this member sends; 0 if that side is not significant here. blocks_received returns
-// those that it receives.
+static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
+	if (!p->is_contiguous && p->block_bytes > 0 && blocks > 0)
+		gompi_buffer_pack(&p->buffer, p->packed + from * p->block_bytes, from * p->block_bytes,
+				  blocks * p->block_bytes);
+}
+
+// Returns the number of blocks that this member sends; 0 if that side is not significant at this member.
+// blocks_received returns those that it receives.
 static int64_t blocks_sent(int kind, bool root, int n) {
 	return kind == GOMPI_BCAST ? 0 : kind == GOMPI_SCATTER ? (root ? n : 0) : kind == GOMPI_ALLTOALL ? n : 1;
 }
@@ -51,57 +55,57 @@ static int64_t blocks_received(int kind, bool root, int n) {
 	return kind == GOMPI_GATHER ? (root ? n : 0) : kind == GOMPI_BCAST || kind == GOMPI_SCATTER ? 1 : n;
 }
 
-int gompi_packed_call(const char *name, int kind, struct gompi_side send, struct gompi_side recv, int root,
-		      MPI_Comm comm) {
-	struct gompi_slots *t = gompi_slots_for(comm, kind);
+int gompi_run_packed(const char *name, int kind, struct gompi_collective_side send, struct gompi_collective_side recv,
+		     int root, MPI_Comm comm) {
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
 	const int me = t->me;
-	const bool is_root = me == root, backwards = kind == GOMPI_SCATTER;
+	const bool is_root = me == root, is_scatter = kind == GOMPI_SCATTER;
 	int64_t sent = blocks_sent(kind, is_root, t->n), received = blocks_received(kind, is_root, t->n);
-	const bool in_place = (uintptr_t)MPI_IN_PLACE == (backwards ? recv.buf : send.buf) && sent > 0;
+	const bool in_place = (uintptr_t)MPI_IN_PLACE == (is_scatter ? recv.buf : send.buf) && sent > 0;
 	struct packed_side in = {0}, out = {0};
 	if (!in_place && (send.buf == (uintptr_t)MPI_IN_PLACE || recv.buf == (uintptr_t)MPI_IN_PLACE))
 		goto go;
-	if (in_place && (backwards ? sent == 0 : received == 0))
+	if (in_place && (is_scatter ? sent == 0 : received == 0))
 		goto go;
-	if (sent > 0 && (!in_place || backwards) && !packed_side(&in, &send, sent))
+	if (sent > 0 && (!in_place || is_scatter) && !packed_side(&in, &send, sent))
 		goto go;
-	if (received > 0 && (!in_place || !backwards) && !packed_side(&out, &recv, received))
+	if (received > 0 && (!in_place || !is_scatter) && !packed_side(&out, &recv, received))
 		goto go;
-	if (in.all.type != NULL && out.all.type != NULL) {
-		const char *from = sent > 1 ? block_of(&in, me) : in.all.at,
-			   *to = received > 1 ? block_of(&out, me) : out.all.at;
-		if (in.bytes != out.bytes || from == to)
+	if (in.buffer.type != NULL && out.buffer.type != NULL) {
+		const char *from = sent > 1 ? block_of(&in, me) : in.buffer.at,
+			   *to = received > 1 ? block_of(&out, me) : out.buffer.at;
+		if (in.block_bytes != out.block_bytes || from == to)
 			goto go;
 	}
-	char few[4 * GOMPI_SLOT_SMALL], *memory = few;
-	uint64_t room = room_of(&in) + room_of(&out);
-	if (room > sizeof few && (memory = malloc(room)) == NULL)
+	char stack_buffer[4 * GOMPI_SHM_SMALL_BYTES], *memory = stack_buffer;
+	uint64_t packed_total = packed_bytes(&in) + packed_bytes(&out);
+	if (packed_total > sizeof stack_buffer && (memory = malloc(packed_total)) == NULL)
 		goto go;
-	if (in.all.type != NULL && !in.lies)
-		in.at = memory;
-	if (out.all.type != NULL && !out.lies)
-		out.at = memory + room_of(&in);
-	struct gompi_slots_call c = {.kind = kind, .root = root, .name = name};
-	c.bytes = (uint64_t)(in.all.type != NULL ? in.bytes : out.bytes);
+	if (in.buffer.type != NULL && !in.is_contiguous)
+		in.packed = memory;
+	if (out.buffer.type != NULL && !out.is_contiguous)
+		out.packed = memory + packed_bytes(&in);
+	struct gompi_coll_call c = {.kind = kind, .root = root, .name = name};
+	c.bytes = (uint64_t)(in.buffer.type != NULL ? in.block_bytes : out.block_bytes);
 	pack_blocks(&in, 0, sent);
-	if (in_place && !backwards)
+	if (in_place && !is_scatter)
 		pack_blocks(&out, kind == GOMPI_ALLTOALL ? 0 : me, kind == GOMPI_ALLTOALL ? received : 1);
-	char *own = out.at + me * out.bytes;
-	c.in = in.all.type != NULL ? in.at : own;
-	c.out = out.all.type != NULL ? out.at : in.at + me * in.bytes;
-	c.ins = (struct gompi_blocks){in.all.type != NULL ? in.at : out.at, c.bytes, NULL};
-	c.outs = (struct gompi_blocks){out.at, c.bytes, NULL};
+	char *self_block = out.packed + me * out.block_bytes;
+	c.in = in.buffer.type != NULL ? in.packed : self_block;
+	c.out = out.buffer.type != NULL ? out.packed : in.packed + me * in.block_bytes;
+	c.ins = (struct gompi_blocks){in.buffer.type != NULL ? in.packed : out.packed, c.bytes, NULL};
+	c.outs = (struct gompi_blocks){out.packed, c.bytes, NULL};
 	if (kind == GOMPI_BCAST && is_root)
 		pack_blocks(&out, 0, 1);
-	int rc = gompi_slots_run(t, &c);
-	if (rc == GOMPI_SLOTS_DONE && out.all.type != NULL && !out.lies && out.bytes > 0 &&
+	int rc = gompi_shm_run(t, &c);
+	if (rc == GOMPI_COLL_DONE && out.buffer.type != NULL && !out.is_contiguous && out.block_bytes > 0 &&
 	    !(kind == GOMPI_BCAST && is_root))
-		gompi_buffer_unpack(&out.all, 0, out.at, out.all.size);
-	if (memory != few)
+		gompi_buffer_unpack(&out.buffer, 0, out.packed, out.buffer.size);
+	if (memory != stack_buffer)
 		free(memory);
-	return rc == GOMPI_SLOTS_DONE ? MPI_SUCCESS : gompi_slots_refused(rc, &c, comm);
+	return rc == GOMPI_COLL_DONE ? MPI_SUCCESS : gompi_shm_raise(rc, &c, comm);
 go:
-	return gompi_collective_to_go(name, kind, send, recv, false, 0, root, comm);
+	return gompi_collective_in_go(name, kind, send, recv, false, 0, root, comm);
 }

@@ -1,5 +1,5 @@
-// Large reductions without copies of the operands. Each member reduces its result, or a part for all, from the operands
-// in the memory of the other members, with process_vm_readv.
+// Large reductions without copies of the operands. Each member reduces its result, or a chunk for all, from the
+// operands in the memory of the other members, with process_vm_readv.
 #include <stdlib.h>
 
 #include "coll/direct.h"
@@ -7,132 +7,142 @@
 
 // Bytes that are read at once. They stay in a cache until they are reduced. A system call costs 2 us, copying this many
 // bytes 10 us.
-enum { PIECE = 128 << 10 };
+enum { DIRECT_READ_BYTES = 128 << 10 };
 
 // The state of the direct reads of a call.
-struct far {
-	struct gompi_slots *t;
-	struct gompi_slots_call *c;
+struct direct_reads {
+	struct gompi_shm_coll *t;
+	struct gompi_coll_call *c;
 	uint64_t *operand; // [n]: addresses of the members' operands
-	// Buffers of PIECE bytes: data that was read; a result that must not overwrite an operand yet; parts for all,
-	// used alternately.
-	char *piece, *meanwhile, *parts[2];
-	bool lost; // a read failed
+	// Buffers of DIRECT_READ_BYTES bytes: data that was read; a result that must not overwrite an operand yet;
+	// chunks for all, used alternately.
+	char *segment, *pending_result, *chunks[2];
+	bool read_failed; // a read failed
 };
 
-static bool read_far(struct far *f, int i, uint64_t at, char *to, uint64_t bytes) {
-	bool got = gompi_cma_move(f->t->peers[i], at, to, bytes, false);
-	f->lost = f->lost || !got;
-	return got;
+static bool read_peer(struct direct_reads *f, int i, uint64_t at, char *to, uint64_t bytes) {
+	bool is_read = gompi_cma_move(f->t->peers[i], at, to, bytes, false);
+	f->read_failed = f->read_failed || !is_read;
+	return is_read;
 }
 
 // Stores in result the reduction of the operands of ranks [0, upto) at offset from, in rank order. It goes from the
 // last rank down to the first, with each further operand on the left. Returns the error of the reduction function.
-static int fold_far(struct far *f, uint64_t from, uint64_t bytes, int upto, char *result) {
+static int reduce_from_peers(struct direct_reads *f, uint64_t from, uint64_t bytes, int upto, char *result) {
 	const struct gompi_reduction *r = &f->c->reduction;
-	const uint64_t most = PIECE / r->size * r->size;
+	const uint64_t max_bytes = DIRECT_READ_BYTES / r->size * r->size;
 	const int me = f->t->me;
 	int failed = 0;
 	for (uint64_t n; bytes > 0 && !failed; from += n, result += n, bytes -= n) {
-		const char *own = f->c->in + from;
-		char *acc = own == result && me < upto - 1 ? f->meanwhile : result;
-		n = gompi_least(bytes, most);
+		const char *operand = f->c->in + from;
+		char *acc = operand == result && me < upto - 1 ? f->pending_result : result;
+		n = gompi_min_u64(bytes, max_bytes);
 		for (int i = upto - 1; i >= 0 && !failed; i--) {
 			bool last = i == upto - 1;
 			if (i == me && last)
-				gompi_copy_between(acc, own, n);
+				gompi_copy_between(acc, operand, n);
 			else if (i == me)
-				failed = gompi_combine(r, own, acc, n);
-			else if (read_far(f, i, f->operand[i] + from, last ? acc : f->piece, n) && !last)
-				failed = gompi_combine(r, f->piece, acc, n);
+				failed = gompi_combine(r, operand, acc, n);
+			else if (read_peer(f, i, f->operand[i] + from, last ? acc : f->segment, n) && !last)
+				failed = gompi_combine(r, f->segment, acc, n);
 		}
 		gompi_copy_between(result, acc, n);
 	}
 	return failed;
 }
 
-// Runs a divided reduction: each member reduces a part of each step for all, and members that get a result read all
-// parts. A part is in the result buffer of the member that reduced it, or in private memory if that member gets no
+// Runs a divided reduction: each member reduces a chunk of each step for all, and members that get a result read all
+// chunks. A chunk is in the result buffer of the member that reduced it, or in private memory if that member gets no
 // result.
-static int fold_parts(struct far *f, uint64_t w, uint64_t plan, int *failed) {
-	struct gompi_slots *t = f->t;
-	struct gompi_slots_call *c = f->c;
-	const bool gets = c->kind == GOMPI_ALLREDUCE || c->root == t->me;
-	const uint64_t size = c->reduction.size, n = (uint64_t)t->n, room = PIECE / size * size;
-	int turn = 0;
-	for (uint64_t from = 0, left; from < c->bytes; from += n * room, turn = !turn) {
-		left = gompi_least(c->bytes - from, n * room);
-		const uint64_t each = (left / size + n - 1) / n * size,
-			       mine = gompi_least((uint64_t)t->me * each, left);
-		char *part = gets ? c->out + from + mine : f->parts[turn];
+static int reduce_chunks(struct direct_reads *f, uint64_t w, uint64_t format, int *failed) {
+	struct gompi_shm_coll *t = f->t;
+	struct gompi_coll_call *c = f->c;
+	const bool receives = c->kind == GOMPI_ALLREDUCE || c->root == t->me;
+	const uint64_t size = c->reduction.size, n = (uint64_t)t->n, chunk_capacity = DIRECT_READ_BYTES / size * size;
+	int parity = 0;
+	for (uint64_t from = 0, left; from < c->bytes; from += n * chunk_capacity, parity = !parity) {
+		left = gompi_min_u64(c->bytes - from, n * chunk_capacity);
+		const uint64_t chunk_bytes = (left / size + n - 1) / n * size,
+			       chunk_start = gompi_min_u64((uint64_t)t->me * chunk_bytes, left);
+		char *chunk = receives ? c->out + from + chunk_start : f->chunks[parity];
 		if (!*failed)
-			*failed = fold_far(f, from + mine, gompi_least(each, left - mine), t->n, part);
-		bool each_has;
-		int rc = gompi_slots_say(t, c, w, plan, f->lost ? 0 : (uint64_t)(uintptr_t)part, &each_has);
+			*failed = reduce_from_peers(f, from + chunk_start,
+						    gompi_min_u64(chunk_bytes, left - chunk_start), t->n, chunk);
+		bool all_have;
+		int rc = gompi_shm_exchange_word(t, c, w, format, f->read_failed ? 0 : (uint64_t)(uintptr_t)chunk,
+						 &all_have);
 		if (rc)
 			return rc;
-		f->lost = f->lost || !each_has;
-		// A member publishes the address of its part after it has read this member's operand for it. So the
-		// result may overwrite that part of the operand.
-		for (int i = 0; gets && i < t->n && !f->lost; i++) {
-			uint64_t at = gompi_least((uint64_t)i * each, left);
+		f->read_failed = f->read_failed || !all_have;
+		// A member publishes the address of its chunk after it has read this member's operand for it. So the
+		// result may overwrite that range of the operand.
+		for (int i = 0; receives && i < t->n && !f->read_failed; i++) {
+			uint64_t at = gompi_min_u64((uint64_t)i * chunk_bytes, left);
 			if (i != t->me && at < left)
-				read_far(f, i, gompi_slots_said(t, i), c->out + from + at,
-					 gompi_least(each, left - at));
+				read_peer(f, i, gompi_shm_peer_word(t, i), c->out + from + at,
+					  gompi_min_u64(chunk_bytes, left - at));
 		}
 	}
 	return 0;
 }
 
 // Returns true if a byte at either end of the range that this member will read can be read, at every member.
-static bool proves(struct far *f, uint64_t begin, uint64_t end, int upto) {
+static bool is_range_readable(struct direct_reads *f, uint64_t begin, uint64_t end, int upto) {
 	char byte;
 	for (int i = 0; i < upto && begin < end; i++)
-		if (i != f->t->me && (!read_far(f, i, f->operand[i] + begin, &byte, 1) ||
-				      !read_far(f, i, f->operand[i] + end - 1, &byte, 1)))
+		if (i != f->t->me && (!read_peer(f, i, f->operand[i] + begin, &byte, 1) ||
+				      !read_peer(f, i, f->operand[i] + end - 1, &byte, 1)))
 			return false;
 	return true;
 }
 
 // The first word that a member publishes: the address of its operand, and whether its result overwrites the operand.
-enum { OVER = 1, ADDRESS_SHIFT = 1 };
+enum { OVERWRITES_OPERAND = 1, ADDRESS_SHIFT = 1 };
 
-int gompi_slots_reduce_direct(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan,
-			      const struct gompi_fold *d, int *failed, bool *done) {
+int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
+			    const struct gompi_direct_reduction *d, int *failed, bool *done) {
 	const size_t operands = (size_t)t->n * sizeof(uint64_t);
-	char *memory = malloc(operands + 4 * PIECE);
-	char *pieces = memory + operands;
-	struct far f = {
-		t,    c, (uint64_t *)(void *)memory, pieces, pieces + PIECE, {pieces + 2 * PIECE, pieces + 3 * PIECE},
-		false};
-	bool able = gompi_node.cma && !t->no_direct && memory != NULL && c->reduction.size <= PIECE, over = false;
+	char *memory = malloc(operands + 4 * DIRECT_READ_BYTES);
+	char *buffers = memory + operands;
+	struct direct_reads f = {t,
+				 c,
+				 (uint64_t *)(void *)memory,
+				 buffers,
+				 buffers + DIRECT_READ_BYTES,
+				 {buffers + 2 * DIRECT_READ_BYTES, buffers + 3 * DIRECT_READ_BYTES},
+				 false};
+	bool can_read = gompi_node.has_cma && !t->no_direct && memory != NULL && c->reduction.size <= DIRECT_READ_BYTES,
+	     overwrites = false;
 	*done = false;
-	int rc = gompi_slots_say(t, c, w, plan,
-				 able ? (uint64_t)(uintptr_t)c->in << ADDRESS_SHIFT | (d->over ? OVER : 0) : 0, &able);
-	if (rc == 0 && gompi_slots_differ(c))
-		rc = GOMPI_SLOTS_DIFFER;
-	for (int i = 0; rc == 0 && able && i < t->n; i++) {
-		const uint64_t said = gompi_slots_said(t, i);
-		f.operand[i] = said >> ADDRESS_SHIFT;
-		over = over || (said & OVER);
+	int rc = gompi_shm_exchange_word(
+		t, c, w, format,
+		can_read ? (uint64_t)(uintptr_t)c->in << ADDRESS_SHIFT | (d->in_place ? OVERWRITES_OPERAND : 0) : 0,
+		&can_read);
+	if (rc == 0 && gompi_coll_mismatch(c))
+		rc = GOMPI_COLL_MISMATCH;
+	for (int i = 0; rc == 0 && can_read && i < t->n; i++) {
+		const uint64_t peer_word = gompi_shm_peer_word(t, i);
+		f.operand[i] = peer_word >> ADDRESS_SHIFT;
+		overwrites = overwrites || (peer_word & OVERWRITES_OPERAND);
 	}
-	bool parts = d->parts || (over && c->kind == GOMPI_ALLREDUCE);
-	if (rc || !able || (over && !parts && c->kind != GOMPI_REDUCE))
+	bool is_split = d->is_split || (overwrites && c->kind == GOMPI_ALLREDUCE);
+	if (rc || !can_read || (overwrites && !is_split && c->kind != GOMPI_REDUCE))
 		goto out;
 	// If results overwrite operands, the reduction cannot be repeated. So prove first that all operands can be
 	// read.
-	if (over && (rc = gompi_slots_say(t, c, w, plan, proves(&f, 0, c->bytes, t->n), &able)) != 0)
+	if (overwrites &&
+	    (rc = gompi_shm_exchange_word(t, c, w, format, is_range_readable(&f, 0, c->bytes, t->n), &can_read)) != 0)
 		goto out;
-	if (able && parts)
-		rc = fold_parts(&f, w, plan, failed);
-	else if (able)
-		*failed = fold_far(&f, d->from, d->bytes, d->upto, d->to);
+	if (can_read && is_split)
+		rc = reduce_chunks(&f, w, format, failed);
+	else if (can_read)
+		*failed = reduce_from_peers(&f, d->offset, d->bytes, d->upto, d->to);
 	// No member may change its operand until all members have read it.
-	bool proved = over && able;
+	bool was_proved = overwrites && can_read;
 	if (rc == 0)
-		rc = gompi_slots_say(t, c, w, plan, able && !f.lost, done);
+		rc = gompi_shm_exchange_word(t, c, w, format, can_read && !f.read_failed, done);
 	t->no_direct = !*done;
-	if (rc == 0 && !*done && proved)
+	if (rc == 0 && !*done && was_proved)
 		rc = MPI_ERR_INTERN;
 	if (!*done)
 		*failed = 0;

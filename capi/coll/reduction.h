@@ -2,7 +2,7 @@
 #ifndef GOMPI_REDUCTION_H
 #define GOMPI_REDUCTION_H
 
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "datatype/datatype.h"
 #include "datatype/op.h"
 
@@ -14,9 +14,9 @@ struct gompi_reduction {
 	bool large;
 	uintptr_t type; // datatype argument of function
 	// not NULL: elements travel packed and are unpacked to this type for function
-	const struct gompi_type *laid_out;
+	const struct gompi_type *unpacked_type;
 
-	uintptr_t go; // argument of gompi_up.combine
+	uintptr_t go_handle; // argument of gompi_go_callbacks.reduce_in_go
 };
 
 #pragma GCC visibility push(hidden)
@@ -25,19 +25,20 @@ int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *
 #pragma GCC visibility pop
 
 // Computes inout[i] = in[i] op inout[i] for all whole elements in the given number of bytes; in comes from lower ranks.
-// Returns 0 or an error class of gompi_up.combine.
+// Returns 0 or an error class of gompi_go_callbacks.reduce_in_go.
 static inline int gompi_combine(const struct gompi_reduction *r, const void *in, void *inout, uint64_t bytes) {
 	if (bytes == 0)
 		return 0;
 	uint64_t n = bytes == r->size ? 1 : bytes / r->size;
 	if (r->kernel != NULL)
 		r->kernel(in, inout, n);
-	else if (r->laid_out != NULL)
+	else if (r->unpacked_type != NULL)
 		return gompi_combine_packed(r, in, inout, n);
 	else if (r->function != 0)
-		gompi_up.call_operation(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
+		gompi_go_callbacks.call_user_op(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n,
+						r->type);
 	else
-		return gompi_up.combine(r->go, in, inout, bytes);
+		return gompi_go_callbacks.reduce_in_go(r->go_handle, in, inout, bytes);
 	return 0;
 }
 

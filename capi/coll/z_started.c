@@ -31,7 +31,7 @@ int gompi_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Allgatherv_init", .kind = GOMPI_ALLGATHERV, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
     .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
@@ -75,7 +75,7 @@ int gompi_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], co
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Alltoallv_init", .kind = GOMPI_ALLTOALLV, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
@@ -99,7 +99,7 @@ int gompi_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], co
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Alltoallw_init", .kind = GOMPI_ALLTOALLW, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
@@ -159,7 +159,7 @@ int gompi_gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Gatherv_init", .kind = GOMPI_GATHERV, .root = root,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
     .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
@@ -191,7 +191,7 @@ GOMPI_ENTRY(MPI_Iallgatherv, gompi_iallgatherv);
 int gompi_iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Iallgatherv", .kind = GOMPI_ALLGATHERV, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
     .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
@@ -235,7 +235,7 @@ int gompi_ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Ialltoallv", .kind = GOMPI_ALLTOALLV, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
@@ -259,7 +259,7 @@ int gompi_ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const 
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Ialltoallw", .kind = GOMPI_ALLTOALLW, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
@@ -318,7 +318,7 @@ int gompi_igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Igatherv", .kind = GOMPI_GATHERV, .root = root, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
     .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
     .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
@@ -349,7 +349,7 @@ GOMPI_ENTRY(MPI_Ireduce_scatter, gompi_ireduce_scatter);
 int gompi_ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Ireduce_scatter", .kind = GOMPI_REDUCE_SCATTER, .op = (uintptr_t)op,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
@@ -401,7 +401,7 @@ int gompi_iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Iscatterv", .kind = GOMPI_SCATTERV, .root = root, .comm = (uintptr_t)comm,
-    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)displs, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
     .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
@@ -442,7 +442,7 @@ GOMPI_ENTRY(MPI_Reduce_scatter_init, gompi_reduce_scatter_init);
 int gompi_reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Reduce_scatter_init", .kind = GOMPI_REDUCE_SCATTER, .op = (uintptr_t)op,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
@@ -485,7 +485,7 @@ int gompi_scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Scatterv_init", .kind = GOMPI_SCATTERV, .root = root,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)displs, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
     .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
@@ -518,7 +518,7 @@ GOMPI_ENTRY(MPI_Ineighbor_allgatherv, gompi_ineighbor_allgatherv);
 int gompi_ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Ineighbor_allgatherv", .kind = GOMPI_NEIGHBOR_ALLGATHERV,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
     .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
@@ -553,7 +553,7 @@ int gompi_ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallv", .kind = GOMPI_NEIGHBOR_ALLTOALLV,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
@@ -577,7 +577,7 @@ int gompi_ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallw", .kind = GOMPI_NEIGHBOR_ALLTOALLW,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
@@ -612,7 +612,7 @@ int gompi_neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, M
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Neighbor_allgatherv_init", .kind = GOMPI_NEIGHBOR_ALLGATHERV,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
     .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
     .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
@@ -647,7 +647,7 @@ int gompi_neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcou
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallv_init", .kind = GOMPI_NEIGHBOR_ALLTOALLV,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
@@ -671,7 +671,7 @@ int gompi_neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcou
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallw_init", .kind = GOMPI_NEIGHBOR_ALLTOALLW,
-    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .comm = (uintptr_t)comm, .is_large = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
     .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
     .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);

@@ -36,15 +36,15 @@ static inline int *predefined(int keyval, bool *set) {
 	return NULL;
 }
 
-static int refuse_attribute(const char *call, MPI_Comm comm, const struct gompi_verdict *v) {
-	return gompi_refuse(v->class, call, v->text, GOMPI_ON_COMM, (uintptr_t)comm);
+static int refuse_attribute(const char *call, MPI_Comm comm, const struct gompi_error_status *v) {
+	return gompi_return_error(v->class, call, v->text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
 // Gets an attribute that the application defined. Not inlined, so that the path of predefined attributes needs no stack
 // frame.
-static __attribute__((noinline)) int get_users(const char *call, struct gompi_comm *c, int keyval, void *value,
-					       int *flag) {
-	struct gompi_verdict v;
+static __attribute__((noinline)) int get_user_attribute(const char *call, struct gompi_comm *c, int keyval, void *value,
+							int *flag) {
+	struct gompi_error_status v;
 	int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), keyval, value, flag);
 	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, (MPI_Comm)c->handle, &v);
 }
@@ -53,12 +53,12 @@ static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *va
 	struct gompi_comm *c = gompi_comm_get(comm);
 	bool set;
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, call);
+		return gompi_raise_invalid_comm(comm, call);
 	if (value == NULL || flag == NULL)
-		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
 	int *at = predefined(keyval, &set);
 	if (at == NULL)
-		return get_users(call, c, keyval, value, flag);
+		return get_user_attribute(call, c, keyval, value, flag);
 	if (set)
 		*(void **)value = at;
 	*flag = set;
@@ -76,11 +76,11 @@ int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag) {
 GOMPI_ENTRY(MPI_Attr_get, gompi_attr_get);
 
 static int set_attr(const char *call, MPI_Comm comm, int keyval, void *value) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, call);
-	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_COMM, gompi_attributes_open(&c->attributes), (uintptr_t)comm,
+		return gompi_raise_invalid_comm(comm, call);
+	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_COMM, gompi_attributes_ensure(&c->attributes), (uintptr_t)comm,
 				     keyval, value);
 	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);
 }
@@ -96,10 +96,10 @@ int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val) {
 GOMPI_ENTRY(MPI_Attr_put, gompi_attr_put);
 
 static int delete_attr(const char *call, MPI_Comm comm, int keyval) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, call);
+		return gompi_raise_invalid_comm(comm, call);
 	int rc = gompi_attribute_delete(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), (uintptr_t)comm,
 					keyval);
 	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);

@@ -1,7 +1,7 @@
 // The comm descriptor: the part of a communicator that messages, small collectives and query calls use without a call
 // into Go. core/comm decides its contents.
-#ifndef GOMPI_COMM_SLOT_H
-#define GOMPI_COMM_SLOT_H
+#ifndef GOMPI_COMM_H
+#define GOMPI_COMM_H
 
 #include "attribute/attribute.h"
 #include "base/abi.h"
@@ -15,30 +15,31 @@
 // Hints from info objects (hints.c).
 struct gompi_comm_hints {
 	uint32_t asserted; // bit set of the assertions in hints.c
-	char *kinds;       // value of mpi_assert_memory_alloc_kinds, allocated by malloc; NULL if not set
+	char *alloc_kinds; // value of mpi_assert_memory_alloc_kinds, allocated by malloc; NULL if not set
 };
 
 struct gompi_comm {
 	uintptr_t handle;         // 0 if no communicator uses the descriptor
 	int rank, size;           // rank of this process in the (local) group, and size of that group
-	bool inter;               // true for an intercommunicator
+	bool is_inter;            // true for an intercommunicator
 	uint64_t id;              // base of its message contexts: core/comm.Comm.Context adds an offset
 	struct gompi_ranks peers; // processes that messages are sent to: the group, or the remote group
 
-	struct gompi_barrier *barrier;     // NULL if the members share no memory, or there is only one
-	uint32_t barriers;                 // number of barriers so far
-	struct gompi_slots *slots;         // shared-memory collectives (coll/slots.h); NULL in the same cases
-	struct gompi_board *board;         // nonblocking shared-memory collectives (coll/board.h); NULL in the same
-					   // cases
-	struct gompi_hierarchy *hierarchy; // two-level collectives of members on several nodes (coll/hierarchy.h),
-					   // instead of both
-	struct gompi_kept *kept;           // cached plans of its last calls (coll/kept.h)
-	int32_t started;                   // number of calls so far that used plans with requests; also their tag
+	struct gompi_barrier *barrier; // NULL if the members share no memory, or there is only one
+	uint32_t barrier_count;
+	struct gompi_shm_coll *shm_coll;     // shared-memory collectives (coll/shm_coll.h); NULL in the same cases
+	struct gompi_nbc *nbc;               // nonblocking shared-memory collectives (coll/nbc.h); NULL in the same
+					     // cases
+	struct gompi_hierarchy *hierarchy;   // two-level collectives of members on several nodes (coll/hierarchy.h),
+					     // instead of both
+	struct gompi_plan_cache *plan_cache; // cached plans of its last calls (coll/plan_cache.h)
+	int32_t plan_tag;                    // number of calls so far that used plans with requests; also their tag
 	struct gompi_topology topology;
-	struct gompi_bsend_buffer *_Atomic attached; // attached buffer (message/attached.h); NULL if there never was
-						     // one
+	struct gompi_bsend_buffer
+		*_Atomic bsend_buffer; // attached buffer (message/bsend_buffer.h); NULL if there never was
+				       // one
 	struct gompi_attributes *_Atomic attributes; // NULL if it never had attributes
-	struct gompi_raises raises;
+	struct gompi_errhandler_ref errhandler;
 	struct gompi_ranks members; // the (local) group
 	struct gompi_comm_hints hints;
 	struct gompi_group *group, *remote_group; // created when the application first asks for them
@@ -65,7 +66,7 @@ void gompi_comm_close(uintptr_t handle);
 
 // Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if there is no such
 // object.
-int gompi_comm_hints_take(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_verdict *v);
+int gompi_comm_hints_set(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_error_status *v);
 
 // Returns the error handler of a communicator for a new communicator derived from it. Acquires a reference.
 uintptr_t gompi_comm_errhandler(uintptr_t handle);
@@ -75,8 +76,8 @@ uintptr_t gompi_comm_errhandler(uintptr_t handle);
 int gompi_comm_name(MPI_Comm comm, char *name);
 
 // Reports MPI_ERR_COMM in *v for a handle that is not a live communicator.
-__attribute__((cold)) int gompi_comm_none(struct gompi_verdict *v, MPI_Comm comm);
+__attribute__((cold)) int gompi_comm_invalid(struct gompi_error_status *v, MPI_Comm comm);
 // Raises MPI_ERR_COMM for a handle that is not a live communicator. Returns the value that the call must return.
-__attribute__((cold)) int gompi_not_a_communicator(MPI_Comm comm, const char *call);
+__attribute__((cold)) int gompi_raise_invalid_comm(MPI_Comm comm, const char *call);
 
 #endif

@@ -4,20 +4,20 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "comm/z_calls.h"
 
 // Upper bounds for a number below 2^31: prime factors, and divisors (of 2095133040).
-enum { MOST_PRIMES = 30, MOST_DIVISORS = 1600 };
+enum { MAX_PRIMES = 30, MAX_DIVISORS = 1600 };
 
 // A list of divisors in ascending order.
 struct divisors {
 	int n;
-	uint32_t at[MOST_DIVISORS];
+	uint32_t at[MAX_DIVISORS];
 };
 
 // Divides *n by p as often as possible and appends p to primes each time. Returns the new number of primes.
-static inline int take_prime(uint32_t *n, uint32_t p, uint32_t primes[], int found) {
+static inline int divide_out_prime(uint32_t *n, uint32_t p, uint32_t primes[], int found) {
 	for (; *n % p == 0; *n /= p)
 		primes[found++] = p;
 	return found;
@@ -25,25 +25,25 @@ static inline int take_prime(uint32_t *n, uint32_t p, uint32_t primes[], int fou
 
 // Stores the prime factors of n in ascending order. Returns their number.
 static int primes_of(uint32_t n, uint32_t primes[]) {
-	int found = take_prime(&n, 3, primes, take_prime(&n, 2, primes, 0));
+	int found = divide_out_prime(&n, 3, primes, divide_out_prime(&n, 2, primes, 0));
 	for (uint32_t p = 5, step = 2; p * p <= n; p += step, step = 6 - step)
-		found = take_prime(&n, p, primes, found);
+		found = divide_out_prime(&n, p, primes, found);
 	if (n > 1)
 		primes[found++] = n;
 	return found;
 }
 
 // Adds the products of all divisors with prime^1 to prime^times.
-static void multiply(struct divisors *d, uint32_t prime, int times) {
-	uint32_t old[MOST_DIVISORS], power = 1;
-	int had = d->n;
-	memcpy(old, d->at, (size_t)had * sizeof *old);
+static void add_multiples(struct divisors *d, uint32_t prime, int times) {
+	uint32_t old[MAX_DIVISORS], power = 1;
+	int old_count = d->n;
+	memcpy(old, d->at, (size_t)old_count * sizeof *old);
 	for (int t = 0; t < times; t++) {
 		power *= prime;
-		int i = d->n - 1, j = had - 1, to = d->n + had - 1;
+		int i = d->n - 1, j = old_count - 1, to = d->n + old_count - 1;
 		for (; j >= 0; to--)
 			d->at[to] = i >= 0 && d->at[i] > old[j] * power ? d->at[i--] : old[j--] * power;
-		d->n += had;
+		d->n += old_count;
 	}
 }
 
@@ -53,7 +53,7 @@ static void divisors_of(struct divisors *d, const uint32_t primes[], int found) 
 	for (int i = 0, times; i < found; i += times) {
 		for (times = 1; i + times < found && primes[i + times] == primes[i];)
 			times++;
-		multiply(d, primes[i], times);
+		add_multiples(d, primes[i], times);
 	}
 }
 
@@ -82,7 +82,7 @@ static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t lo
 }
 
 // Stores k >= 2 numbers in descending order whose product is n.
-static void nearest(const struct divisors *d, uint32_t n, int k, uint32_t numbers[]) {
+static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t numbers[]) {
 	uint32_t largest = n, smallest = 0; // n and 1 are the first solution, unless a better one exists
 	for (int i = 0; i < d->n; i++) {
 		uint32_t x = d->at[i], spread = largest - smallest;
@@ -99,14 +99,14 @@ static void nearest(const struct divisors *d, uint32_t n, int k, uint32_t number
 				break;
 			}
 	}
-	uint32_t rest = n / largest, least = smallest;
+	uint32_t remaining = n / largest, min_factor = smallest;
 	numbers[0] = largest;
 	for (int last = k - 1, i = d->n - 1; last > 0; last--) { // beginning with the last
-		for (i = d->n - 1; d->at[i] > largest || rest % d->at[i] != 0 || d->at[i] < least ||
-				   !has_product(d, rest / d->at[i], last - 1, d->at[i], largest);)
+		for (i = d->n - 1; d->at[i] > largest || remaining % d->at[i] != 0 || d->at[i] < min_factor ||
+				   !has_product(d, remaining / d->at[i], last - 1, d->at[i], largest);)
 			i--;
-		numbers[last] = least = d->at[i];
-		rest /= least;
+		numbers[last] = min_factor = d->at[i];
+		remaining /= min_factor;
 	}
 }
 
@@ -121,10 +121,10 @@ static uint32_t root_of(const uint32_t primes[], int found, int k) {
 	return root;
 }
 
-// For two dimensions and up to FEW_PROCESSES processes, trial division is faster than factoring.
-enum { FEW_PROCESSES = 256 };
+// For two dimensions and up to MAX_TRIAL_DIVISION processes, trial division is faster than factoring.
+enum { MAX_TRIAL_DIVISION = 256 };
 
-static int two_of(uint32_t n, uint32_t numbers[2]) {
+static int two_factors(uint32_t n, uint32_t numbers[2]) {
 	uint32_t best = 1;
 	for (uint32_t d = 2; d * d <= n; d++)
 		if (n % d == 0)
@@ -136,49 +136,49 @@ static int two_of(uint32_t n, uint32_t numbers[2]) {
 
 int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 	static const char call[] = "MPI_Dims_create";
-	struct gompi_verdict v;
-	int rc = MPI_SUCCESS, left = nnodes, empty = 0;
+	struct gompi_error_status v;
+	int rc = MPI_SUCCESS, left = nnodes, unset = 0;
 	if (ndims < 0 || (ndims > 0 && dims == NULL))
-		rc = gompi_error(&v, MPI_ERR_ARG, "ndims is %d, and dims is at address %#llx", ndims,
-				 (unsigned long long)(uintptr_t)dims);
+		rc = gompi_set_error(&v, MPI_ERR_ARG, "ndims is %d, and dims is at address %#llx", ndims,
+				     (unsigned long long)(uintptr_t)dims);
 	else if (nnodes <= 0)
-		rc = gompi_error(&v, MPI_ERR_ARG, "nnodes is %d; it must be positive", nnodes);
+		rc = gompi_set_error(&v, MPI_ERR_ARG, "nnodes is %d; it must be positive", nnodes);
 	for (int i = 0; i < ndims && rc == MPI_SUCCESS; i++) {
 		if (dims[i] < 0)
-			rc = gompi_error(&v, MPI_ERR_DIMS, "dims[%d] is %d; it must not be negative", i, dims[i]);
+			rc = gompi_set_error(&v, MPI_ERR_DIMS, "dims[%d] is %d; it must not be negative", i, dims[i]);
 		else if (dims[i] == 0)
-			empty++;
+			unset++;
 		else if (left % dims[i] != 0)
-			rc = gompi_error(&v, MPI_ERR_DIMS,
-					 "the given dimensions do not divide %d processes: dims[%d] is %d", nnodes, i,
-					 dims[i]);
+			rc = gompi_set_error(&v, MPI_ERR_DIMS,
+					     "the given dimensions do not divide %d processes: dims[%d] is %d", nnodes,
+					     i, dims[i]);
 		else
 			left /= dims[i];
 	}
-	if (rc == MPI_SUCCESS && empty == 0 && left != 1)
-		rc = gompi_error(&v, MPI_ERR_DIMS, "all dimensions are given, but their product is not %d", nnodes);
+	if (rc == MPI_SUCCESS && unset == 0 && left != 1)
+		rc = gompi_set_error(&v, MPI_ERR_DIMS, "all dimensions are given, but their product is not %d", nnodes);
 	if (rc != MPI_SUCCESS)
-		return gompi_refuse(rc, call, v.text, GOMPI_ON_NONE, 0);
-	if (empty == 0)
+		return gompi_return_error(rc, call, v.text, GOMPI_ON_NONE, 0);
+	if (unset == 0)
 		return MPI_SUCCESS;
-	uint32_t primes[MOST_PRIMES + 1], numbers[MOST_PRIMES + 1];
-	const bool few = empty == 2 && left <= FEW_PROCESSES;
-	int found = empty == 1 || few ? 0 : primes_of((uint32_t)left, primes), k = 1;
-	if (empty == 1) {
+	uint32_t primes[MAX_PRIMES + 1], numbers[MAX_PRIMES + 1];
+	const bool trial = unset == 2 && left <= MAX_TRIAL_DIVISION;
+	int found = unset == 1 || trial ? 0 : primes_of((uint32_t)left, primes), k = 1;
+	if (unset == 1) {
 		numbers[0] = (uint32_t)left;
-	} else if (few) {
-		k = two_of((uint32_t)left, numbers);
-	} else if (found < empty) { // the last number is 1, so the first must be small: no factor is smaller than a
+	} else if (trial) {
+		k = two_factors((uint32_t)left, numbers);
+	} else if (found < unset) { // the last number is 1, so the first must be small: no factor is smaller than a
 				    // prime
 		for (k = 0; k < found; k++)
 			numbers[k] = primes[found - 1 - k];
-	} else if ((numbers[0] = root_of(primes, found, empty)) != 0) {
-		for (; k < empty; k++)
+	} else if ((numbers[0] = root_of(primes, found, unset)) != 0) {
+		for (; k < unset; k++)
 			numbers[k] = numbers[0];
 	} else {
 		struct divisors d;
 		divisors_of(&d, primes, found);
-		nearest(&d, (uint32_t)left, k = empty, numbers);
+		choose_factors(&d, (uint32_t)left, k = unset, numbers);
 	}
 	for (int i = 0, next = 0; i < ndims; i++)
 		if (dims[i] == 0) {

@@ -26,55 +26,55 @@ enum { ASSERTIONS = sizeof assertions / sizeof *assertions };
 static const char *const truth[] = {"false", "true"};
 
 // Sets a hint from one pair of an info object. Ignores a value that the key does not allow.
-static int take_pair(void *to, const char *key, size_t key_length, const char *value, size_t length,
-		     struct gompi_verdict *v) {
+static int set_hint(void *to, const char *key, size_t key_length, const char *value, size_t length,
+		    struct gompi_error_status *v) {
 	struct gompi_comm_hints *hints = to;
-	struct gompi_words words = {value, length};
+	struct gompi_text_view words = {value, length};
 	for (int i = 0; i < ASSERTIONS; i++) {
 		if (key_length != assertions[i].length || memcmp(key, assertions[i].key, key_length) != 0)
 			continue;
-		int said = gompi_value_among(words, truth, 2);
-		if (said >= 0)
-			hints->asserted = (hints->asserted & ~(1U << i)) | (uint32_t)said << i;
+		int value_index = gompi_value_index(words, truth, 2);
+		if (value_index >= 0)
+			hints->asserted = (hints->asserted & ~(1U << i)) | (uint32_t)value_index << i;
 		return MPI_SUCCESS;
 	}
 	if (strcmp(key, GOMPI_KEY_ASSERT_KINDS) == 0)
-		gompi_kinds_set(&hints->kinds, words);
+		gompi_memory_kinds_set(&hints->alloc_kinds, words);
 	return MPI_SUCCESS;
 }
 
-int gompi_comm_hints_take(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_verdict *v) {
-	return gompi_info_each(info, v, take_pair, hints);
+int gompi_comm_hints_set(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_error_status *v) {
+	return gompi_info_for_each(info, v, set_hint, hints);
 }
 
 int gompi_comm_set_info(MPI_Comm comm, MPI_Info info) {
 	static const char call[] = "MPI_Comm_set_info";
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, call);
-	int class = gompi_comm_hints_take(&c->hints, info, &v);
-	return class == MPI_SUCCESS ? class : gompi_refuse(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_raise_invalid_comm(comm, call);
+	int class = gompi_comm_hints_set(&c->hints, info, &v);
+	return class == MPI_SUCCESS ? class : gompi_return_error(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 GOMPI_ENTRY(MPI_Comm_set_info, gompi_comm_set_info);
 
 int gompi_comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
 	static const char call[] = "MPI_Comm_get_info";
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, call);
+		return gompi_raise_invalid_comm(comm, call);
 	if (info_used == NULL)
-		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
+		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
 	struct gompi_info *x = gompi_info_begin();
 	for (int i = 0; i < ASSERTIONS; i++) {
-		bool said = c->hints.asserted >> i & 1;
-		gompi_info_append(x, assertions[i].key, assertions[i].length, truth[said], said ? 4 : 5);
+		bool is_set = c->hints.asserted >> i & 1;
+		gompi_info_append(x, assertions[i].key, assertions[i].length, truth[is_set], is_set ? 4 : 5);
 	}
-	if (c->hints.kinds != NULL)
-		gompi_info_add(x, GOMPI_KEY_ASSERT_KINDS, c->hints.kinds);
-	gompi_kinds_add(x, c->hints.kinds);
+	if (c->hints.alloc_kinds != NULL)
+		gompi_info_add(x, GOMPI_KEY_ASSERT_KINDS, c->hints.alloc_kinds);
+	gompi_memory_kinds_add(x, c->hints.alloc_kinds);
 	int class = gompi_info_finish(x, info_used, &v);
-	return class == MPI_SUCCESS ? class : gompi_refuse(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
+	return class == MPI_SUCCESS ? class : gompi_return_error(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 GOMPI_ENTRY(MPI_Comm_get_info, gompi_comm_get_info);

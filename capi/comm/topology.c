@@ -4,53 +4,55 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "comm/z_calls.h"
 
 // Returns the numbers that follow the ranks of the neighbors.
-static const int32_t *more_of(const struct gompi_topology *t) { return t->ranks + t->sources + t->destinations; }
+static const int32_t *topology_data(const struct gompi_topology *t) { return t->ranks + t->sources + t->destinations; }
 
-static const int32_t *dims_of(const struct gompi_topology *grid) { return more_of(grid); }
-static const int32_t *periods_of(const struct gompi_topology *grid) { return more_of(grid) + grid->n; }
-static const int32_t *place_in(const struct gompi_topology *grid) { return more_of(grid) + 2 * grid->n; }
+static const int32_t *dims_of(const struct gompi_topology *grid) { return topology_data(grid); }
+static const int32_t *periods_of(const struct gompi_topology *grid) { return topology_data(grid) + grid->n; }
+static const int32_t *coords_of(const struct gompi_topology *grid) { return topology_data(grid) + 2 * grid->n; }
 
-static const int32_t *index_of(const struct gompi_topology *graph) { return more_of(graph); }
-static const int32_t *edges_of(const struct gompi_topology *graph) { return more_of(graph) + graph->n; }
+static const int32_t *index_of(const struct gompi_topology *graph) { return topology_data(graph); }
+static const int32_t *edges_of(const struct gompi_topology *graph) { return topology_data(graph) + graph->n; }
 
 // Raises an error on a communicator in a topology query. A separate function, so that the success path has no error
 // text on its stack.
 __attribute__((cold, noinline, format(printf, 4, 5))) static int refuse_topology(MPI_Comm comm, const char *call,
 										 int class, const char *text, ...) {
-	char all[sizeof((struct gompi_verdict *)0)->text];
+	char all[sizeof((struct gompi_error_status *)0)->text];
 	va_list values;
 	va_start(values, text);
 	vsnprintf(all, sizeof all, text, values);
 	va_end(values);
-	return gompi_refuse(class, call, all, GOMPI_ON_COMM, (uintptr_t)comm);
+	return gompi_return_error(class, call, all, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-static int no_result(MPI_Comm comm, const char *call) { return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm); }
+static int raise_no_result(MPI_Comm comm, const char *call) {
+	return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
+}
 
 // Returns the communicator if its topology has the given kind. Otherwise raises the error, stores in *rc the value that
 // the call must return, and returns NULL.
-static inline const struct gompi_comm *with_topology(MPI_Comm comm, int kind, const char *call, int *rc) {
+static inline const struct gompi_comm *comm_with_topology(MPI_Comm comm, int kind, const char *call, int *rc) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (__builtin_expect(c != NULL && c->topology.kind == kind, 1))
 		return c;
-	*rc = c == NULL ? gompi_not_a_communicator(comm, call)
-			: gompi_refuse(MPI_ERR_TOPOLOGY, call,
-				       "the communicator has no topology of the kind that the call needs",
-				       GOMPI_ON_COMM, (uintptr_t)comm);
+	*rc = c == NULL ? gompi_raise_invalid_comm(comm, call)
+			: gompi_return_error(MPI_ERR_TOPOLOGY, call,
+					     "the communicator has no topology of the kind that the call needs",
+					     GOMPI_ON_COMM, (uintptr_t)comm);
 	return NULL;
 }
 
 // Returns true if n is negative, or the list of n numbers is missing.
-static inline bool no_list(int n, const void *at) { return n < 0 || (n > 0 && at == NULL); }
+static inline bool is_list_invalid(int n, const void *at) { return n < 0 || (n > 0 && at == NULL); }
 
-__attribute__((cold, noinline)) static int refuse_list(MPI_Comm comm, const char *call, const char *what, int n,
+__attribute__((cold, noinline)) static int refuse_list(MPI_Comm comm, const char *call, const char *noun, int n,
 						       const void *at) {
 	return refuse_topology(comm, call, MPI_ERR_ARG,
-			       "%d %s at address %#llx: the number must not be negative, nor the address NULL", n, what,
+			       "%d %s at address %#llx: the number must not be negative, nor the address NULL", n, noun,
 			       (unsigned long long)(uintptr_t)at);
 }
 
@@ -60,16 +62,16 @@ __attribute__((cold, noinline)) static int refuse_member(MPI_Comm comm, const ch
 }
 
 // Raises the error for result arrays of a grid that are too short or missing.
-__attribute__((cold, noinline)) static int refuse_room(MPI_Comm comm, const char *call, int most, int n) {
-	if (most < n)
+__attribute__((cold, noinline)) static int refuse_results(MPI_Comm comm, const char *call, int capacity, int n) {
+	if (capacity < n)
 		return refuse_topology(comm, call, MPI_ERR_ARG, "maxdims is %d, but the topology has %d dimensions",
-				       most, n);
+				       capacity, n);
 	return refuse_list(comm, call, "results", n, NULL);
 }
 
 static inline int smaller(int a, int b) { return a < b ? a : b; }
 
-static inline void tell_list(int *to, const int32_t *from, int n) {
+static inline void copy_list(int *to, const int32_t *from, int n) {
 	for (int i = 0; i < n; i++)
 		to[i] = from[i];
 }
@@ -77,9 +79,9 @@ static inline void tell_list(int *to, const int32_t *from, int n) {
 int gompi_topo_test(MPI_Comm comm, int *status) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return gompi_not_a_communicator(comm, "MPI_Topo_test");
+		return gompi_raise_invalid_comm(comm, "MPI_Topo_test");
 	if (status == NULL)
-		return no_result(comm, "MPI_Topo_test");
+		return raise_no_result(comm, "MPI_Topo_test");
 	*status = c->topology.kind != 0 ? c->topology.kind : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
@@ -89,11 +91,11 @@ GOMPI_ENTRY(MPI_Topo_test, gompi_topo_test);
 
 int gompi_cartdim_get(MPI_Comm comm, int *ndims) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_CART, "MPI_Cartdim_get", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_CART, "MPI_Cartdim_get", &rc);
 	if (c == NULL)
 		return rc;
 	if (ndims == NULL)
-		return no_result(comm, "MPI_Cartdim_get");
+		return raise_no_result(comm, "MPI_Cartdim_get");
 	*ndims = c->topology.n;
 	return MPI_SUCCESS;
 }
@@ -101,29 +103,30 @@ GOMPI_ENTRY(MPI_Cartdim_get, gompi_cartdim_get);
 
 int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_CART, "MPI_Cart_get", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_CART, "MPI_Cart_get", &rc);
 	if (c == NULL)
 		return rc;
 	const struct gompi_topology *t = &c->topology;
-	if (maxdims < t->n || no_list(t->n, dims) || no_list(t->n, periods) || no_list(t->n, coords))
-		return refuse_room(comm, "MPI_Cart_get", maxdims, t->n);
-	tell_list(dims, dims_of(t), t->n);
-	tell_list(periods, periods_of(t), t->n);
-	tell_list(coords, place_in(t), t->n);
+	if (maxdims < t->n || is_list_invalid(t->n, dims) || is_list_invalid(t->n, periods) ||
+	    is_list_invalid(t->n, coords))
+		return refuse_results(comm, "MPI_Cart_get", maxdims, t->n);
+	copy_list(dims, dims_of(t), t->n);
+	copy_list(periods, periods_of(t), t->n);
+	copy_list(coords, coords_of(t), t->n);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Cart_get, gompi_cart_get);
 
 int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 	int rc, at = 0;
-	const struct gompi_comm *c = with_topology(comm, MPI_CART, "MPI_Cart_rank", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_CART, "MPI_Cart_rank", &rc);
 	if (c == NULL)
 		return rc;
 	if (rank == NULL)
-		return no_result(comm, "MPI_Cart_rank");
+		return raise_no_result(comm, "MPI_Cart_rank");
 	const struct gompi_topology *t = &c->topology;
 	const int32_t *dims = dims_of(t);
-	if (no_list(t->n, coords))
+	if (is_list_invalid(t->n, coords))
 		return refuse_list(comm, "MPI_Cart_rank", "coordinates", t->n, coords);
 	for (int i = 0; i < t->n; i++) {
 		int d = dims[i], x = coords[i];
@@ -144,14 +147,14 @@ GOMPI_ENTRY(MPI_Cart_rank, gompi_cart_rank);
 
 int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_CART, "MPI_Cart_coords", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_CART, "MPI_Cart_coords", &rc);
 	if (c == NULL)
 		return rc;
 	const struct gompi_topology *t = &c->topology;
 	if ((uint32_t)rank >= (uint32_t)c->size)
 		return refuse_member(comm, "MPI_Cart_coords", rank, c->size);
-	if (maxdims < t->n || no_list(t->n, coords))
-		return refuse_room(comm, "MPI_Cart_coords", maxdims, t->n);
+	if (maxdims < t->n || is_list_invalid(t->n, coords))
+		return refuse_results(comm, "MPI_Cart_coords", maxdims, t->n);
 	const int32_t *dims = dims_of(t);
 	for (int i = t->n - 1; i >= 0; i--) {
 		uint32_t d = (uint32_t)dims[i], left = (uint32_t)rank / d;
@@ -164,8 +167,8 @@ GOMPI_ENTRY(MPI_Cart_coords, gompi_cart_coords);
 
 // Returns the rank at distance disp along a dimension, or MPI_PROC_NULL beyond the border. One step along the dimension
 // changes the rank by stride.
-static inline int walk(const struct gompi_topology *t, int me, int dim, int stride, int64_t disp) {
-	int d = dims_of(t)[dim], x = place_in(t)[dim];
+static inline int shifted_rank(const struct gompi_topology *t, int me, int dim, int stride, int64_t disp) {
+	int d = dims_of(t)[dim], x = coords_of(t)[dim];
 	int64_t to = x + disp;
 	if (to < 0 || to >= d) {
 		if (!periods_of(t)[dim])
@@ -177,7 +180,7 @@ static inline int walk(const struct gompi_topology *t, int me, int dim, int stri
 
 int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest) {
 	int rc, stride = 1;
-	const struct gompi_comm *c = with_topology(comm, MPI_CART, "MPI_Cart_shift", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_CART, "MPI_Cart_shift", &rc);
 	if (c == NULL)
 		return rc;
 	const struct gompi_topology *t = &c->topology;
@@ -186,7 +189,7 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 				       "direction is %d; the topology has %d dimensions, numbered from 0", direction,
 				       t->n);
 	if (rank_source == NULL || rank_dest == NULL)
-		return no_result(comm, "MPI_Cart_shift");
+		return raise_no_result(comm, "MPI_Cart_shift");
 	if (disp == 1) {
 		*rank_source = t->ranks[2 * direction];
 		*rank_dest = t->ranks[2 * direction + 1];
@@ -194,14 +197,14 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 	}
 	for (int i = direction + 1; i < t->n; i++)
 		stride *= dims_of(t)[i];
-	*rank_source = walk(t, c->rank, direction, stride, -(int64_t)disp);
-	*rank_dest = walk(t, c->rank, direction, stride, disp);
+	*rank_source = shifted_rank(t, c->rank, direction, stride, -(int64_t)disp);
+	*rank_dest = shifted_rank(t, c->rank, direction, stride, disp);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Cart_shift, gompi_cart_shift);
 
-__attribute__((cold, noinline)) static int too_large(MPI_Comm comm, int size, int ndims, const int dims[]) {
-	char list[sizeof((struct gompi_verdict *)0)->text / 2] = "";
+__attribute__((cold, noinline)) static int refuse_grid(MPI_Comm comm, int size, int ndims, const int dims[]) {
+	char list[sizeof((struct gompi_error_status *)0)->text / 2] = "";
 	size_t n = 0;
 	for (int i = 0; i < ndims && n < sizeof list - 16; i++)
 		n += (size_t)snprintf(list + n, sizeof list - n, i == 0 ? "%d" : " %d", dims[i]);
@@ -211,13 +214,13 @@ __attribute__((cold, noinline)) static int too_large(MPI_Comm comm, int size, in
 
 // Returns the communicator if it is an intracommunicator and newrank is not NULL. Otherwise raises the error, stores in
 // *rc the value that the call must return, and returns NULL.
-static inline const struct gompi_comm *to_map(MPI_Comm comm, const char *call, const int *newrank, int *rc) {
+static inline const struct gompi_comm *comm_to_map(MPI_Comm comm, const char *call, const int *newrank, int *rc) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
-	if (__builtin_expect(c != NULL && newrank != NULL && !c->inter, 1))
+	if (__builtin_expect(c != NULL && newrank != NULL && !c->is_inter, 1))
 		return c;
-	*rc = c == NULL ? gompi_not_a_communicator(comm, call)
+	*rc = c == NULL ? gompi_raise_invalid_comm(comm, call)
 	      : newrank == NULL
-		      ? no_result(comm, call)
+		      ? raise_no_result(comm, call)
 		      : refuse_topology(
 				comm, call, MPI_ERR_COMM,
 				"the communicator is an intercommunicator; the call needs an intracommunicator");
@@ -230,19 +233,19 @@ int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods
 	static const char call[] = "MPI_Cart_map";
 	int rc;
 	int64_t places = 1;
-	const struct gompi_comm *c = to_map(comm, call, newrank, &rc);
+	const struct gompi_comm *c = comm_to_map(comm, call, newrank, &rc);
 	if (c == NULL)
 		return rc;
-	if (no_list(ndims, dims))
+	if (is_list_invalid(ndims, dims))
 		return refuse_list(comm, call, "dims", ndims, dims);
-	if (no_list(ndims, periods))
+	if (is_list_invalid(ndims, periods))
 		return refuse_list(comm, call, "periods", ndims, periods);
 	for (int i = 0; i < ndims; i++) {
 		if (dims[i] <= 0)
 			return refuse_topology(comm, call, MPI_ERR_DIMS, "dims[%d] is %d; it must be positive", i,
 					       dims[i]);
 		if ((places *= dims[i]) > c->size)
-			return too_large(comm, c->size, ndims, dims);
+			return refuse_grid(comm, c->size, ndims, dims);
 	}
 	*newrank = c->rank < places ? c->rank : MPI_UNDEFINED;
 	return MPI_SUCCESS;
@@ -252,13 +255,13 @@ GOMPI_ENTRY(MPI_Cart_map, gompi_cart_map);
 int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank) {
 	static const char call[] = "MPI_Graph_map";
 	int rc, last = 0;
-	const struct gompi_comm *c = to_map(comm, call, newrank, &rc);
+	const struct gompi_comm *c = comm_to_map(comm, call, newrank, &rc);
 	if (c == NULL)
 		return rc;
-	if (no_list(nnodes, indx))
+	if (is_list_invalid(nnodes, indx))
 		return refuse_list(comm, call, "indices", nnodes, indx);
 	int n = nnodes > 0 ? indx[nnodes - 1] : 0;
-	if (no_list(n, edges))
+	if (is_list_invalid(n, edges))
 		return refuse_list(comm, call, "edges", n, edges);
 	if (nnodes > c->size)
 		return refuse_topology(comm, call, MPI_ERR_ARG,
@@ -282,17 +285,17 @@ GOMPI_ENTRY(MPI_Graph_map, gompi_graph_map);
 
 /* Graphs that every member knows whole: the neighbors of rank i are the edges from index[i-1] up to index[i]. */
 
-static inline int neighbors_from(const struct gompi_topology *t, int rank) {
+static inline int first_neighbor(const struct gompi_topology *t, int rank) {
 	return rank > 0 ? index_of(t)[rank - 1] : 0;
 }
 
 int gompi_graphdims_get(MPI_Comm comm, int *nnodes, int *nedges) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_GRAPH, "MPI_Graphdims_get", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_GRAPH, "MPI_Graphdims_get", &rc);
 	if (c == NULL)
 		return rc;
 	if (nnodes == NULL || nedges == NULL)
-		return no_result(comm, "MPI_Graphdims_get");
+		return raise_no_result(comm, "MPI_Graphdims_get");
 	*nnodes = c->topology.n;
 	*nedges = c->topology.edges;
 	return MPI_SUCCESS;
@@ -301,47 +304,47 @@ GOMPI_ENTRY(MPI_Graphdims_get, gompi_graphdims_get);
 
 int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_GRAPH, "MPI_Graph_get", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_GRAPH, "MPI_Graph_get", &rc);
 	if (c == NULL)
 		return rc;
 	const struct gompi_topology *t = &c->topology;
 	int n = smaller(maxindex, t->n), m = smaller(maxedges, t->edges);
-	if (no_list(n, indx))
+	if (is_list_invalid(n, indx))
 		return refuse_list(comm, "MPI_Graph_get", "indices", n, indx);
-	if (no_list(m, edges))
+	if (is_list_invalid(m, edges))
 		return refuse_list(comm, "MPI_Graph_get", "edges", m, edges);
-	tell_list(indx, index_of(t), n);
-	tell_list(edges, edges_of(t), m);
+	copy_list(indx, index_of(t), n);
+	copy_list(edges, edges_of(t), m);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Graph_get, gompi_graph_get);
 
 int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_GRAPH, "MPI_Graph_neighbors_count", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_GRAPH, "MPI_Graph_neighbors_count", &rc);
 	if (c == NULL)
 		return rc;
 	if ((uint32_t)rank >= (uint32_t)c->size)
 		return refuse_member(comm, "MPI_Graph_neighbors_count", rank, c->size);
 	if (nneighbors == NULL)
-		return no_result(comm, "MPI_Graph_neighbors_count");
-	*nneighbors = index_of(&c->topology)[rank] - neighbors_from(&c->topology, rank);
+		return raise_no_result(comm, "MPI_Graph_neighbors_count");
+	*nneighbors = index_of(&c->topology)[rank] - first_neighbor(&c->topology, rank);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Graph_neighbors_count, gompi_graph_neighbors_count);
 
 int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_GRAPH, "MPI_Graph_neighbors", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_GRAPH, "MPI_Graph_neighbors", &rc);
 	if (c == NULL)
 		return rc;
 	const struct gompi_topology *t = &c->topology;
 	if ((uint32_t)rank >= (uint32_t)c->size)
 		return refuse_member(comm, "MPI_Graph_neighbors", rank, c->size);
-	int from = neighbors_from(t, rank), n = smaller(maxneighbors, index_of(t)[rank] - from);
-	if (no_list(n, neighbors))
+	int from = first_neighbor(t, rank), n = smaller(maxneighbors, index_of(t)[rank] - from);
+	if (is_list_invalid(n, neighbors))
 		return refuse_list(comm, "MPI_Graph_neighbors", "neighbors", n, neighbors);
-	tell_list(neighbors, edges_of(t) + from, n);
+	copy_list(neighbors, edges_of(t) + from, n);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Graph_neighbors, gompi_graph_neighbors);
@@ -350,11 +353,11 @@ GOMPI_ENTRY(MPI_Graph_neighbors, gompi_graph_neighbors);
 
 int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors_count", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors_count", &rc);
 	if (c == NULL)
 		return rc;
 	if (indegree == NULL || outdegree == NULL || weighted == NULL)
-		return no_result(comm, "MPI_Dist_graph_neighbors_count");
+		return raise_no_result(comm, "MPI_Dist_graph_neighbors_count");
 	*indegree = c->topology.sources;
 	*outdegree = c->topology.destinations;
 	*weighted = c->topology.weighted;
@@ -367,36 +370,36 @@ static inline bool wants_weights(const struct gompi_topology *t, const int *weig
 	return t->weighted && weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
 }
 
-static inline bool no_side(const struct gompi_topology *t, int n, const int *ranks, const int *weights) {
-	return no_list(n, ranks) || (wants_weights(t, weights) && no_list(n, weights));
+static inline bool is_side_invalid(const struct gompi_topology *t, int n, const int *ranks, const int *weights) {
+	return is_list_invalid(n, ranks) || (wants_weights(t, weights) && is_list_invalid(n, weights));
 }
 
 __attribute__((cold, noinline)) static int refuse_side(MPI_Comm comm, int n, const int *ranks, const int *weights) {
-	bool no_ranks = no_list(n, ranks);
+	bool no_ranks = is_list_invalid(n, ranks);
 	return refuse_list(comm, "MPI_Dist_graph_neighbors", no_ranks ? "neighbors" : "weights", n,
 			   no_ranks ? ranks : weights);
 }
 
-static inline void tell_side(const struct gompi_topology *t, int first, int n, int *ranks, int *weights) {
-	tell_list(ranks, t->ranks + first, n);
+static inline void copy_neighbors(const struct gompi_topology *t, int first, int n, int *ranks, int *weights) {
+	copy_list(ranks, t->ranks + first, n);
 	if (wants_weights(t, weights))
-		tell_list(weights, more_of(t) + first, n);
+		copy_list(weights, topology_data(t) + first, n);
 }
 
 int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
 			       int destinations[], int destweights[]) {
 	int rc;
-	const struct gompi_comm *c = with_topology(comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors", &rc);
+	const struct gompi_comm *c = comm_with_topology(comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors", &rc);
 	if (c == NULL)
 		return rc;
 	const struct gompi_topology *t = &c->topology;
 	int in = smaller(maxindegree, t->sources), out = smaller(maxoutdegree, t->destinations);
-	if (no_side(t, in, sources, sourceweights))
+	if (is_side_invalid(t, in, sources, sourceweights))
 		return refuse_side(comm, in, sources, sourceweights);
-	if (no_side(t, out, destinations, destweights))
+	if (is_side_invalid(t, out, destinations, destweights))
 		return refuse_side(comm, out, destinations, destweights);
-	tell_side(t, 0, in, sources, sourceweights);
-	tell_side(t, t->sources, out, destinations, destweights);
+	copy_neighbors(t, 0, in, sources, sourceweights);
+	copy_neighbors(t, t->sources, out, destinations, destweights);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Dist_graph_neighbors, gompi_dist_graph_neighbors);

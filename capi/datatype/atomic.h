@@ -3,37 +3,39 @@
 #ifndef GOMPI_ATOMIC_H
 #define GOMPI_ATOMIC_H
 
-#include "base/order.h"
+#include "base/atomics.h"
 #include "datatype/op.h"
 
-// GOMPI_FEW: at most this many elements may be updated one by one without a lock where several threads update the same
-// memory. More are faster under the lock with a vectorized loop (measured, docs/RATIONALE.md). Up to GOMPI_SINGLES
-// elements are always updated one by one.
-enum { GOMPI_FEW = 64, GOMPI_SINGLES = 2 };
+// GOMPI_ATOMIC_MAX_COUNT: maximum number of elements that may be updated one by one without a lock where several
+// threads update the same memory. More elements are faster under the lock with a vectorized loop (measured,
+// docs/RATIONALE.md). Up to GOMPI_ATOMIC_ALWAYS_COUNT elements are always updated one by one.
+enum { GOMPI_ATOMIC_MAX_COUNT = 64, GOMPI_ATOMIC_ALWAYS_COUNT = 2 };
 
 // Returns true if count elements of size bytes may be updated one by one. More than one element of a single byte may
 // not: programs transfer structures as MPI_BYTE, for example a pointer with its rank, and expect such an update to be
 // atomic as a whole (docs/RATIONALE.md).
-static inline bool gompi_few(MPI_Count count, int64_t size) {
-	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW);
+static inline bool gompi_atomic_is_allowed(MPI_Count count, int64_t size) {
+	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_ATOMIC_MAX_COUNT);
 }
 
-// Returns true for so few elements that updating them one by one is always the fastest.
-static inline bool gompi_singles(MPI_Count count, int64_t size) {
-	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_SINGLES);
+// Returns true if updating count elements of size bytes one by one is always the fastest.
+static inline bool gompi_atomic_is_fastest(MPI_Count count, int64_t size) {
+	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_ATOMIC_ALWAYS_COUNT);
 }
 
 // Returns true if an element of size bytes (a power of two) at to is aligned for atomic instructions.
-static inline bool gompi_aligned(const void *to, int64_t size) { return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0; }
+static inline bool gompi_is_aligned(const void *to, int64_t size) {
+	return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0;
+}
 
 // Updates n elements at target with op, each atomically. Stores the previous values in result unless it is NULL.
-// Preconditions: the caller is between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave; target is
-// aligned to the element.
+// Preconditions: the caller is between gompi_atomic_update_begin or gompi_unlocked_update_begin and
+// gompi_unlocked_update_end; target is aligned to the element.
 typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
 
-// Classes of elements with the same size and arithmetic; 0 if no instruction covers them.
-enum gompi_class {
-	GOMPI_NONE,
+// Classes of elements with the same size and arithmetic; GOMPI_NO_CLASS if no instruction covers them.
+enum gompi_element_class {
+	GOMPI_NO_CLASS,
 	GOMPI_I8,
 	GOMPI_U8,
 	GOMPI_I16,
@@ -53,19 +55,19 @@ enum gompi_class {
 };
 
 extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CLASSES];
-// The kernels by row and column of op.h, only where the standard allows the pair. Filled by gompi_type_describe.
+// The kernels by row and column of op.h, only where the standard allows the pair. Filled by gompi_type_fill_tables.
 extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 
 // Returns the kernel for op on elements of a predefined type, NULL if there is none.
-static inline gompi_atomic_kernel gompi_atomic(MPI_Op op, MPI_Datatype type) {
+static inline gompi_atomic_kernel gompi_atomic_kernel_for(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)type - GOMPI_OP_TYPE_FIRST;
 	return o < GOMPI_OP_HANDLES && t < GOMPI_OP_TYPE_HANDLES
 		       ? gompi_atomic_table[gompi_op_row[o]][gompi_op_column[t]]
 		       : NULL;
 }
 
-// Returns the kernel for a type for which gompi_simple is not 0.
-static inline gompi_atomic_kernel gompi_atomic_simple(MPI_Op op, MPI_Datatype type) {
+// Returns the kernel for a type for which gompi_simple_bytes is not 0.
+static inline gompi_atomic_kernel gompi_atomic_kernel_simple(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST;
 	return __builtin_expect(o < GOMPI_OP_HANDLES, 1)
 		       ? gompi_atomic_table[gompi_op_row[o]][gompi_op_column[(uintptr_t)type - GOMPI_OP_TYPE_FIRST]]
@@ -76,14 +78,14 @@ static inline gompi_atomic_kernel gompi_atomic_simple(MPI_Op op, MPI_Datatype ty
 // Returns true if the values compared equal.
 static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result,
 						  uint64_t size) {
-#define CASE(U)                                                              \
-	case sizeof(U): {                                                    \
-		U want, new;                                                 \
-		__builtin_memcpy(&want, compare, sizeof want);               \
-		__builtin_memcpy(&new, origin, sizeof new);                  \
-		bool equal = gompi_element_compare((U *)target, &want, new); \
-		__builtin_memcpy(result, &want, sizeof want);                \
-		return equal;                                                \
+#define CASE(U)                                                                 \
+	case sizeof(U): {                                                       \
+		U want, new;                                                    \
+		__builtin_memcpy(&want, compare, sizeof want);                  \
+		__builtin_memcpy(&new, origin, sizeof new);                     \
+		bool equal = gompi_element_cas_strong((U *)target, &want, new); \
+		__builtin_memcpy(result, &want, sizeof want);                   \
+		return equal;                                                   \
 	}
 	switch (size) {
 		CASE(uint64_t)

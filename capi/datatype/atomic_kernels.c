@@ -3,7 +3,7 @@
 
 #include "datatype/atomic.h"
 
-#include "base/order.h"
+#include "base/atomics.h"
 
 // Lists and tables made by macros.
 // clang-format off
@@ -43,20 +43,20 @@
 		} \
 	}
 
-// Updates n elements of type C, with bits in U, by compare-and-swap until no other thread has interfered: a is the
-// target's element, b the origin's.
+// Updates n elements of type C, held as bits in U, each by a compare-and-swap loop. a is the target's element, b the
+// origin's.
 #define SWAP(NAME, C, U, EXPRESSION) \
 	static void NAME(const void *origin, void *target, void *result, size_t n) { \
 		U *t = target; \
 		for (size_t i = 0; i < n; i++) { \
 			C a, b, c; \
 			memcpy(&b, (const char *)origin + i * sizeof b, sizeof b); \
-			U old = gompi_element_look(&t[i]), new; \
+			U old = gompi_element_load_relaxed(&t[i]), new; \
 			do { \
 				memcpy(&a, &old, sizeof a); \
 				c = (C)(EXPRESSION); \
 				memcpy(&new, &c, sizeof new); \
-			} while (!gompi_element_change(&t[i], &old, new)); \
+			} while (!gompi_element_cas_weak(&t[i], &old, new)); \
 			if (result) \
 				memcpy((char *)result + i * sizeof old, &old, sizeof old); \
 		} \

@@ -23,7 +23,7 @@ static inline struct gompi_attributes *gompi_type_attributes_of(uintptr_t handle
 // Returns the attributes of a type, and creates them if there are none (gompi_type_attributes_make). Returns NULL if
 // out of memory.
 struct gompi_attributes *gompi_type_attributes_make(uintptr_t handle);
-static inline struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle) {
+static inline struct gompi_attributes *gompi_type_attributes_ensure(uintptr_t handle) {
 	struct gompi_attributes *t = gompi_type_attributes_of(handle);
 	return __builtin_expect(t != NULL, 1) ? t : gompi_type_attributes_make(handle);
 }
@@ -31,14 +31,14 @@ static inline struct gompi_attributes *gompi_type_attributes_open(uintptr_t hand
 // Stores the name of a type, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length; 0 if it has no name.
 int gompi_type_name(uintptr_t handle, char *name);
 // Sets the initial name of a predefined type.
-void gompi_type_predefined_name(uintptr_t handle, const char *name, int length);
+void gompi_type_set_default_name(uintptr_t handle, const char *name, int length);
 
 // Copies the attributes of a type to its duplicate, which has none yet. Returns the error class in v. After an error of
 // a copy function the duplicate has none.
-int gompi_type_attributes_copy(struct gompi_verdict *v, uintptr_t from, uintptr_t to);
+int gompi_type_attributes_copy(struct gompi_error_status *v, uintptr_t from, uintptr_t to);
 // Deletes the attributes of a type that is being freed. Returns the error class in v. Stops at an error of a delete
 // function: that attribute and those set before it remain.
-int gompi_type_attributes_delete(struct gompi_verdict *v, uintptr_t handle);
+int gompi_type_attributes_delete(struct gompi_error_status *v, uintptr_t handle);
 
 #pragma GCC visibility pop
 #endif

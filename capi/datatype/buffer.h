@@ -4,12 +4,13 @@
 
 #include <sys/uio.h>
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "datatype/datatype.h"
 #include "datatype/memory.h"
-#include "datatype/simple.h"
+#include "datatype/predefined.h"
 
-// size bytes of data: at an address or, with a type, those after the first skip bytes of count copies of the type.
+// size bytes of data. Without a type they are at an address. With a type they are the data of count copies, after the
+// first skip_bytes bytes.
 struct gompi_buffer {
 	union {
 		char *at;
@@ -20,29 +21,30 @@ struct gompi_buffer {
 	int64_t size; // bytes of data
 	int64_t count;
 	const struct gompi_type *type; // NULL if the data is contiguous
-	int64_t skip;
-	bool kept;      // the operation's owner keeps the type until it has completed
-	uint8_t memory; // enum gompi_memory; so far always 0, the host's
+	int64_t skip_bytes;
+	// the operation's owner holds a reference to the type until the operation has completed
+	bool type_held_by_owner;
+	uint8_t memory; // enum gompi_memory; always GOMPI_MEMORY_HOST at present
 };
 
 #pragma GCC visibility push(hidden)
 
-// Makes *b the buffer of count copies of a committed datatype. nothing: no data is transferred, as with MPI_PROC_NULL,
-// and the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_BUFFER,
-// MPI_ERR_VALUE_TOO_LARGE.
-int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
-		       struct gompi_verdict *v);
+// Makes *b the buffer of count copies of a committed datatype. no_data: the call transfers no data, as with
+// MPI_PROC_NULL, and the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE,
+// MPI_ERR_BUFFER, MPI_ERR_VALUE_TOO_LARGE.
+int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool no_data,
+		       struct gompi_error_status *v);
 
 // Returns true, and makes *b, if the data has a predefined type without gaps and a valid address. This is the fast path
 // of gompi_buffer_check for most messages.
 static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type) {
-	int64_t size = gompi_simple(type);
+	int64_t size = gompi_simple_bytes(type);
 	if (__builtin_expect(size == 0 || (uint64_t)count > INT32_MAX || (uintptr_t)at - 4096 >= 1ULL << 62, 0))
 		return false;
 	b->at = (char *)(uintptr_t)at;
 	b->size = size * count;
 	b->type = NULL;
-	b->skip = 0;
+	b->skip_bytes = 0;
 	return true;
 }
 
@@ -66,21 +68,22 @@ static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to,
 		gompi_buffer_unpack_typed(b, to, from, n);
 }
 
-// Fills out with the contiguous ranges of the data from byte from on, in order. Returns their number; fewer than most
-// means that these are all.
-int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int most);
+// Fills out with the contiguous ranges of the data from byte from on, in order. Returns their number; if it is less
+// than max, these are all ranges.
+int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int max);
 
 // Copies the first n bytes of the data of one buffer to another.
 static inline void gompi_buffer_copy(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n) {
 	if (from->type == NULL && to->type == NULL)
-		gompi_copy_between(to->at, from->at, (uint64_t)n); // some programs send a buffer to themselves
+		// the ranges may overlap: some programs send a buffer to themselves
+		gompi_copy_between(to->at, from->at, (uint64_t)n);
 	else
 		gompi_buffer_copy_typed(to, from, n);
 }
 
-// Keeps a buffer's type for a request; gompi_buffer_drop releases it.
-void gompi_buffer_hold(const struct gompi_buffer *b);
-void gompi_buffer_drop(const struct gompi_buffer *b);
+// Acquires a reference to a buffer's type for a request; gompi_buffer_release releases it.
+void gompi_buffer_retain(const struct gompi_buffer *b);
+void gompi_buffer_release(const struct gompi_buffer *b);
 
 #pragma GCC visibility pop
 #endif

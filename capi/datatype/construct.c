@@ -1,98 +1,98 @@
 // Constructs types from recipes. Valid recipes with a layout that draft.h supports are constructed here without a call
 // into Go; Go constructs the same type again when it needs it. Go handles all other recipes and reports all errors.
 #include <stdlib.h>
+#include "base/minmax.h"
 #include <string.h>
 
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "datatype/draft.h"
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 #include "datatype/recipe.h"
 
 // A type under construction.
 struct construction {
 	const struct gompi_recipe *r;
 	struct gompi_type *t;
-	struct gompi_facts *f;
-	const struct gompi_type *last; // type of the last part with elements
-	int64_t elem, elem_size;       // element type and size of last
-	int64_t elements;              // number of elements of the parts so far
-	bool several, any;             // the parts have several predefined types; some part has elements
-	int64_t lo, hi;                // bounds of the parts
-	bool over;                     // a value overflowed 64 bits
+	struct gompi_type_props *f;
+	const struct gompi_type *last;      // type of the last component with elements
+	int64_t elem, elem_size;            // element type and size of last
+	int64_t elements;                   // number of elements of the components so far
+	bool has_mixed_types, has_elements; // the components have several predefined types; some component has elements
+	int64_t lo, hi;                     // bounds of the components
+	bool overflow;                      // a value overflowed 64 bits
 };
 
-static inline int64_t sum_of(bool *over, int64_t x, int64_t y) {
+static inline int64_t sum_of(bool *overflow, int64_t x, int64_t y) {
 	int64_t sum;
-	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a jump costs less than keeping the flag
-		*over = true;
+	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a branch costs less than accumulating the flag
+		*overflow = true;
 	return sum;
 }
 
-static inline int64_t product_of(bool *over, int64_t x, int64_t y) {
+static inline int64_t product_of(bool *overflow, int64_t x, int64_t y) {
 	int64_t product;
 	if (__builtin_expect(__builtin_mul_overflow(x, y, &product), 0))
-		*over = true;
+		*overflow = true;
 	return product;
 }
 
-static inline int64_t lower_of(int64_t x, int64_t y) { return x < y ? x : y; }
-static inline int64_t upper_of(int64_t x, int64_t y) { return x > y ? x : y; }
-
 // Computes the bounds of n > 0 copies of old, step apart, the first of which is at displacement.
-static inline void span(bool *over, const struct gompi_facts *old, int64_t displacement, int64_t n, int64_t step,
-			int64_t *lo, int64_t *hi) {
-	int64_t last = product_of(over, n - 1, step);
-	*lo = sum_of(over, sum_of(over, displacement, lower_of(0, last)), old->lb);
-	*hi = sum_of(over, sum_of(over, displacement, upper_of(0, last)), sum_of(over, old->lb, old->extent));
+static inline void span(bool *overflow, const struct gompi_type_props *old, int64_t displacement, int64_t n,
+			int64_t step, int64_t *lo, int64_t *hi) {
+	int64_t last = product_of(overflow, n - 1, step);
+	*lo = sum_of(overflow, sum_of(overflow, displacement, gompi_min_i64(0, last)), old->lb);
+	*hi = sum_of(overflow, sum_of(overflow, displacement, gompi_max_i64(0, last)),
+		     sum_of(overflow, old->lb, old->extent));
 }
 
-// Adds n copies of old, whose properties are o and whose bounds are lo and hi, as the next part.
-static void add_part(struct construction *m, const struct gompi_type *old, const struct gompi_facts *o, int64_t n,
-		     int64_t lo, int64_t hi) {
-	struct gompi_facts *f = m->f;
+// Adds n copies of old, whose properties are o and whose bounds are lo and hi, as the next component.
+static void add_component(struct construction *m, const struct gompi_type *old, const struct gompi_type_props *o,
+			  int64_t n, int64_t lo, int64_t hi) {
+	struct gompi_type_props *f = m->f;
 	if (n == 0)
 		return;
-	if (o->resized) {
-		f->lb = f->resized ? lower_of(f->lb, lo) : lo;
-		f->true_extent = f->resized ? upper_of(f->true_extent, hi) : hi; // temporarily the upper bound
-		f->resized = true;
+	if (o->is_resized) {
+		f->lb = f->is_resized ? gompi_min_i64(f->lb, lo) : lo;
+		f->true_extent = f->is_resized ? gompi_max_i64(f->true_extent, hi) : hi; // temporarily the upper bound
+		f->is_resized = true;
 	}
 	if (old->elements == 0)
 		return;
-	m->lo = m->any ? lower_of(m->lo, lo) : lo;
-	m->hi = m->any ? upper_of(m->hi, hi) : hi;
-	m->elements = sum_of(&m->over, m->elements, product_of(&m->over, n, old->elements));
-	f->numbers = sum_of(&m->over, f->numbers, product_of(&m->over, n, o->numbers));
+	m->lo = m->has_elements ? gompi_min_i64(m->lo, lo) : lo;
+	m->hi = m->has_elements ? gompi_max_i64(m->hi, hi) : hi;
+	m->elements = sum_of(&m->overflow, m->elements, product_of(&m->overflow, n, old->elements));
+	f->basic_count = sum_of(&m->overflow, f->basic_count, product_of(&m->overflow, n, o->basic_count));
 	if (old == m->last)
 		return;
 	m->last = old;
-	f->unit = !m->any || f->unit == o->unit ? o->unit : 0;
-	f->reversed = !m->any || f->reversed == o->reversed ? o->reversed : 0;
+	f->basic_bytes = !m->has_elements || f->basic_bytes == o->basic_bytes ? o->basic_bytes : 0;
+	f->swap_unit_bytes = !m->has_elements || f->swap_unit_bytes == o->swap_unit_bytes ? o->swap_unit_bytes : 0;
 	if (old->elem == 0 || (m->elem != 0 && m->elem != old->elem))
-		m->several = true;
+		m->has_mixed_types = true;
 	m->elem = old->elem;
 	m->elem_size = old->elem_size;
-	m->any = true;
+	m->has_elements = true;
 	f->align = f->align > o->align ? f->align : o->align;
 }
 
-// Computes the bounds of the type from those of its parts.
-static void bound(struct construction *m) {
-	struct gompi_facts *f = m->f;
-	int64_t ub = f->resized ? f->true_extent : 0;
-	if (m->any && !f->resized) {
+// Computes the bounds of the type from those of its components.
+static void compute_bounds(struct construction *m) {
+	struct gompi_type_props *f = m->f;
+	int64_t ub = f->is_resized ? f->true_extent : 0;
+	if (m->has_elements && !f->is_resized) {
 		int64_t length = m->hi - m->lo;
-		m->over |= __builtin_sub_overflow(m->hi, m->lo, &length);
-		length = sum_of(&m->over, length, f->align - 1);
+		m->overflow |= __builtin_sub_overflow(m->hi, m->lo, &length);
+		length = sum_of(&m->overflow, length, f->align - 1);
 		f->lb = m->lo;
-		bool power = (f->align & (f->align - 1)) == 0 && length >= 0; // a division costs as much as all of this
-		ub = sum_of(&m->over, m->lo, power ? length & -(int64_t)f->align : length / f->align * f->align);
+		// a division costs as much as this whole function
+		bool power = (f->align & (f->align - 1)) == 0 && length >= 0;
+		ub = sum_of(&m->overflow, m->lo, power ? length & -(int64_t)f->align : length / f->align * f->align);
 	}
-	m->over |= __builtin_sub_overflow(ub, f->lb, &f->extent);
+	m->overflow |= __builtin_sub_overflow(ub, f->lb, &f->extent);
 }
 
 // Fills in the counts that MPI_Type_get_envelope returns.
-static void envelope(struct gompi_facts *f, const struct gompi_recipe *r) {
+static void fill_envelope(struct gompi_type_props *f, const struct gompi_recipe *r) {
 	int64_t counts = 0, integers = 0, addresses = 0;
 	switch (r->combiner) {
 	case MPI_COMBINER_CONTIGUOUS:
@@ -128,70 +128,70 @@ static void envelope(struct gompi_facts *f, const struct gompi_recipe *r) {
 	default:; // MPI_COMBINER_DUP
 	}
 	f->combiner = r->combiner;
-	f->large = r->large && counts > 0;
-	f->types = r->types_number;
-	f->integers = r->large ? integers : integers + counts - addresses;
-	f->addresses = r->large ? 0 : addresses;
-	f->counts = r->large ? counts : 0;
+	f->is_large = r->is_large && counts > 0;
+	f->types = r->type_count;
+	f->integers = r->is_large ? integers : integers + counts - addresses;
+	f->addresses = r->is_large ? 0 : addresses;
+	f->counts = r->is_large ? counts : 0;
 }
 
 // Constructs MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector: count blocks of copies, step apart.
-static bool grid(struct construction *m, const struct gompi_type *old, int64_t count, int64_t blocklength,
-		 int64_t step) {
+static bool construct_strided(struct construction *m, const struct gompi_type *old, int64_t count, int64_t blocklength,
+			      int64_t step) {
 	int64_t extent = old->extent, lo = 0, hi = 0;
 	if (count < 0 || blocklength < 0)
 		return false;
-	int64_t n = product_of(&m->over, count, blocklength);
+	int64_t n = product_of(&m->overflow, count, blocklength);
 	if (n > 0) {
-		int64_t last = product_of(&m->over, count - 1, step);
-		span(&m->over, gompi_facts_of(old), 0, blocklength, extent, &lo, &hi);
-		lo = sum_of(&m->over, lo, lower_of(0, last));
-		hi = sum_of(&m->over, hi, upper_of(0, last));
+		int64_t last = product_of(&m->overflow, count - 1, step);
+		span(&m->overflow, gompi_type_props_of(old), 0, blocklength, extent, &lo, &hi);
+		lo = sum_of(&m->overflow, lo, gompi_min_i64(0, last));
+		hi = sum_of(&m->overflow, hi, gompi_max_i64(0, last));
 	}
-	add_part(m, old, gompi_facts_of(old), n, lo, hi);
-	gompi_draft_repeat(m->t, blocklength, extent, &m->over);
-	gompi_draft_repeat(m->t, count, step, &m->over);
-	bound(m);
+	add_component(m, old, gompi_type_props_of(old), n, lo, hi);
+	gompi_draft_repeat(m->t, blocklength, extent, &m->overflow);
+	gompi_draft_repeat(m->t, count, step, &m->overflow);
+	compute_bounds(m);
 	return true;
 }
 
-static bool subarray(struct construction *m, const struct gompi_type *old) {
+static bool construct_subarray(struct construction *m, const struct gompi_type *old) {
 	const struct gompi_recipe *r = m->r;
 	int64_t n = 1, extent = old->extent;
 	if (r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN)
 		return false;
 	for (int64_t k = 0; k < r->n; k++) {
 		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // fastest dimension first
-		int64_t size = gompi_recipe_at(r, 0, i), some = gompi_recipe_at(r, 1, i),
+		int64_t size = gompi_recipe_at(r, 0, i), subsize = gompi_recipe_at(r, 1, i),
 			start = gompi_recipe_at(r, 2, i);
-		if (size < 1 || some < 1 || some > size || start < 0 || start > size - some)
+		if (size < 1 || subsize < 1 || subsize > size || start < 0 || start > size - subsize)
 			return false;
-		gompi_draft_repeat(m->t, some, extent, &m->over);
-		gompi_draft_at(m->t, product_of(&m->over, start, extent), &m->over);
-		n = product_of(&m->over, n, some);
-		extent = product_of(&m->over, extent, size);
+		gompi_draft_repeat(m->t, subsize, extent, &m->overflow);
+		gompi_draft_shift(m->t, product_of(&m->overflow, start, extent), &m->overflow);
+		n = product_of(&m->overflow, n, subsize);
+		extent = product_of(&m->overflow, extent, size);
 	}
-	add_part(m, old, gompi_facts_of(old), n, 0, 0);
-	m->f->resized = true;
+	add_component(m, old, gompi_type_props_of(old), n, 0, 0);
+	m->f->is_resized = true;
 	m->f->lb = 0;
 	m->f->extent = extent;
 	return true;
 }
 
-// The part of a dimension of a distributed array that a process has: blocks of block elements, step apart, beginning at
+// The share of a process in one dimension of a distributed array: blocks of block elements, step apart, beginning at
 // start. The last block has last elements.
-struct share {
+struct darray_share {
 	int64_t start, block, blocks, step, last;
 };
 
 // Computes the share of the process at coordinate of processes in dimension i. Returns false if the arguments are
 // invalid.
-static bool distribute(const struct gompi_recipe *r, int64_t i, int64_t processes, int64_t coordinate,
-		       struct share *s) {
+static bool compute_share(const struct gompi_recipe *r, int64_t i, int64_t processes, int64_t coordinate,
+			  struct darray_share *s) {
 	int64_t size = gompi_recipe_at(r, 0, i), distribution = gompi_recipe_at(r, 1, i),
 		block = gompi_recipe_at(r, 2, i);
-	bool usual = block == MPI_DISTRIBUTE_DFLT_DARG;
-	if (size < 1 || (!usual && distribution != MPI_DISTRIBUTE_NONE && block < 1))
+	bool is_default = block == MPI_DISTRIBUTE_DFLT_DARG;
+	if (size < 1 || (!is_default && distribution != MPI_DISTRIBUTE_NONE && block < 1))
 		return false;
 	switch (distribution) {
 	case MPI_DISTRIBUTE_NONE:
@@ -200,85 +200,86 @@ static bool distribute(const struct gompi_recipe *r, int64_t i, int64_t processe
 			return false;
 		break;
 	case MPI_DISTRIBUTE_BLOCK:
-		if (usual)
+		if (is_default)
 			block = (size - 1) / processes + 1;
 		else if ((size - 1) / block >= processes)
 			return false;
 		break;
 	case MPI_DISTRIBUTE_CYCLIC:
-		if (usual)
+		if (is_default)
 			block = 1;
 		break;
 	default:
 		return false;
 	}
-	*s = (struct share){.block = block};
+	*s = (struct darray_share){.block = block};
 	if (__builtin_mul_overflow(block, processes, &s->step))
 		s->step = INT64_MAX; // larger than the array in any case
 	if ((size - 1) / block >= coordinate) {
 		s->start = block * coordinate;
 		s->blocks = (size - 1 - s->start) / s->step + 1;
-		s->last = lower_of(block, size - s->start - (s->blocks - 1) * s->step);
+		s->last = gompi_min_i64(block, size - s->start - (s->blocks - 1) * s->step);
 	}
 	return true;
 }
 
-static bool darray(struct construction *m, const struct gompi_type *old) {
-	enum { MOST = 32 };
+static bool construct_darray(struct construction *m, const struct gompi_type *old) {
+	enum { MAX_DIMS = 32 };
 	const struct gompi_recipe *r = m->r;
-	struct share of[MOST];
-	int64_t n = 1, extent = old->extent, rest = r->a, at = r->b;
-	if ((r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN) || r->a < 1 || at < 0 || at >= rest ||
-	    r->n > MOST)
+	struct darray_share of[MAX_DIMS];
+	int64_t n = 1, extent = old->extent, grid_left = r->a, at = r->b;
+	if ((r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN) || r->a < 1 || at < 0 || at >= grid_left ||
+	    r->n > MAX_DIMS)
 		return false;
 	// the grid is numbered in row-major order, regardless of the order of the array
 	for (int64_t i = 0; i < r->n; i++) {
 		int64_t processes = gompi_recipe_at(r, 3, i);
-		if (processes < 1 || rest % processes != 0)
+		if (processes < 1 || grid_left % processes != 0)
 			return false;
-		rest /= processes;
-		if (!distribute(r, i, processes, at / rest, &of[i]))
+		grid_left /= processes;
+		if (!compute_share(r, i, processes, at / grid_left, &of[i]))
 			return false;
-		at %= rest;
+		at %= grid_left;
 	}
-	if (rest != 1)
+	if (grid_left != 1)
 		return false;
 	for (int64_t k = 0; k < r->n; k++) {
 		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // fastest dimension first
-		const struct share *s = &of[i];
-		if (s->last != s->block && s->blocks > 1) // the last block is shorter than the others: left to Go
+		const struct darray_share *s = &of[i];
+		// the last block is shorter than the others: Go constructs the type
+		if (s->last != s->block && s->blocks > 1)
 			return false;
-		gompi_draft_repeat(m->t, s->last, extent, &m->over);
-		gompi_draft_repeat(m->t, s->blocks, product_of(&m->over, s->step, extent), &m->over);
-		gompi_draft_at(m->t, product_of(&m->over, s->start, extent), &m->over);
-		n = product_of(&m->over, n, product_of(&m->over, s->blocks, s->last));
-		extent = product_of(&m->over, extent, gompi_recipe_at(r, 0, i));
+		gompi_draft_repeat(m->t, s->last, extent, &m->overflow);
+		gompi_draft_repeat(m->t, s->blocks, product_of(&m->overflow, s->step, extent), &m->overflow);
+		gompi_draft_shift(m->t, product_of(&m->overflow, s->start, extent), &m->overflow);
+		n = product_of(&m->overflow, n, product_of(&m->overflow, s->blocks, s->last));
+		extent = product_of(&m->overflow, extent, gompi_recipe_at(r, 0, i));
 	}
-	add_part(m, old, gompi_facts_of(old), n, 0, 0);
-	m->f->resized = true;
+	add_component(m, old, gompi_type_props_of(old), n, 0, 0);
+	m->f->is_resized = true;
 	m->f->lb = 0;
 	m->f->extent = extent;
 	return true;
 }
 
 // Returns true if blocklength copies of a type are contiguous.
-static inline bool dense(const struct gompi_type *old, int64_t blocklength) {
+static inline bool is_dense(const struct gompi_type *old, int64_t blocklength) {
 	return old->size == 0 || (old->segments == 1 && (blocklength <= 1 || old->extent == old->size));
 }
 
-static inline bool is_far(int64_t x) { return (uint64_t)x + (UINT64_C(1) << 60) >= UINT64_C(1) << 61; }
+static inline bool is_large_offset(int64_t x) { return (uint64_t)x + (UINT64_C(1) << 60) >= UINT64_C(1) << 61; }
 
-// Constructs types with displacements: one type for all blocks, or one for each (fields, a constant at every call). If
-// there are several blocks, each must be contiguous, and they become a list. A single block may be of any kind.
+// Constructs types with displacements: one type for all blocks, or one for each if fields, which is a constant at every
+// call. If there are several blocks, each must be contiguous, and they become a list. A single block may have any type.
 static inline __attribute__((always_inline)) bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes,
 							 bool fields) {
 	const struct gompi_recipe *r = m->r;
 	const struct gompi_type *old = r->n > 0 || !fields ? gompi_recipe_type(r, 0) : NULL;
-	const struct gompi_facts *facts = old != NULL ? gompi_facts_of(old) : NULL;
+	const struct gompi_type_props *props = old != NULL ? gompi_type_props_of(old) : NULL;
 	bool in_bytes = fields || r->combiner == MPI_COMBINER_HINDEXED || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 	int64_t total = 0, lo = 0, hi = 0;
-	// a local, because it stays in a register, unlike m->over
-	bool over = false, alike = old != NULL && dense(old, 2);
+	// a local, because it stays in a register, unlike m->overflow
+	bool overflow = false, is_uniform = old != NULL && is_dense(old, 2);
 	int64_t copies = -1, from = 0, to = 0; // bounds of this many copies of old at 0
 	if (r->list[0] == NULL && r->a < 0)
 		return false;
@@ -287,49 +288,50 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 		if (n < 0)
 			return false;
 		if (fields && i > 0 && r->types[i] != r->types[i - 1])
-			facts = gompi_facts_of(old = gompi_recipe_type(r, i));
-		sizes[i] = product_of(&over, n, old->size);
-		displacements[i] = product_of(&over, gompi_recipe_at(r, 1, i), in_bytes ? 1 : old->extent);
+			props = gompi_type_props_of(old = gompi_recipe_type(r, i));
+		sizes[i] = product_of(&overflow, n, old->size);
+		displacements[i] = product_of(&overflow, gompi_recipe_at(r, 1, i), in_bytes ? 1 : old->extent);
 		if (n > 0) {
 			if (fields) {
-				span(&over, facts, displacements[i], n, old->extent, &first, &end);
+				span(&overflow, props, displacements[i], n, old->extent, &first, &end);
 			} else {
-				// Go decides where the order of additions determines whether 64 bits suffice.
+				// Large offsets are left to Go: the order of additions determines whether they
+				// overflow.
 				if (n != copies) {
-					span(&over, facts, 0, copies = n, old->extent, &from, &to);
-					if (is_far(from) || is_far(to))
+					span(&overflow, props, 0, copies = n, old->extent, &from, &to);
+					if (is_large_offset(from) || is_large_offset(to))
 						return false;
 				}
-				if (is_far(displacements[i]))
+				if (is_large_offset(displacements[i]))
 					return false;
 				first = displacements[i] + from;
 				end = displacements[i] + to;
 			}
-			lo = total == 0 ? first : lower_of(lo, first);
-			hi = total == 0 ? end : upper_of(hi, end);
+			lo = total == 0 ? first : gompi_min_i64(lo, first);
+			hi = total == 0 ? end : gompi_max_i64(hi, end);
 			if (fields)
-				add_part(m, old, facts, n, first, end);
-			total = sum_of(&over, total, n);
+				add_component(m, old, props, n, first, end);
+			total = sum_of(&overflow, total, n);
 		}
 		if (r->n == 1) {
 			gompi_draft_begin(m->t, old);
-			gompi_draft_repeat(m->t, n, old->extent, &m->over);
-			gompi_draft_at(m->t, displacements[i], &m->over);
-		} else if (n > 0 && !(fields ? dense(old, n) : alike)) {
+			gompi_draft_repeat(m->t, n, old->extent, &m->overflow);
+			gompi_draft_shift(m->t, displacements[i], &m->overflow);
+		} else if (n > 0 && !(fields ? is_dense(old, n) : is_uniform)) {
 			return false;
 		}
-		displacements[i] = sum_of(&over, displacements[i], old->origin);
+		displacements[i] = sum_of(&overflow, displacements[i], old->origin);
 	}
-	m->over |= over;
+	m->overflow |= overflow;
 	if (!fields)
-		add_part(m, old, facts, total, lo, hi);
-	if (m->over || (r->n != 1 && !gompi_draft_blocks(m->t, r->n, displacements, sizes, fields, &m->over)))
+		add_component(m, old, props, total, lo, hi);
+	if (m->overflow || (r->n != 1 && !gompi_draft_blocks(m->t, r->n, displacements, sizes, fields, &m->overflow)))
 		return false;
-	bound(m);
+	compute_bounds(m);
 	return true;
 }
 
-// Returns the words of the nodes that the recipe adds.
+// Returns the number of words of the nodes that the recipe adds.
 static int64_t nodes_of(const struct gompi_recipe *r) {
 	switch (r->combiner) {
 	case MPI_COMBINER_CONTIGUOUS:
@@ -348,49 +350,48 @@ static int64_t nodes_of(const struct gompi_recipe *r) {
 	}
 }
 
-static bool lay_out(struct construction *m, const struct gompi_type *old) {
-	enum { FEW = 32 };
+static bool construct_layout(struct construction *m, const struct gompi_type *old) {
+	enum { MAX_STACK_BLOCKS = 32 };
 	const struct gompi_recipe *r = m->r;
-	int64_t few[2 * FEW];
+	int64_t stack_list[2 * MAX_STACK_BLOCKS];
 	switch (r->combiner) {
 	case MPI_COMBINER_CONTIGUOUS:
-		return grid(m, old, r->n, 1, old->extent);
+		return construct_strided(m, old, r->n, 1, old->extent);
 	case MPI_COMBINER_VECTOR:
-		return grid(m, old, r->n, r->a, product_of(&m->over, r->b, old->extent));
+		return construct_strided(m, old, r->n, r->a, product_of(&m->overflow, r->b, old->extent));
 	case MPI_COMBINER_HVECTOR:
-		return grid(m, old, r->n, r->a, r->b);
+		return construct_strided(m, old, r->n, r->a, r->b);
 	case MPI_COMBINER_SUBARRAY:
-		return subarray(m, old);
+		return construct_subarray(m, old);
 	case MPI_COMBINER_DARRAY:
-		return darray(m, old);
+		return construct_darray(m, old);
 	}
-	int64_t *list = r->n <= FEW ? few : malloc((size_t)r->n * 2 * sizeof *list);
+	int64_t *list = r->n <= MAX_STACK_BLOCKS ? stack_list : malloc((size_t)r->n * 2 * sizeof *list);
 	bool done = list != NULL && (r->combiner == MPI_COMBINER_STRUCT ? blocks(m, list, list + r->n, true)
 									: blocks(m, list, list + r->n, false));
-	if (list != few)
+	if (list != stack_list)
 		free(list);
 	return done;
 }
 
 // Constructs MPI_Type_create_resized and MPI_Type_dup, which keep the contents of old.
-static bool like(struct construction *m, const struct gompi_type *old) {
-	*m->f = *gompi_facts_of(old);
+static bool construct_like(struct construction *m, const struct gompi_type *old) {
+	*m->f = *gompi_type_props_of(old);
 	m->elements = old->elements;
 	m->elem = old->elem;
 	m->elem_size = old->elem_size;
-	m->any = m->elem != 0;
+	m->has_elements = m->elem != 0;
 	if (m->r->combiner == MPI_COMBINER_DUP)
 		return true;
 	int64_t ub;
-	m->f->resized = true;
+	m->f->is_resized = true;
 	m->f->lb = m->r->a;
 	m->f->extent = m->r->b;
 	return !__builtin_add_overflow(m->r->a, m->r->b, &ub);
 }
 
-// Returns true if all pointers that C must read are valid, and C constructed the old types. If Go constructed an old
-// type, it could not construct it again after its handle is gone. Stores the words of the longest old program in
-// *words.
+// Returns true if all pointers that C must read are valid, and C constructed the old types. Go could not construct an
+// old type of its own again once the handle is freed. Stores the number of words of the longest old program in *words.
 static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 	bool lists = r->combiner == MPI_COMBINER_SUBARRAY || r->combiner == MPI_COMBINER_DARRAY;
 	*words = GOMPI_TYPE_HEAD;
@@ -417,19 +418,19 @@ static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 	}
 	if (!lists)
 		return false;
-	for (int64_t i = 0; i < r->types_number; i++) {
+	for (int64_t i = 0; i < r->type_count; i++) {
 		if (i > 0 && r->types[i] == r->types[i - 1])
 			continue;
 		const struct gompi_type *old = gompi_recipe_type(r, i);
 		if (old == NULL || (old->elem != 0 && old->elem_root != old->root) ||
-		    (gompi_type_mortal(old) && gompi_type_life(old)->recipe == NULL))
+		    (gompi_type_is_freeable(old) && gompi_type_meta(old)->recipe == NULL))
 			return false;
-		*words = upper_of(*words, old->words);
+		*words = gompi_max_i64(*words, old->words);
 	}
 	return true;
 }
 
-struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r) {
+struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r) {
 	int64_t words;
 	if (!recipe_is_usable(r, &words))
 		return NULL;
@@ -437,37 +438,37 @@ struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r) {
 	struct gompi_type *t = gompi_type_new(words, gompi_recipe_bytes(r));
 	if (t == NULL)
 		return NULL;
-	struct construction m = {.r = r, .t = t, .f = &gompi_type_life(t)->facts};
-	const struct gompi_type *old = r->types_number > 0 ? gompi_recipe_type(r, 0) : NULL;
-	*m.f = (struct gompi_facts){.align = 1};
+	struct construction m = {.r = r, .t = t, .f = &gompi_type_meta(t)->props};
+	const struct gompi_type *old = r->type_count > 0 ? gompi_recipe_type(r, 0) : NULL;
+	*m.f = (struct gompi_type_props){.align = 1};
 	// otherwise blocks() begins the program if it needs to
 	if (old != NULL && (r->list[1] == NULL || r->list[2] != NULL))
 		gompi_draft_begin(t, old);
-	bool same = r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP;
-	if (!(same ? like(&m, old) : lay_out(&m, old)) || m.over) {
-		gompi_type_end(t);
+	bool keeps_contents = r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP;
+	if (!(keeps_contents ? construct_like(&m, old) : construct_layout(&m, old)) || m.overflow) {
+		gompi_type_destroy(t);
 		return NULL;
 	}
 	t->elements = m.elements;
 	t->lb = m.f->lb;
 	t->extent = m.f->extent;
-	bool one = m.any && !m.several;
+	bool one = m.has_elements && !m.has_mixed_types;
 	gompi_draft_end(t, one ? m.elem : 0, one ? m.elem_size : 0);
 	m.f->size = t->size;
 	m.f->true_lb = t->true_lb;
 	m.f->true_extent = t->true_ub - t->true_lb;
-	envelope(m.f, r);
-	gompi_recipe_keep(r, t, words);
+	fill_envelope(m.f, r);
+	gompi_recipe_store(r, t, words);
 	if (r->combiner == MPI_COMBINER_DUP)
 		t->magic = old->magic;
 	return t;
 }
 
 int gompi_type_construct(const struct gompi_recipe *r, MPI_Datatype *newtype) {
-	struct gompi_type *t = newtype != NULL ? gompi_recipe_make(r) : NULL;
-	uintptr_t handle = t != NULL ? gompi_type_add(t) : 0;
+	struct gompi_type *t = newtype != NULL ? gompi_recipe_construct(r) : NULL;
+	uintptr_t handle = t != NULL ? gompi_type_add_handle(t) : 0;
 	if (handle == 0)
-		return gompi_up.make_type(r, (uintptr_t)newtype);
+		return gompi_go_callbacks.construct_type(r, (uintptr_t)newtype);
 	*newtype = (MPI_Datatype)handle;
 	return MPI_SUCCESS;
 }

@@ -2,12 +2,12 @@
 // types that it has constructed, and reports errors.
 #include <string.h>
 
-#include "base/up.h"
-#include "datatype/facts.h"
+#include "base/go_callbacks.h"
+#include "datatype/type_props.h"
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
-// The destination of numbers: counts for the large-count form, else integers.
+// The destination of numbers: counts if it is not NULL (large-count form), else integers.
 struct numbers {
 	MPI_Count *counts;
 	int *integers;
@@ -20,7 +20,7 @@ static inline void put_number(struct numbers *to, int64_t value) {
 		*to->integers++ = (int)value;
 }
 
-// Stores a list. If addresses is not NULL, the list has displacements in bytes and goes there.
+// Stores a list. If addresses is not NULL, the list has displacements in bytes and is stored there.
 static void put_list(struct numbers *to, MPI_Aint *addresses, const struct gompi_recipe *r, int list) {
 	for (int64_t i = 0; r->list[list] != NULL && i < r->n; i++) {
 		if (addresses != NULL)
@@ -31,8 +31,8 @@ static void put_list(struct numbers *to, MPI_Aint *addresses, const struct gompi
 }
 
 static void put_contents(const struct gompi_recipe *r, int *integers, MPI_Aint *addresses, MPI_Count *counts) {
-	struct numbers to = {r->large ? counts : NULL, integers};
-	bool bytes = !r->large;
+	struct numbers to = {r->is_large ? counts : NULL, integers};
+	bool bytes = !r->is_large;
 	switch (r->combiner) {
 	case MPI_COMBINER_DUP:
 		break;
@@ -88,42 +88,42 @@ static void put_contents(const struct gompi_recipe *r, int *integers, MPI_Aint *
 }
 
 // Returns the handle of an uncommitted copy of t; 0 if out of memory.
-static uintptr_t made_again(const struct gompi_type *t) {
-	const struct gompi_type_life *life = gompi_type_life(t);
-	struct gompi_type *again = gompi_type_new(t->words, gompi_recipe_bytes(life->recipe));
-	if (again == NULL)
+static uintptr_t copy_of_type(const struct gompi_type *t) {
+	const struct gompi_type_meta *meta = gompi_type_meta(t);
+	struct gompi_type *duplicate = gompi_type_new(t->words, gompi_recipe_bytes(meta->recipe));
+	if (duplicate == NULL)
 		return 0;
-	memcpy(again, t, (size_t)t->words * sizeof(int64_t));
-	again->magic = 0;
-	gompi_type_life(again)->facts = life->facts;
-	gompi_recipe_keep(life->recipe, again, t->words);
-	return gompi_type_add(again);
+	memcpy(duplicate, t, (size_t)t->words * sizeof(int64_t));
+	duplicate->magic = 0;
+	gompi_type_meta(duplicate)->props = meta->props;
+	gompi_recipe_store(meta->recipe, duplicate, t->words);
+	return gompi_type_add_handle(duplicate);
 }
 
-static int contents_of(const struct gompi_contents *c, MPI_Datatype datatype) {
-	const struct gompi_type *t = gompi_type_live(datatype);
-	const struct gompi_facts *f = t != NULL ? gompi_facts_of(t) : NULL;
-	const struct gompi_recipe *r = t != NULL && gompi_type_mortal(t) ? gompi_type_life(t)->recipe : NULL;
-	bool here = r != NULL && (c->wide || !f->large) && c->integers_room >= f->integers &&
-		    c->addresses_room >= f->addresses && c->counts_room >= f->counts && c->types_room >= f->types &&
-		    (f->integers == 0 || c->integers != NULL) && (f->addresses == 0 || c->addresses != NULL) &&
-		    (f->counts == 0 || c->counts != NULL) && (f->types == 0 || c->types != NULL);
-	for (int64_t i = 0; here && i < r->types_number; i++) {
+static int query_contents(const struct gompi_contents *c, MPI_Datatype datatype) {
+	const struct gompi_type *t = gompi_type_get_any(datatype);
+	const struct gompi_type_props *f = t != NULL ? gompi_type_props_of(t) : NULL;
+	const struct gompi_recipe *r = t != NULL && gompi_type_is_freeable(t) ? gompi_type_meta(t)->recipe : NULL;
+	bool can_do_in_c = r != NULL && (c->is_large || !f->is_large) && c->max_integers >= f->integers &&
+			   c->max_addresses >= f->addresses && c->max_counts >= f->counts && c->max_types >= f->types &&
+			   (f->integers == 0 || c->integers != NULL) && (f->addresses == 0 || c->addresses != NULL) &&
+			   (f->counts == 0 || c->counts != NULL) && (f->types == 0 || c->types != NULL);
+	for (int64_t i = 0; can_do_in_c && i < r->type_count; i++) {
 		const struct gompi_type *old = gompi_recipe_type(r, i);
-		here = !gompi_type_mortal(old) || gompi_type_life(old)->recipe != NULL;
+		can_do_in_c = !gompi_type_is_freeable(old) || gompi_type_meta(old)->recipe != NULL;
 	}
-	if (!here)
-		return gompi_up.get_contents(c, (uintptr_t)datatype);
-	for (int64_t i = 0; i < r->types_number; i++) {
+	if (!can_do_in_c)
+		return gompi_go_callbacks.get_contents(c, (uintptr_t)datatype);
+	for (int64_t i = 0; i < r->type_count; i++) {
 		const struct gompi_type *old = gompi_recipe_type(r, i);
-		uintptr_t again = gompi_type_mortal(old) ? made_again(old) : (uintptr_t)r->types[i];
-		if (again == 0) {
+		uintptr_t handle = gompi_type_is_freeable(old) ? copy_of_type(old) : (uintptr_t)r->types[i];
+		if (handle == 0) {
 			while (i-- > 0)
-				if (gompi_type_mortal(gompi_recipe_type(r, i)))
+				if (gompi_type_is_freeable(gompi_recipe_type(r, i)))
 					gompi_type_remove((uintptr_t)c->types[i]);
-			return gompi_up.get_contents(c, (uintptr_t)datatype);
+			return gompi_go_callbacks.get_contents(c, (uintptr_t)datatype);
 		}
-		c->types[i] = (MPI_Datatype)again;
+		c->types[i] = (MPI_Datatype)handle;
 	}
 	put_contents(r, c->integers, c->addresses, c->counts);
 	return MPI_SUCCESS;
@@ -131,28 +131,28 @@ static int contents_of(const struct gompi_contents *c, MPI_Datatype datatype) {
 
 int gompi_type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
 			    int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[]) {
-	return contents_of(&(struct gompi_contents){.integers_room = max_integers,
-						    .addresses_room = max_addresses,
-						    .types_room = max_datatypes,
-						    .integers = integers,
-						    .addresses = addresses,
-						    .types = datatypes},
-			   datatype);
+	return query_contents(&(struct gompi_contents){.max_integers = max_integers,
+						       .max_addresses = max_addresses,
+						       .max_types = max_datatypes,
+						       .integers = integers,
+						       .addresses = addresses,
+						       .types = datatypes},
+			      datatype);
 }
 GOMPI_ENTRY(MPI_Type_get_contents, gompi_type_get_contents);
 
 int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
 			      MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[], MPI_Aint addresses[],
 			      MPI_Count large_counts[], MPI_Datatype datatypes[]) {
-	return contents_of(&(struct gompi_contents){.wide = true,
-						    .integers_room = max_integers,
-						    .addresses_room = max_addresses,
-						    .counts_room = max_large_counts,
-						    .types_room = max_datatypes,
-						    .integers = integers,
-						    .addresses = addresses,
-						    .counts = large_counts,
-						    .types = datatypes},
-			   datatype);
+	return query_contents(&(struct gompi_contents){.is_large = true,
+						       .max_integers = max_integers,
+						       .max_addresses = max_addresses,
+						       .max_counts = max_large_counts,
+						       .max_types = max_datatypes,
+						       .integers = integers,
+						       .addresses = addresses,
+						       .counts = large_counts,
+						       .types = datatypes},
+			      datatype);
 }
 GOMPI_ENTRY(MPI_Type_get_contents_c, gompi_type_get_contents_c);

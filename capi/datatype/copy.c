@@ -18,24 +18,24 @@ void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s
 
 // One side of a copy: the current blocks, the blocks after a split one, and the source of further blocks.
 struct side {
-	struct gompi_run r, rest;
-	struct gompi_cursor *more; // NULL if there are no more
+	struct gompi_run r, after_split;
+	struct gompi_cursor *source; // NULL if there are no further blocks
 };
 
 static inline bool refill(struct side *s) {
 	if (!s->r.n) {
-		if (s->rest.n) {
-			s->r = s->rest;
-			s->rest.n = 0;
-		} else if (s->more) {
-			s->r = gompi_cursor_run(s->more, INT64_MAX);
+		if (s->after_split.n) {
+			s->r = s->after_split;
+			s->after_split.n = 0;
+		} else if (s->source) {
+			s->r = gompi_cursor_run(s->source, INT64_MAX);
 		}
 	}
 	return s->r.n;
 }
 
 // Advances a side by n whole blocks, or by bytes if the copy ended inside a block.
-static inline void leave(struct side *s, int64_t n, int64_t bytes) {
+static inline void advance_side(struct side *s, int64_t n, int64_t bytes) {
 	struct gompi_run *r = &s->r;
 	if (!bytes) {
 		r->offset += n * r->stride;
@@ -43,7 +43,7 @@ static inline void leave(struct side *s, int64_t n, int64_t bytes) {
 		return;
 	}
 	if (r->n > 1) {
-		s->rest = (struct gompi_run){r->offset + r->stride, r->block, r->n - 1, r->stride};
+		s->after_split = (struct gompi_run){r->offset + r->stride, r->block, r->n - 1, r->stride};
 		r->n = 1;
 	}
 	r->offset += bytes;
@@ -63,8 +63,8 @@ static int64_t copy_sides(char *dst, struct side *d, const char *src, struct sid
 			if (n) {
 				copy_blocks(dst + d->r.offset, d->r.stride, src + s->r.offset, s->r.stride, block, n);
 				done += n * block;
-				leave(d, n, 0);
-				leave(s, n, 0);
+				advance_side(d, n, 0);
+				advance_side(s, n, 0);
 				continue;
 			}
 		}
@@ -81,14 +81,14 @@ static int64_t copy_sides(char *dst, struct side *d, const char *src, struct sid
 		copy_blocks(dst + d->r.offset, dwhole ? d->r.stride : block, src + s->r.offset,
 			    swhole ? s->r.stride : block, block, n);
 		done += n * block;
-		leave(d, n, dwhole ? 0 : n * block);
-		leave(s, n, swhole ? 0 : n * block);
+		advance_side(d, n, dwhole ? 0 : n * block);
+		advance_side(s, n, swhole ? 0 : n * block);
 	}
 	return done;
 }
 
 // Stores all blocks of count copies as one run. Returns false if they are not one run.
-static inline bool single(struct gompi_run *r, const struct gompi_type *t, int64_t count) {
+static inline bool as_single_run(struct gompi_run *r, const struct gompi_type *t, int64_t count) {
 	if (t->flags & GOMPI_TYPE_CONTIGUOUS)
 		*r = (struct gompi_run){t->origin, count * t->size, count && t->size, 0};
 	else if (!(t->flags & GOMPI_TYPE_STRIDED))
@@ -107,7 +107,7 @@ static inline bool single(struct gompi_run *r, const struct gompi_type *t, int64
 // Copies between two equal layouts: iterates over both at once.
 static int64_t copy_same(char *dst, const char *src, const struct gompi_type *t, int64_t count) {
 	struct gompi_run r;
-	if (single(&r, t, count)) {
+	if (as_single_run(&r, t, count)) {
 		gompi_copy_blocks(dst + r.offset, r.stride, src + r.offset, r.stride, r.block, r.n);
 		return count * t->size;
 	}
@@ -122,8 +122,8 @@ int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt,
 			 const struct gompi_type *st) {
 	if (dt == st && dcount == scount)
 		return copy_same(dst, src, dt, dcount);
-	struct side d = {.more = NULL}, s = {.more = NULL};
-	bool dsingle = single(&d.r, dt, dcount), ssingle = single(&s.r, st, scount);
+	struct side d = {.source = NULL}, s = {.source = NULL};
+	bool dsingle = as_single_run(&d.r, dt, dcount), ssingle = as_single_run(&s.r, st, scount);
 	int64_t limit = dcount * dt->size, sbytes = scount * st->size;
 	if (sbytes < limit)
 		limit = sbytes;
@@ -139,13 +139,13 @@ int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt,
 		gompi_cursor_init(&sc, st, scount, GOMPI_BYTES);
 		if (dsingle && d.r.n == 1)
 			return gompi_cursor_pack((char *)dst + d.r.offset, src, &sc, limit);
-		s.more = &sc;
+		s.source = &sc;
 	}
 	if (!dsingle) {
 		gompi_cursor_init(&dc, dt, dcount, GOMPI_BYTES);
 		if (ssingle && s.r.n == 1)
 			return gompi_cursor_unpack(dst, &dc, (const char *)src + s.r.offset, limit);
-		d.more = &dc;
+		d.source = &dc;
 	}
 	return copy_sides(dst, &d, src, &s, limit);
 }

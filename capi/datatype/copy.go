@@ -3,7 +3,8 @@ package datatype
 /*
 #include "datatype/datatype.h"
 
-// Addresses of data are numbers here: data need not begin inside of a buffer, as Go wants of its pointers.
+// Addresses of data are integers in these functions: data may begin outside a buffer, which Go does not allow for
+// pointers.
 static int64_t pack_at(void *out, int64_t limit, uintptr_t buf, int64_t count, const int64_t *program,
 		       int64_t position) {
 	return gompi_typed_pack(out, limit, (const void *)buf, count, (const struct gompi_type *)program, position);
@@ -18,13 +19,13 @@ import "C"
 
 import "unsafe"
 
-// Pack implements that of core/datatype with gompi_typed_pack.
+// Pack implements Pack of core/datatype with gompi_typed_pack.
 func Pack(dst []byte, address uintptr, count int64, program []int64, position int64) int64 {
 	return int64(C.pack_at(unsafe.Pointer(unsafe.SliceData(dst)), C.int64_t(len(dst)), C.uintptr_t(address),
 		C.int64_t(count), (*C.int64_t)(&program[0]), C.int64_t(position)))
 }
 
-// Unpack implements that of core/datatype with gompi_typed_unpack.
+// Unpack implements Unpack of core/datatype with gompi_typed_unpack.
 func Unpack(address uintptr, count int64, program []int64, position int64, src []byte) int64 {
 	return int64(C.unpack_at(C.uintptr_t(address), C.int64_t(count), (*C.int64_t)(&program[0]),
 		C.int64_t(position), unsafe.Pointer(unsafe.SliceData(src)), C.int64_t(len(src))))

@@ -1,52 +1,53 @@
 // Counts of datatypes in a status (MPI-5.0 3.2.5, 5.1.11 and 13.3). The types need not be committed. No function blocks
 // or communicates. Go counts the elements of types whose elements differ in size.
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 
 #include "base/status.h"
-#include "base/up.h"
-#include "base/verdict.h"
+#include "base/go_callbacks.h"
+#include "base/error_status.h"
 #include "datatype/z_calls.h"
 
 static const char no_status[] = "status is NULL or MPI_STATUS_IGNORE";
 
-// Returns bytes / size, or MPI_UNDEFINED if size does not divide bytes. Most processors divide 32 bits in half the time
-// of 64.
-static inline int64_t whole(int64_t bytes, int64_t size) {
+// Returns bytes / size, or MPI_UNDEFINED if size does not divide bytes. Most processors divide 32-bit integers in half
+// the time of 64-bit ones.
+static inline int64_t divide_exactly(int64_t bytes, int64_t size) {
 	bool small = ((uint64_t)bytes | (uint64_t)size) >> 32 == 0;
 	int64_t n = small ? (int64_t)((uint32_t)bytes / (uint32_t)size) : bytes / size;
 	return n * size == bytes ? n : MPI_UNDEFINED;
 }
 
 // Returns the number of copies of a type in a number of bytes that is not negative.
-static inline int64_t copies(MPI_Datatype datatype, const struct gompi_facts *f, int64_t bytes) {
+static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	(void)datatype;
 	if (f->size == 0)
 		return bytes == 0 ? 0 : MPI_UNDEFINED;
-	return whole(bytes, f->size);
+	return divide_exactly(bytes, f->size);
 }
 
 // Returns the number of basic elements of a type in a number of bytes that is not negative.
-static inline int64_t elements(MPI_Datatype datatype, const struct gompi_facts *f, int64_t bytes) {
+static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	if (f->size == 0)
 		return bytes == 0 ? 0 : MPI_UNDEFINED;
-	if (f->unit != 0)
-		return whole(bytes, f->unit);
+	if (f->basic_bytes != 0)
+		return divide_exactly(bytes, f->basic_bytes);
 	int64_t n;
-	return gompi_up.elements_in((uintptr_t)datatype, bytes, &n) ? n : MPI_UNDEFINED;
+	return gompi_go_callbacks.count_elements((uintptr_t)datatype, bytes, &n) ? n : MPI_UNDEFINED;
 }
 
-// Stores the result of f for the bytes in a status. The result goes to an MPI_Count or, if it fits, to an int.
-static inline int count_in(const char *call, const MPI_Status *status, MPI_Datatype datatype, void *count, bool wide,
-			   int64_t (*f)(MPI_Datatype, const struct gompi_facts *, int64_t)) {
-	const struct gompi_facts *facts = gompi_facts_get(datatype);
-	if (facts == NULL)
+// Stores the result of f for the number of bytes in a status: as an MPI_Count if wide, else as an int, or MPI_UNDEFINED
+// if it does not fit.
+static inline int get_status_count(const char *call, const MPI_Status *status, MPI_Datatype datatype, void *count,
+				   bool wide, int64_t (*f)(MPI_Datatype, const struct gompi_type_props *, int64_t)) {
+	const struct gompi_type_props *props = gompi_type_props_get(datatype);
+	if (props == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (count == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	if (status == NULL)
-		return gompi_refuse(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
+		return gompi_return_error(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
 	int64_t bytes = gompi_status_bytes(status);
-	int64_t n = bytes < 0 ? MPI_UNDEFINED : f(datatype, facts, bytes);
+	int64_t n = bytes < 0 ? MPI_UNDEFINED : f(datatype, props, bytes);
 	if (wide)
 		*(MPI_Count *)count = n;
 	else
@@ -55,69 +56,71 @@ static inline int count_in(const char *call, const MPI_Status *status, MPI_Datat
 }
 
 int gompi_get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) {
-	return count_in("MPI_Get_count", status, datatype, count, false, copies);
+	return get_status_count("MPI_Get_count", status, datatype, count, false, copies);
 }
 GOMPI_ENTRY(MPI_Get_count, gompi_get_count);
 
 int gompi_get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
-	return count_in("MPI_Get_count", status, datatype, count, true, copies);
+	return get_status_count("MPI_Get_count", status, datatype, count, true, copies);
 }
 GOMPI_ENTRY(MPI_Get_count_c, gompi_get_count_c);
 
 int gompi_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count) {
-	return count_in("MPI_Get_elements", status, datatype, count, false, elements);
+	return get_status_count("MPI_Get_elements", status, datatype, count, false, elements);
 }
 GOMPI_ENTRY(MPI_Get_elements, gompi_get_elements);
 
 int gompi_get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
-	return count_in("MPI_Get_elements", status, datatype, count, true, elements);
+	return get_status_count("MPI_Get_elements", status, datatype, count, true, elements);
 }
 GOMPI_ENTRY(MPI_Get_elements_c, gompi_get_elements_c);
 
 int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
-	return count_in("MPI_Get_elements_x", status, datatype, count, true, elements);
+	return get_status_count("MPI_Get_elements_x", status, datatype, count, true, elements);
 }
 GOMPI_ENTRY(MPI_Get_elements_x, gompi_get_elements_x);
 
-// Computes the bytes of n basic elements of a type. Returns false if that is impossible or the bytes overflow.
-static inline bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
+// Computes the number of bytes of n basic elements of a type. Returns false if it does not exist or overflows.
+static inline bool bytes_of_elements(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t n,
+				     int64_t *bytes) {
 	*bytes = 0;
-	if (n < 0 || f->numbers == 0)
+	if (n < 0 || f->basic_count == 0)
 		return n == 0;
-	if (f->unit != 0)
-		return !__builtin_mul_overflow(n, f->unit, bytes);
-	return gompi_up.bytes_of((uintptr_t)datatype, n, bytes);
+	if (f->basic_bytes != 0)
+		return !__builtin_mul_overflow(n, f->basic_bytes, bytes);
+	return gompi_go_callbacks.element_bytes((uintptr_t)datatype, n, bytes);
 }
 
-static __attribute__((cold)) int refuse_elements(const char *call, MPI_Datatype datatype, int64_t n) {
-	struct gompi_verdict v;
-	gompi_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) do not fit into a status",
-		    (long long)n, (unsigned long long)(uintptr_t)datatype, (long long)gompi_facts_get(datatype)->size);
-	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+static __attribute__((cold)) int raise_elements(const char *call, MPI_Datatype datatype, int64_t n) {
+	struct gompi_error_status v;
+	gompi_set_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) do not fit into a status",
+			(long long)n, (unsigned long long)(uintptr_t)datatype,
+			(long long)gompi_type_props_get(datatype)->size);
+	return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
 // Sets the elements of a status in all cases. Not inlined, so that most calls need no stack frame.
-static __attribute__((noinline)) int set_elements_somehow(const char *call, MPI_Status *status, MPI_Datatype datatype,
-							  int64_t n) {
-	const struct gompi_facts *f = gompi_facts_get(datatype);
+static __attribute__((noinline)) int set_elements_slow(const char *call, MPI_Status *status, MPI_Datatype datatype,
+						       int64_t n) {
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	if (__builtin_expect(f == NULL, 0))
 		return gompi_not_a_datatype(datatype, call);
 	if (__builtin_expect(status == NULL, 0))
-		return gompi_refuse(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
+		return gompi_return_error(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
 	int64_t bytes;
-	if (__builtin_expect(!find_bytes(datatype, f, n, &bytes), 0))
-		return refuse_elements(call, datatype, n);
+	if (__builtin_expect(!bytes_of_elements(datatype, f, n, &bytes), 0))
+		return raise_elements(call, datatype, n);
 	gompi_status_set_bytes(status, bytes);
 	return MPI_SUCCESS;
 }
 
 static inline int set_elements(const char *call, MPI_Status *status, MPI_Datatype datatype, int64_t n) {
-	const struct gompi_facts *f = gompi_facts_get(datatype);
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	int64_t bytes;
-	if (__builtin_expect(f == NULL || status == NULL || n < 0 || f->numbers == 0 || f->unit == 0 ||
-				     __builtin_mul_overflow(n, f->unit, &bytes),
+	if (__builtin_expect(f == NULL || status == NULL || n < 0 || f->basic_count == 0 || f->basic_bytes == 0 ||
+				     __builtin_mul_overflow(n, f->basic_bytes, &bytes),
 			     0))
-		return set_elements_somehow(call, status, datatype, n);
+		return set_elements_slow(call, status, datatype, n);
 	gompi_status_set_bytes(status, bytes);
 	return MPI_SUCCESS;
 }

@@ -1,4 +1,4 @@
-// Iteration over the bytes of a type. core/datatype/reference has the same in Go, for tests.
+// Iterates over the bytes of a type. core/datatype/reference is the same iteration in Go, for tests.
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
@@ -11,7 +11,7 @@ static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t 
 		switch (q[0]) {
 		case NODE_BLOCK:
 			c->run = (struct gompi_run){base, q[NODE_SIZE], 1, 0};
-			c->skip = pos;
+			c->skip_bytes = pos;
 			return;
 		case NODE_LOOP:
 			child = q[LOOP_CHILD];
@@ -23,7 +23,7 @@ static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t 
 			if (p[child] == NODE_BLOCK) {
 				c->run = (struct gompi_run){base + i * q[NODE_STRIDE], size, q[NODE_N] - i,
 							    q[NODE_STRIDE]};
-				c->skip = pos;
+				c->skip_bytes = pos;
 				return;
 			}
 			c->stack[c->depth++] = (struct gompi_cursor_frame){node, i, base};
@@ -59,7 +59,7 @@ static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t 
 			base += disp[i];
 			if (q[0] == NODE_BLOCKS) {
 				c->run = (struct gompi_run){base, prefix[i + 1] - prefix[i], 1, 0};
-				c->skip = pos;
+				c->skip_bytes = pos;
 				return;
 			}
 			node = prefix[n + 1 + i];
@@ -68,35 +68,35 @@ static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t 
 	}
 }
 
-void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_view view) {
+void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_cursor_view view) {
 	c->prog = (const int64_t *)t;
 	c->origin = view == GOMPI_ELEMENTS ? t->elem_origin : t->origin;
 	c->root = view == GOMPI_ELEMENTS ? t->elem_root : t->root;
 	c->extent = t->extent;
-	c->copies = c->root ? count : 0;
-	c->one = c->root ? c->prog[c->root + NODE_SIZE] : 1;
+	c->copy_count = c->root ? count : 0;
+	c->copy_bytes = c->root ? c->prog[c->root + NODE_SIZE] : 1;
 	gompi_cursor_seek(c, 0);
 }
 
 void gompi_cursor_seek(struct gompi_cursor *c, int64_t pos) {
-	int64_t k = pos ? pos / c->one : 0;
+	int64_t k = pos ? pos / c->copy_bytes : 0;
 	c->depth = 0;
-	c->skip = 0;
-	if (k >= c->copies) {
-		c->copy = c->copies;
+	c->skip_bytes = 0;
+	if (k >= c->copy_count) {
+		c->copy_index = c->copy_count;
 		c->run = (struct gompi_run){0, 0, 0, 0};
 		return;
 	}
-	pos -= k * c->one;
+	pos -= k * c->copy_bytes;
 	if (c->prog[c->root] == NODE_BLOCK) { // the copies themselves form the run
-		c->run = (struct gompi_run){c->origin + k * c->extent, c->one, c->copies - k, c->extent};
-		if (c->extent == c->one)
-			c->run = (struct gompi_run){c->run.offset, c->run.n * c->one, 1, 0};
-		c->skip = pos;
-		c->copy = c->copies;
+		c->run = (struct gompi_run){c->origin + k * c->extent, c->copy_bytes, c->copy_count - k, c->extent};
+		if (c->extent == c->copy_bytes)
+			c->run = (struct gompi_run){c->run.offset, c->run.n * c->copy_bytes, 1, 0};
+		c->skip_bytes = pos;
+		c->copy_index = c->copy_count;
 		return;
 	}
-	c->copy = k;
+	c->copy_index = k;
 	descend(c, c->root, c->origin + k * c->extent, pos);
 }
 
@@ -129,6 +129,6 @@ void gompi_cursor_advance(struct gompi_cursor *c) {
 		}
 	}
 	c->run.n = 0;
-	if (c->copy < c->copies && ++c->copy < c->copies)
-		descend(c, c->root, c->origin + c->copy * c->extent, 0);
+	if (c->copy_index < c->copy_count && ++c->copy_index < c->copy_count)
+		descend(c, c->root, c->origin + c->copy_index * c->extent, 0);
 }

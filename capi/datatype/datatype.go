@@ -1,6 +1,6 @@
-// Package datatype is the data path of datatypes in C. It has the flattened types of core/datatype and a cursor over
-// the bytes that they describe. It copies these bytes, and has the kernels of the predefined operations, plain and
-// atomic.
+// Package datatype is the data path of datatypes in C. It contains the flattened types of core/datatype, a cursor over
+// the bytes that they describe, and copies of these bytes. It also contains the kernels of the predefined operations,
+// plain and atomic.
 //
 // It must not know windows or processes.
 package datatype

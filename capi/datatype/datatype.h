@@ -1,6 +1,5 @@
 // Datatypes on the data path: lookup of the flattened form by handle, and iteration over the bytes that it describes.
-// core/datatype defines and documents the form (format.go). Most types are constructed here (construct.c), in the same
-// form.
+// core/datatype defines and documents the form (format.go). construct.c constructs most types, in the same form.
 //
 // A program is a flat array of int64_t words. A `const struct gompi_type *` points to its first word, and node
 // references are word indices from there. All sizes, offsets and extents are in bytes. The iteration functions never
@@ -23,7 +22,7 @@ enum { GOMPI_TYPE_HEAD = 20, GOMPI_TYPE_MAX_DEPTH = 128 };
 // The head of a program: the words of core/datatype/format.go in the same order.
 struct gompi_type {
 	int64_t magic;       // 0 if there is no type or it is not committed
-	int64_t words;       // in the whole program
+	int64_t words;       // number of words of the whole program
 	int64_t flags;       // GOMPI_TYPE_ flags
 	int64_t elem;        // handle of the one predefined type of all elements, or 0
 	int64_t elem_size;   // distance of elements in an array of them; 0 without elem
@@ -50,11 +49,11 @@ enum {
 	GOMPI_TYPE_ELEM_CONTIGUOUS =
 		2, // count copies are count*elements elements, elem_size bytes each, at elem_origin
 	GOMPI_TYPE_STRIDED = 4,
-	GOMPI_TYPE_OVERLAP = 8, // one copy may touch a byte twice; certainly not without this flag
+	GOMPI_TYPE_OVERLAP = 8, // one copy may touch a byte twice; without this flag it does not
 };
 
-// Storage of types. A predefined type lies in the slot of its handle. The other types are in a table of live handles,
-// which C fills for all of them, including those that Go constructs.
+// Storage of types. A predefined type is in gompi_type_slots, at the index of its handle. All other types, including
+// those that Go constructs, are in the table gompi_types.
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
 #define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950) // that of core/datatype
 
@@ -62,7 +61,7 @@ extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_S
 extern struct gompi_handles gompi_types;
 
 // Returns the type with this handle, committed or not, or NULL.
-static inline const struct gompi_type *gompi_type_live(MPI_Datatype datatype) {
+static inline const struct gompi_type *gompi_type_get_any(MPI_Datatype datatype) {
 	uintptr_t h = (uintptr_t)datatype;
 	if (__builtin_expect(h - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED, 1)) {
 		const struct gompi_type *t = (const struct gompi_type *)gompi_type_slots[h - GOMPI_TYPE_FIRST];
@@ -72,9 +71,9 @@ static inline const struct gompi_type *gompi_type_live(MPI_Datatype datatype) {
 }
 
 // Returns the committed type with this handle, or NULL. It stays valid until the type is freed. Callers that need it
-// longer hold it (gompi_type_hold).
+// longer acquire a reference (gompi_type_retain).
 static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
-	const struct gompi_type *t = gompi_type_live(datatype);
+	const struct gompi_type *t = gompi_type_get_any(datatype);
 	return t != NULL && t->magic ? t : NULL;
 }
 
@@ -97,11 +96,12 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 }
 
 // Returns true if count copies may touch a byte twice, so that the order in which their entries are written matters.
-// False is certain.
+// Returns false only if no byte is touched twice.
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
-// Returns true if data that begins lo bytes after buf is at an invalid address. The first page is never mapped: then
-// buf is NULL or another MPI constant, or it is MPI_BOTTOM and the displacements of the type are not addresses.
+// Returns true if data that begins lo bytes after buf is at an invalid address. An address in the first page is
+// invalid, because that page is never mapped. Then buf is NULL or another MPI constant, or it is MPI_BOTTOM and the
+// displacements of the type are not addresses.
 static inline bool gompi_invalid_address(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
 
 // A run: n blocks of block bytes, stride apart. The first is at offset from the buffer's address.
@@ -110,7 +110,7 @@ struct gompi_run {
 };
 
 // The bytes over which a cursor iterates.
-enum gompi_view {
+enum gompi_cursor_view {
 	GOMPI_BYTES,    // the bytes of data
 	GOMPI_ELEMENTS, // the elements, with the gaps inside pair types
 };
@@ -119,12 +119,12 @@ enum gompi_view {
 struct gompi_cursor {
 	const int64_t *prog;
 	int64_t origin, root;
-	int64_t one;    // packed bytes of one copy
-	int64_t copies; // number of copies
+	int64_t copy_bytes; // packed bytes of one copy
+	int64_t copy_count; // number of copies
 	int64_t extent;
-	int64_t copy;         // copy that the stack describes
+	int64_t copy_index;   // copy that the stack describes
 	struct gompi_run run; // current blocks; n is 0 at the end
-	int64_t skip;         // bytes already consumed of the run's first block
+	int64_t skip_bytes;   // bytes already consumed of the run's first block
 	int depth;            // frames in use
 	struct gompi_cursor_frame {
 		int64_t node, i, base;
@@ -132,17 +132,17 @@ struct gompi_cursor {
 };
 
 // Positions c at the first byte of count copies. gompi_type_bytes and gompi_type_bounds returned true for them.
-void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_view view);
+void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_cursor_view view);
 
 // Positions c after pos packed bytes, in O(depth + log n).
 void gompi_cursor_seek(struct gompi_cursor *c, int64_t pos);
 
-// Loads the next run. gompi_cursor_drop skips n blocks of the current run.
+// Loads the next run into c.
 void gompi_cursor_advance(struct gompi_cursor *c);
-static inline void gompi_cursor_drop(struct gompi_cursor *c, int64_t n) {
+static inline void gompi_cursor_skip_blocks(struct gompi_cursor *c, int64_t n) {
 	c->run.n -= n;
 	c->run.offset += n * c->run.stride;
-	c->skip = 0;
+	c->skip_bytes = 0;
 	if (!c->run.n)
 		gompi_cursor_advance(c);
 }
@@ -151,36 +151,36 @@ static inline void gompi_cursor_drop(struct gompi_cursor *c, int64_t n) {
 static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, int64_t *offset) {
 	if (!c->run.n)
 		return 0;
-	*offset = c->run.offset + c->skip;
-	int64_t n = c->run.block - c->skip;
+	*offset = c->run.offset + c->skip_bytes;
+	int64_t n = c->run.block - c->skip_bytes;
 	if (limit < n)
 		n = limit;
-	c->skip += n;
-	if (c->skip == c->run.block)
-		gompi_cursor_drop(c, 1);
+	c->skip_bytes += n;
+	if (c->skip_bytes == c->run.block)
+		gompi_cursor_skip_blocks(c, 1);
 	return n;
 }
 
 // Consumes the whole blocks of the current run, of at most limit bytes in total. Returns n = 0 at the end, or if not
-// even one block fits; then gompi_cursor_next consumes a part of it.
+// even one block fits; then gompi_cursor_next consumes the beginning of a block.
 static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t limit) {
 	struct gompi_run r = c->run;
 	if (!r.n)
 		return r;
-	if (c->skip)
-		r = (struct gompi_run){r.offset + c->skip, r.block - c->skip, 1, 0};
+	if (c->skip_bytes)
+		r = (struct gompi_run){r.offset + c->skip_bytes, r.block - c->skip_bytes, 1, 0};
 	if (r.n > 1 || r.block > limit) {
 		int64_t fit = limit / r.block;
 		if (fit < r.n)
 			r.n = fit;
 	}
 	if (r.n)
-		gompi_cursor_drop(c, r.n);
+		gompi_cursor_skip_blocks(c, r.n);
 	return r;
 }
 
 // gompi_cursor_pack copies the next bytes of a cursor over src to dst. gompi_cursor_unpack copies bytes from src to the
-// positions of a cursor over dst. Both copy limit bytes, or all that remain, and return how many.
+// positions of a cursor over dst. Both copy limit bytes, or all that remain, and return the number of bytes copied.
 int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit);
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
 
@@ -198,100 +198,105 @@ void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s
 		       int64_t n);
 
 // Copies scount copies of st at src to dcount copies of dt at dst, in typemap order on both sides, until one side is
-// exhausted. Returns the bytes. Source and destination do not overlap.
+// exhausted. Returns the number of bytes copied. Source and destination do not overlap.
 int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt, const void *src, int64_t scount,
 			 const struct gompi_type *st);
 
 // gompi_typed_pack copies up to limit bytes, starting at position, of the packed form of count copies of t at buf to
-// out. gompi_typed_unpack copies the other way. Both return the bytes.
+// out. gompi_typed_unpack copies in the opposite direction. Both return the number of bytes copied.
 int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t count, const struct gompi_type *t,
 			 int64_t position);
 int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in,
 			   int64_t limit);
 
-// Properties of a type, committed or not, for the inquiry functions (facts.h) and for constructing other types from it.
-struct gompi_facts {
+// Properties of a type, committed or not, for the inquiry functions (type_props.h) and for constructing other types
+// from it.
+struct gompi_type_props {
 	int64_t size, lb, extent, true_lb, true_extent; // in bytes
-	int64_t numbers;                                // basic elements of one copy; a pair type counts as two
+	int64_t basic_count;                            // basic elements of one copy; a pair type counts as two
 	// bytes of each basic element; 0 if they differ or there are none
-	int64_t unit;
+	int64_t basic_bytes;
 	// MPI_Type_get_envelope_c
 	int64_t integers, addresses, counts, types;
 	int combiner;
-	int align;    // largest alignment of an element; 1 without elements
-	int reversed; // bytes of the units that external32 stores reversed, if that is its only difference; else 0
-	bool large;   // only the forms with MPI_Count can describe its construction
-	bool resized; // lb and extent were set explicitly
+	int align; // largest alignment of an element; 1 without elements
+	// bytes of the units that external32 stores reversed, if that is its only difference; else 0
+	int swap_unit_bytes;
+	bool is_large;   // only the forms with MPI_Count can describe its construction
+	bool is_resized; // lb and extent were set explicitly
 };
 
 // Precedes the program of a type that is not predefined.
-struct gompi_type_life {
-	_Alignas(16) gompi_a64 holds; // reference count; the handle counts as one
+struct gompi_type_meta {
+	_Alignas(16) gompi_a64 ref_count; // the handle counts as one reference
 	uintptr_t handle;
-	_Atomic uintptr_t number;          // Go's number of the type; 0 if Go does not know it (yet)
-	const struct gompi_recipe *recipe; // its construction, if C constructed it; NULL if Go did
-	int64_t words;                     // of the program
-	size_t room;                       // bytes of this struct and its program with all that follows
-	bool holder;                       // it holds references to the types that it was constructed from
-	const struct gompi_type *next;     // next in a list of types to free
-	struct gompi_facts facts;
+	_Atomic uintptr_t go_number;           // Go's number of the type; 0 if Go does not know it
+	const struct gompi_recipe *recipe;     // its construction, if C constructed it; NULL if Go did
+	int64_t words;                         // number of words of the program
+	size_t alloc_bytes;                    // bytes of this struct and its program with all that follows
+	bool holds_types;                      // it holds references to the types that it was constructed from
+	const struct gompi_type *next_to_free; // next in a list of types to free
+	struct gompi_type_props props;
 };
 
-// Makes a program (copied) the predefined type with this handle. words is its length. Returns false if it does not fit.
-bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words);
+// Copies a program to the slot of the predefined type with this handle. words is its length. Returns false if it does
+// not fit.
+bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const int64_t *program, int64_t words);
 
-// Returns a type without a handle, with space for a program of this many words, whose head is zeroed, and for more
-// additional bytes. Returns NULL if out of memory.
-struct gompi_type *gompi_type_new(int64_t words, size_t more);
+// Returns a type without a handle, with space for a program of this many words, whose head is zeroed, and for
+// extra_bytes additional bytes. Returns NULL if out of memory.
+struct gompi_type *gompi_type_new(int64_t words, size_t extra_bytes);
 // Assigns a handle to a new type and returns it. Returns 0, and frees the type, if out of memory or handles. The type
-// is committed if its magic says so.
-uintptr_t gompi_type_add(struct gompi_type *t);
-// Makes a type from a program of Go, whose number for it is number, and returns its handle as gompi_type_add does.
-uintptr_t gompi_type_add_program(struct gompi_facts facts, const int64_t *program, int64_t words, uintptr_t number);
+// is committed if its magic is GOMPI_TYPE_MAGIC.
+uintptr_t gompi_type_add_handle(struct gompi_type *t);
+// Makes a type from a program of Go, whose number for it is number, and returns its handle as gompi_type_add_handle
+// does.
+uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
+				 uintptr_t number);
 // Commits the type with this handle. Returns false if there is none.
 bool gompi_type_commit_handle(uintptr_t handle);
 
-// Removes the handle of a type, so that no look-up finds it. Returns false if there is none. The memory stays while it
-// is held and some time afterwards: an erroneous concurrent use in another thread then reads an old type and not
-// garbage.
+// Removes the handle of a type, so that no look-up finds it. Returns false if there is none. The memory remains while
+// references exist and for some time afterwards, so that an erroneous concurrent use in another thread reads an old
+// type and not garbage.
 bool gompi_type_remove(uintptr_t handle);
 // Removes a type like gompi_type_remove, and stores Go's number of it, or 0 if Go does not know it.
-bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number);
+bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number);
 
-static inline struct gompi_type_life *gompi_type_life(const struct gompi_type *t) {
-	return (struct gompi_type_life *)(uintptr_t)t - 1;
+static inline struct gompi_type_meta *gompi_type_meta(const struct gompi_type *t) {
+	return (struct gompi_type_meta *)(uintptr_t)t - 1;
 }
 
 // Returns true if a type from gompi_type_get can be freed; predefined types cannot.
-static inline bool gompi_type_mortal(const struct gompi_type *t) {
+static inline bool gompi_type_is_freeable(const struct gompi_type *t) {
 	return (uintptr_t)t - (uintptr_t)gompi_type_slots >= sizeof gompi_type_slots;
 }
 
-// Keeps the memory of a type from gompi_type_get until gompi_type_drop has been called equally often. For operations
-// that continue after their call, because the application may free the type meanwhile. Neither function blocks.
-static inline void gompi_type_hold(const struct gompi_type *t) {
-	if (gompi_type_mortal(t))
-		gompi_add(&gompi_type_life(t)->holds, 1);
+// Acquires a reference to a type from gompi_type_get; gompi_type_release releases it. For operations that continue
+// after their call, because the application may free the type meanwhile. Neither function blocks.
+static inline void gompi_type_retain(const struct gompi_type *t) {
+	if (gompi_type_is_freeable(t))
+		gompi_add(&gompi_type_meta(t)->ref_count, 1);
 }
 
 // Frees a type without references, and releases the types that it was constructed from.
-void gompi_type_end(const struct gompi_type *t);
+void gompi_type_destroy(const struct gompi_type *t);
 
-static inline void gompi_type_drop(const struct gompi_type *t) {
-	// Fully ordered: the thread that frees the type must do so after all reads by other threads.
-	if (gompi_type_mortal(t) && gompi_sub_total(&gompi_type_life(t)->holds, 1) == 1)
-		gompi_type_end(t);
+static inline void gompi_type_release(const struct gompi_type *t) {
+	// seq_cst: orders the reads by other threads before the release of the memory in the last thread
+	if (gompi_type_is_freeable(t) && gompi_sub_seq_cst(&gompi_type_meta(t)->ref_count, 1) == 1)
+		gompi_type_destroy(t);
 }
 
 // Returns a live type that Go does not know, with a reference; else returns NULL. Stores Go's number of the type, which
-// is 0 if there is no such type. gompi_type_know stores that number; it returns false if the type has been freed. Only
-// Go calls these.
-const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number);
-bool gompi_type_know(const struct gompi_type *t, uintptr_t number);
-static inline uintptr_t gompi_type_number(const struct gompi_type *t) {
-	return gompi_load(&gompi_type_life(t)->number);
+// is 0 if there is no such type. gompi_type_set_go_number stores that number; it returns false if the type has been
+// freed. Only Go calls these.
+const struct gompi_type *gompi_type_find_unnumbered(uintptr_t handle, uintptr_t *number);
+bool gompi_type_set_go_number(const struct gompi_type *t, uintptr_t number);
+static inline uintptr_t gompi_type_go_number(const struct gompi_type *t) {
+	return gompi_load(&gompi_type_meta(t)->go_number);
 }
-static inline bool gompi_type_committed(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle) != NULL; }
+static inline bool gompi_type_is_committed(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle) != NULL; }
 
 #pragma GCC visibility pop
 #endif

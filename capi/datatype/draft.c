@@ -1,4 +1,5 @@
 #include "datatype/draft.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
@@ -7,22 +8,19 @@
 // Returns the root node, which describes all bytes and is the last node of a program.
 static inline int64_t *root_node(struct gompi_type *t) { return (int64_t *)t + t->root; }
 
-static inline int64_t add_to(int64_t x, int64_t y, bool *over) {
+static inline int64_t add64(int64_t x, int64_t y, bool *overflow) {
 	int64_t sum;
 	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0))
-		*over = true;
+		*overflow = true;
 	return sum;
 }
 
-static inline int64_t times(int64_t x, int64_t y, bool *over) {
+static inline int64_t multiply64(int64_t x, int64_t y, bool *overflow) {
 	int64_t product;
 	if (__builtin_expect(__builtin_mul_overflow(x, y, &product), 0))
-		*over = true;
+		*overflow = true;
 	return product;
 }
-
-static inline int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-static inline int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
 
 void gompi_draft_begin(struct gompi_type *t, const struct gompi_type *old) {
 	memcpy(t, old, (size_t)old->words * sizeof(int64_t));
@@ -36,11 +34,11 @@ static void make_empty(struct gompi_type *t) {
 }
 
 // Makes a program with one block as its only node.
-static void make_block(struct gompi_type *t, int64_t displacement, int64_t size, bool *over) {
+static void make_block(struct gompi_type *t, int64_t displacement, int64_t size, bool *overflow) {
 	*t = (struct gompi_type){.words = GOMPI_TYPE_HEAD + BLOCK_WORDS,
 				 .size = size,
 				 .true_lb = displacement,
-				 .true_ub = add_to(displacement, size, over),
+				 .true_ub = add64(displacement, size, overflow),
 				 .depth = 1,
 				 .segments = 1,
 				 .origin = displacement,
@@ -80,7 +78,7 @@ static bool loop_overlaps(const struct gompi_type *t, bool child_overlaps, int64
 	return false;
 }
 
-void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, bool *over) {
+void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, bool *overflow) {
 	if (count == 1 || t->size == 0)
 		return;
 	if (count == 0) {
@@ -88,10 +86,10 @@ void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, boo
 		return;
 	}
 	int64_t *root = root_node(t), inner;
-	int64_t size = times(t->size, count, over);
+	int64_t size = multiply64(t->size, count, overflow);
 	if (root[0] == NODE_BLOCK && stride == t->size) {
 		root[NODE_SIZE] = t->size = size;
-		t->true_ub = add_to(t->true_lb, size, over);
+		t->true_ub = add64(t->true_lb, size, overflow);
 		return;
 	}
 	bool overlap = (t->flags & GOMPI_TYPE_OVERLAP) != 0;
@@ -99,11 +97,11 @@ void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, boo
 	if (root[0] == NODE_LOOP && !__builtin_mul_overflow(root[NODE_STRIDE], root[NODE_N], &inner) &&
 	    inner == stride) {
 		int64_t reach = (root[NODE_N] - 1) * root[NODE_STRIDE];
-		t->true_lb -= least(0, reach);
-		t->true_ub -= most(0, reach);
+		t->true_lb -= gompi_min_i64(0, reach);
+		t->true_ub -= gompi_max_i64(0, reach);
 		span = t->true_ub - t->true_lb;
 		segments /= root[NODE_N];
-		count = root[NODE_N] = times(count, root[NODE_N], over);
+		count = root[NODE_N] = multiply64(count, root[NODE_N], overflow);
 		stride = root[NODE_STRIDE];
 	} else {
 		int64_t *loop = (int64_t *)t + t->words;
@@ -117,23 +115,24 @@ void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, boo
 		root = loop;
 	}
 	root[NODE_SIZE] = t->size = size;
-	int64_t last = times(count - 1, stride, over);
-	t->true_lb = add_to(t->true_lb, least(0, last), over);
-	t->true_ub = add_to(t->true_ub, most(0, last), over);
-	t->segments = times(segments, count, over);
-	if (!*over)
+	int64_t last = multiply64(count - 1, stride, overflow);
+	t->true_lb = add64(t->true_lb, gompi_min_i64(0, last), overflow);
+	t->true_ub = add64(t->true_ub, gompi_max_i64(0, last), overflow);
+	t->segments = multiply64(segments, count, overflow);
+	if (!*overflow)
 		t->flags = loop_overlaps(t, overlap, span) ? GOMPI_TYPE_OVERLAP : 0;
 }
 
-void gompi_draft_at(struct gompi_type *t, int64_t displacement, bool *over) {
+void gompi_draft_shift(struct gompi_type *t, int64_t displacement, bool *overflow) {
 	if (t->size == 0)
 		return;
-	t->origin = add_to(t->origin, displacement, over);
-	t->true_lb = add_to(t->true_lb, displacement, over);
-	t->true_ub = add_to(t->true_ub, displacement, over);
+	t->origin = add64(t->origin, displacement, overflow);
+	t->true_lb = add64(t->true_lb, displacement, overflow);
+	t->true_ub = add64(t->true_ub, displacement, overflow);
 }
 
-// Returns the end of the run of equal blocks at equal distances that begins at i. A run has at least three blocks.
+// Returns the end of the run of equal blocks at equal distances that begins at i. Fewer than three blocks do not form a
+// run.
 static int64_t run_end(int64_t n, const int64_t *displacements, const int64_t *sizes, int64_t i) {
 	int64_t j = i + 1;
 	while (j < n && sizes[j] == sizes[i] &&
@@ -142,10 +141,10 @@ static int64_t run_end(int64_t n, const int64_t *displacements, const int64_t *s
 	return j - i < 3 ? i + 1 : j;
 }
 
-// Determines whether a byte is in two blocks. Compares unordered blocks with each other only if there are few. Returns
-// false if the answer is unknown.
-static bool tell_overlap(int64_t n, const int64_t *displacements, const int64_t *sizes, bool *overlap) {
-	enum { FEW = 16 };
+// Determines whether a byte is in two blocks. Compares unordered blocks with each other only if there are at most
+// MAX_COMPARED. Returns false if the answer is unknown.
+static bool find_overlap(int64_t n, const int64_t *displacements, const int64_t *sizes, bool *overlap) {
+	enum { MAX_COMPARED = 16 };
 	bool up = true, down = true;
 	*overlap = false;
 	for (int64_t i = 1; i < n; i++) {
@@ -154,62 +153,62 @@ static bool tell_overlap(int64_t n, const int64_t *displacements, const int64_t 
 	}
 	if (up || down)
 		return true;
-	for (int64_t i = 1; i < n && n <= FEW; i++)
+	for (int64_t i = 1; i < n && n <= MAX_COMPARED; i++)
 		for (int64_t j = 0; j < i; j++)
 			*overlap |= displacements[i] < displacements[j] + sizes[j] &&
 				    displacements[j] < displacements[i] + sizes[i];
-	return n <= FEW;
+	return n <= MAX_COMPARED;
 }
 
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
-			bool *over) {
+			bool *out_overflow) {
 	int64_t k = 0;
-	bool past = false; // a local, because it stays in a register, unlike *over
+	bool overflow = false; // a local, because it stays in a register, unlike *out_overflow
 	for (int64_t i = 0; i < n; i++) {
 		if (sizes[i] == 0)
 			continue;
-		int64_t end = add_to(displacements[i], sizes[i], &past);
+		int64_t end = add64(displacements[i], sizes[i], &overflow);
 		if (k > 0 && displacements[k - 1] + sizes[k - 1] == displacements[i]) {
 			sizes[k - 1] = end - displacements[k - 1];
-			past |= sizes[k - 1] < 0;
+			overflow |= sizes[k - 1] < 0;
 		} else {
 			displacements[k] = displacements[i];
 			sizes[k++] = sizes[i];
 		}
 	}
-	if (past)
+	if (overflow)
 		return false;
 	if (k < 2) {
 		if (k == 0)
 			make_empty(t);
 		else
-			make_block(t, displacements[0], sizes[0], over);
+			make_block(t, displacements[0], sizes[0], out_overflow);
 		return true;
 	}
 	int64_t lo = displacements[0], hi = lo + sizes[0], size = 0;
 	bool uniform = true, overlap;
 	for (int64_t i = 0; i < k; i++) {
-		lo = least(lo, displacements[i]);
-		hi = most(hi, displacements[i] + sizes[i]);
-		size = add_to(size, sizes[i], &past);
+		lo = gompi_min_i64(lo, displacements[i]);
+		hi = gompi_max_i64(hi, displacements[i] + sizes[i]);
+		size = add64(size, sizes[i], &overflow);
 		uniform &= sizes[i] == sizes[0];
 	}
 	int64_t runs = 0;
-	add_to(hi, lo == INT64_MIN ? INT64_MAX : -lo, &past); // so that all distances fit into 64 bits
-	if (past)
+	add64(hi, lo == INT64_MIN ? INT64_MAX : -lo, &overflow); // so that all distances fit into 64 bits
+	if (overflow)
 		return false;
 	for (int64_t i = 0; i < k; runs++)
 		i = run_end(k, displacements, sizes, i);
 	if (uniform && (fields ? runs == 1 || k == 2 : runs == 1 && k > 3)) {
 		int64_t stride = displacements[1] - displacements[0];
-		make_block(t, displacements[0], sizes[0], over);
-		gompi_draft_repeat(t, k, stride, over);
+		make_block(t, displacements[0], sizes[0], out_overflow);
+		gompi_draft_repeat(t, k, stride, out_overflow);
 		return true;
 	}
-	// Loops among other blocks, some of which may be merged, are left to Go.
+	// Go constructs types that have loops among other blocks, because some loops may be merged.
 	if (fields ? !uniform && runs * 2 <= k : runs * 4 <= k)
 		return false;
-	if (!tell_overlap(k, displacements, sizes, &overlap))
+	if (!find_overlap(k, displacements, sizes, &overlap))
 		return false;
 	int64_t *words = (int64_t *)t, *node = words + GOMPI_TYPE_HEAD;
 	*t = (struct gompi_type){.size = size,

@@ -1,5 +1,5 @@
-// The program of a type under construction: the same as core/datatype's builder makes from the same arguments, for the
-// most frequent layouts. The caller has allocated space for all additions.
+// The program of a type under construction, for the most frequent layouts. It equals the program that core/datatype's
+// builder makes from the same arguments. The caller has allocated space for all additions.
 #ifndef GOMPI_DRAFT_H
 #define GOMPI_DRAFT_H
 
@@ -11,17 +11,17 @@
 enum { GOMPI_DRAFT_REPEAT = 5 };
 #define GOMPI_DRAFT_BLOCKS(n) (6 + 2 * (n))
 
-// Makes the program of a new type a copy of that of old, without the values that follow from bounds and elements.
+// Copies the program of old to a new type. gompi_draft_end fills in the values that depend on bounds and elements.
 void gompi_draft_begin(struct gompi_type *t, const struct gompi_type *old);
-// Places count copies of the program, stride apart. Sets *over if a position overflows 64 bits.
-void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, bool *over);
+// Places count copies of the program, stride apart. Sets *overflow if a position overflows 64 bits.
+void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, bool *overflow);
 // Moves the program by displacement.
-void gompi_draft_at(struct gompi_type *t, int64_t displacement, bool *over);
+void gompi_draft_shift(struct gompi_type *t, int64_t displacement, bool *overflow);
 // Makes the program of n blocks with sizes[i] bytes at displacements[i]. Destroys the contents of both lists. fields:
-// the blocks are those of a struct; then equal blocks at equal distances give the nodes that core/datatype's concat
+// the blocks are those of a struct; then equal blocks at equal distances become the nodes that core/datatype's concat
 // makes. Returns false if Go must construct the type.
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
-			bool *over);
+			bool *out_overflow);
 // Fills in the values that follow from the nodes, the extent and the elements. elem is the predefined type of all
 // elements, or 0 if there is no single one.
 void gompi_draft_end(struct gompi_type *t, int64_t elem, int64_t elem_size);

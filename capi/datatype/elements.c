@@ -1,4 +1,4 @@
-// Types whose elements are the elements, or the bytes, of another type.
+// Constructs types whose elements are the elements, or the bytes, of another type.
 #include <stdlib.h>
 #include <string.h>
 

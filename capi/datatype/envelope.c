@@ -1,19 +1,19 @@
 // The numbers of arguments with which a datatype was constructed (MPI-5.0 5.1.13). MPI_Type_get_contents returns the
 // arguments.
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "datatype/z_calls.h"
 
 int gompi_type_get_envelope(MPI_Datatype datatype, int *integers, int *addresses, int *datatypes, int *combiner) {
 	static const char call[] = "MPI_Type_get_envelope";
-	const struct gompi_facts *f = gompi_facts_get(datatype);
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (integers == NULL || addresses == NULL || datatypes == NULL || combiner == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	if (f->large)
-		return gompi_refuse(
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
+	if (f->is_large)
+		return gompi_return_error(
 			MPI_ERR_TYPE, call,
 			"the datatype was created with large counts: call the function whose name ends in _c",
 			GOMPI_ON_NONE, 0);
@@ -28,11 +28,11 @@ GOMPI_ENTRY(MPI_Type_get_envelope, gompi_type_get_envelope);
 int gompi_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *integers, MPI_Count *addresses, MPI_Count *counts,
 			      MPI_Count *datatypes, int *combiner) {
 	static const char call[] = "MPI_Type_get_envelope";
-	const struct gompi_facts *f = gompi_facts_get(datatype);
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (integers == NULL || addresses == NULL || counts == NULL || datatypes == NULL || combiner == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	*integers = f->integers;
 	*addresses = f->addresses;
 	*counts = f->counts;

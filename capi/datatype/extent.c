@@ -1,37 +1,37 @@
 // Size, extent and true extent of datatypes (MPI-5.0 5.1.5, 5.1.7 and 5.1.8), which need not be committed. No function
 // blocks, communicates or calls Go. Also determines whether the entries of committed types overlap.
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "datatype/z_calls.h"
 
 int gompi_not_a_datatype(MPI_Datatype datatype, const char *call) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	if (datatype == MPI_DATATYPE_NULL)
-		gompi_error(&v, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+		gompi_set_error(&v, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
 	else
-		gompi_error(&v, MPI_ERR_TYPE, "%#llx is not a datatype, or has been freed",
-			    (unsigned long long)(uintptr_t)datatype);
-	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+		gompi_set_error(&v, MPI_ERR_TYPE, "%#llx is not a datatype, or has been freed",
+				(unsigned long long)(uintptr_t)datatype);
+	return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
 int gompi_type_size(MPI_Datatype datatype, int *size) {
-	const struct gompi_facts *f = gompi_facts_get(datatype);
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, "MPI_Type_size");
 	if (size == NULL)
-		return gompi_no_place("MPI_Type_size", GOMPI_ON_NONE, 0);
+		return gompi_null_result_error("MPI_Type_size", GOMPI_ON_NONE, 0);
 	*size = gompi_as_int(f->size);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Type_size, gompi_type_size);
 
 static inline int type_size(const char *call, MPI_Datatype datatype, MPI_Count *size) {
-	const struct gompi_facts *f = gompi_facts_get(datatype);
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (size == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	*size = f->size;
 	return MPI_SUCCESS;
 }
@@ -44,11 +44,11 @@ GOMPI_ENTRY(MPI_Type_size_x, gompi_type_size_x);
 
 // Stores lower bound and extent, or the true ones. MPI_Aint and MPI_Count are the same type.
 static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, int64_t *lb, int64_t *length) {
-	const struct gompi_facts *f = gompi_facts_get(datatype);
+	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	if (f == NULL)
 		return gompi_not_a_datatype(datatype, call);
 	if (lb == NULL || length == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	*lb = is_true ? f->true_lb : f->lb;
 	*length = is_true ? f->true_extent : f->extent;
 	return MPI_SUCCESS;
@@ -92,8 +92,8 @@ bool gompi_type_overlaps(const struct gompi_type *t, int64_t count) {
 		return false;
 	if (!(t->flags & GOMPI_TYPE_STRIDED))
 		return true;
-	// Copies may lie in each other's gaps, like the columns of a matrix. Then blocks are at two distances, and the
-	// larger one must span all blocks at the smaller one.
+	// Copies may be in each other's gaps, like the columns of a matrix. Then blocks repeat at two distances, and
+	// the larger distance must span all blocks at the smaller one.
 	uint64_t blocks = t->stride < 0 ? -(uint64_t)t->stride : (uint64_t)t->stride, block = (uint64_t)t->block;
 	return copies < blocks ? copies < block || blocks - block < (uint64_t)(count - 1) * copies
 			       : blocks < block || copies - block < (uint64_t)(t->repeat - 1) * blocks;

@@ -8,7 +8,7 @@
 const char *gompi_type_label(MPI_Datatype datatype, char text[GOMPI_LABEL]) {
 	const uintptr_t handle = (uintptr_t)datatype;
 	char name[MPI_MAX_OBJECT_NAME];
-	int n = gompi_type_live(datatype) != NULL ? gompi_type_name(handle, name) : 0;
+	int n = gompi_type_get_any(datatype) != NULL ? gompi_type_name(handle, name) : 0;
 	if (datatype == MPI_DATATYPE_NULL)
 		snprintf(text, GOMPI_LABEL, "MPI_DATATYPE_NULL");
 	else if (n == 0)
@@ -36,21 +36,22 @@ const char *gompi_address_label(const void *address, char text[20]) {
 	return text;
 }
 
-int gompi_type_unusable(struct gompi_verdict *v, const char *what, MPI_Datatype datatype) {
+int gompi_type_unusable(struct gompi_error_status *v, const char *what, MPI_Datatype datatype) {
 	char label[GOMPI_LABEL];
 	gompi_type_label(datatype, label);
 	if (datatype == MPI_DATATYPE_NULL)
-		return gompi_error(v, MPI_ERR_TYPE, "%s is %s", what, label);
-	if (gompi_type_live(datatype) != NULL)
-		return gompi_error(v, MPI_ERR_TYPE, "%s %s is not committed: call MPI_Type_commit first", what, label);
-	return gompi_error(v, MPI_ERR_TYPE, "%s %s is not a datatype, or has been freed", what, label);
+		return gompi_set_error(v, MPI_ERR_TYPE, "%s is %s", what, label);
+	if (gompi_type_get_any(datatype) != NULL)
+		return gompi_set_error(v, MPI_ERR_TYPE, "%s %s is not committed: call MPI_Type_commit first", what,
+				       label);
+	return gompi_set_error(v, MPI_ERR_TYPE, "%s %s is not a datatype, or has been freed", what, label);
 }
 
-int gompi_bad_buffer(struct gompi_verdict *v, const char *what, const void *at, int64_t bytes, int64_t lo) {
+int gompi_bad_buffer(struct gompi_error_status *v, const char *what, const void *at, int64_t bytes, int64_t lo) {
 	if (at == NULL && lo == 0)
-		return gompi_error(v, MPI_ERR_BUFFER, "%s is NULL, but the call accesses %lld bytes of it", what,
-				   (long long)bytes);
-	return gompi_error(v, MPI_ERR_BUFFER,
-			   "%s is at %p; its %lld bytes of data, from offset %+lld, are not in memory", what, at,
-			   (long long)bytes, (long long)lo);
+		return gompi_set_error(v, MPI_ERR_BUFFER, "%s is NULL, but the call accesses %lld bytes of it", what,
+				       (long long)bytes);
+	return gompi_set_error(v, MPI_ERR_BUFFER,
+			       "%s is at %p; its %lld bytes of data, from offset %+lld, are not in memory", what, at,
+			       (long long)bytes, (long long)lo);
 }

@@ -2,7 +2,7 @@
 #ifndef GOMPI_LABEL_H
 #define GOMPI_LABEL_H
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -20,12 +20,12 @@ __attribute__((cold)) const char *gompi_address_label(const void *address, char 
 
 // Fills in the error status for a handle of no committed datatype. The text begins with what, such as "the origin
 // datatype". Returns MPI_ERR_TYPE.
-__attribute__((cold)) int gompi_type_unusable(struct gompi_verdict *v, const char *what, MPI_Datatype datatype);
+__attribute__((cold)) int gompi_type_unusable(struct gompi_error_status *v, const char *what, MPI_Datatype datatype);
 
 // Fills in the error status for a buffer whose data (bytes bytes from offset lo) is not in memory. The text begins with
 // what, such as "the origin buffer". Returns MPI_ERR_BUFFER.
-__attribute__((cold)) int gompi_bad_buffer(struct gompi_verdict *v, const char *what, const void *at, int64_t bytes,
-					   int64_t lo);
+__attribute__((cold)) int gompi_bad_buffer(struct gompi_error_status *v, const char *what, const void *at,
+					   int64_t bytes, int64_t lo);
 
 #pragma GCC visibility pop
 #endif

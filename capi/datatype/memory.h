@@ -1,14 +1,14 @@
 // Copies of application memory: buffers of calls, and windows. All such copies use these functions, so that another
-// kind of memory, such as a device's, is added in one place. It becomes a value of gompi_memory, which the argument
-// checks store in struct gompi_buffer, and a case in each of these:
+// kind of memory, such as a device's, is added in one place. It becomes a value of enum gompi_memory, which the
+// argument checks store in struct gompi_buffer, and a case in each of these:
 //
 //     contiguous data          gompi_copy_out, gompi_copy_in, gompi_copy_between, gompi_copy_word, gompi_copy_bytes
 //     a buffer's data          gompi_buffer_pack, gompi_buffer_unpack, gompi_buffer_copy (buffer.h)
 //     data with a datatype     gompi_typed_copy, _pack, _unpack, gompi_cursor_pack, _unpack, gompi_copy_blocks
 //     elements                 the kernels of operations (op.h, atomic.h)
-//     other processes' memory  gompi_cma_move (transport/cma.h), read_data (message/rendezvous.c)
+//     other processes' memory  gompi_cma_move (transport/cma.h), cma_read_data (message/rendezvous.c)
 //
-// In the packages that call them, memcpy is reserved for the library's own structures (TestLintCopies).
+// In the packages that call them, memcpy is reserved for the library's own structures (TestLintMemcpy).
 #ifndef GOMPI_MEMORY_H
 #define GOMPI_MEMORY_H
 
@@ -18,8 +18,8 @@
 // Kinds of application memory.
 enum gompi_memory { GOMPI_MEMORY_HOST };
 
-// Copies n bytes, usually few, of the library's own data. Source and destination do not overlap.
-static inline void gompi_copy_few(void *to, const void *from, uint64_t n) {
+// Copies n bytes of the library's own data. It is fastest for 8 and 4 bytes. Source and destination do not overlap.
+static inline void gompi_copy_small(void *to, const void *from, uint64_t n) {
 	if (__builtin_expect(n == 8, 1))
 		memcpy(to, from, 8);
 	else if (n == 4)
@@ -28,14 +28,15 @@ static inline void gompi_copy_few(void *to, const void *from, uint64_t n) {
 		memcpy(to, from, n);
 }
 
-// Copies n bytes of application memory to the library's memory: slots, records, packets, bounce buffers. Returns to.
+// Copies n bytes of application memory to the library's memory: shared buffers, records, packets, bounce buffers.
+// Returns to.
 static inline char *gompi_copy_out(char *to, const void *from, uint64_t n) {
-	gompi_copy_few(to, from, n);
+	gompi_copy_small(to, from, n);
 	return to;
 }
 
 // Copies n bytes of the library's memory to application memory.
-static inline void gompi_copy_in(void *to, const void *from, uint64_t n) { gompi_copy_few(to, from, n); }
+static inline void gompi_copy_in(void *to, const void *from, uint64_t n) { gompi_copy_small(to, from, n); }
 
 // Copies n bytes within application memory. The ranges may overlap, and either may be the library's memory.
 static inline void gompi_copy_between(void *to, const void *from, uint64_t n) {
@@ -45,8 +46,8 @@ static inline void gompi_copy_between(void *to, const void *from, uint64_t n) {
 		memmove(to, from, n);
 }
 
-// Copies 8 bytes within application memory. gompi_copy_bytes copies any number and returns MPI_SUCCESS: a fast path
-// that ends with it as a tail call needs no stack frame.
+// Copies 8 bytes within application memory. gompi_copy_bytes copies any number of bytes and returns MPI_SUCCESS, so
+// that a fast path can end with a tail call of it and needs no stack frame.
 static inline void gompi_copy_word(void *to, const void *from) { memcpy(to, from, 8); }
 __attribute__((visibility("hidden"))) int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
 

@@ -1,9 +1,9 @@
 // Look-up of types that the library owns (MPI-5.0 6.9.4, 19.1.9). Errors are raised on MPI_COMM_SELF. No function
 // blocks or communicates. Go creates an unnamed type at the first request.
-#include "base/biased.h"
-#include "base/up.h"
-#include "base/verdict.h"
-#include "datatype/facts.h"
+#include "base/biased_mutex.h"
+#include "base/go_callbacks.h"
+#include "base/error_status.h"
+#include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 
 // Types by the binary logarithm of their size; 0 if there is none.
@@ -14,7 +14,7 @@ static const MPI_Datatype integers_of[] = {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEG
 
 int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
 	static const char call[] = "MPI_Type_match_size";
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	const MPI_Datatype *of = NULL;
 	switch (typeclass) {
 	case MPI_TYPECLASS_INTEGER:
@@ -30,16 +30,16 @@ int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
 		of = logicals_of;
 		break;
 	default:
-		gompi_error(&v, MPI_ERR_ARG, "typeclass is %d, which is not an MPI_TYPECLASS_ constant", typeclass);
-		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+		gompi_set_error(&v, MPI_ERR_ARG, "typeclass is %d, which is not an MPI_TYPECLASS_ constant", typeclass);
+		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	bool power = size > 0 && size <= 32 && (size & (size - 1)) == 0;
 	if (!power || of[__builtin_ctz((unsigned)size)] == 0) {
-		gompi_error(&v, MPI_ERR_ARG, "no predefined datatype of this class has %d bytes", size);
-		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+		gompi_set_error(&v, MPI_ERR_ARG, "no predefined datatype of this class has %d bytes", size);
+		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	if (datatype == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	*datatype = of[__builtin_ctz((unsigned)size)];
 	return MPI_SUCCESS;
 }
@@ -61,12 +61,12 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 		     {MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
 		     {MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER},
 		     {TWO_INTEGER8, MPI_INTEGER8, MPI_INTEGER8}};
-	if (gompi_facts_get(value_type) == NULL)
+	if (gompi_type_props_get(value_type) == NULL)
 		return gompi_not_a_datatype(value_type, call);
-	if (gompi_facts_get(index_type) == NULL)
+	if (gompi_type_props_get(index_type) == NULL)
 		return gompi_not_a_datatype(index_type, call);
 	if (pair_type == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	*pair_type = MPI_DATATYPE_NULL;
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		if (pairs[i].value == value_type && pairs[i].index == index_type)
@@ -75,20 +75,20 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 }
 GOMPI_ENTRY(MPI_Type_get_value_index, gompi_type_get_value_index);
 
-// Cache of the unnamed types that were requested. Go finds types beyond its capacity. The store of number publishes the
-// entries.
-enum { MOST_UNNAMED = 64 };
+// Cache of the unnamed types that were requested. Go returns further types when it is full. The store to count
+// publishes the entries.
+enum { MAX_UNNAMED = 64 };
 static struct {
-	struct gompi_biased lock;
-	gompi_a32 number;
+	struct gompi_biased_mutex lock;
+	gompi_a32 count;
 	struct {
 		int combiner, p, r;
 		MPI_Datatype type;
-	} entry[MOST_UNNAMED];
+	} entry[MAX_UNNAMED];
 } unnamed;
 
 static MPI_Datatype find_unnamed(int combiner, int p, int r) {
-	uint32_t n = gompi_load_acquire(&unnamed.number); // pairs with the release in create_unnamed
+	uint32_t n = gompi_load_acquire(&unnamed.count); // pairs with the release in create_unnamed
 	for (uint32_t i = 0; i < n; i++)
 		if (unnamed.entry[i].combiner == combiner && unnamed.entry[i].p == p && unnamed.entry[i].r == r)
 			return unnamed.entry[i].type;
@@ -101,20 +101,20 @@ static int create_unnamed(const char *call, int combiner, int p, int r, MPI_Data
 		*newtype = type;
 		return MPI_SUCCESS;
 	}
-	int rc = gompi_up.create_f90(call, combiner, p, r, &type);
+	int rc = gompi_go_callbacks.create_f90(call, combiner, p, r, &type);
 	if (type == MPI_DATATYPE_NULL || newtype == NULL)
-		return newtype == NULL && rc == MPI_SUCCESS ? gompi_no_place(call, GOMPI_ON_NONE, 0) : rc;
+		return newtype == NULL && rc == MPI_SUCCESS ? gompi_null_result_error(call, GOMPI_ON_NONE, 0) : rc;
 	*newtype = type;
-	gompi_biased_take(&unnamed.lock);
-	uint32_t n = gompi_load(&unnamed.number);
-	if (n < MOST_UNNAMED && find_unnamed(combiner, p, r) == MPI_DATATYPE_NULL) {
+	gompi_biased_lock(&unnamed.lock);
+	uint32_t n = gompi_load(&unnamed.count);
+	if (n < MAX_UNNAMED && find_unnamed(combiner, p, r) == MPI_DATATYPE_NULL) {
 		unnamed.entry[n].combiner = combiner;
 		unnamed.entry[n].p = p;
 		unnamed.entry[n].r = r;
 		unnamed.entry[n].type = type;
-		gompi_store_release(&unnamed.number, n + 1); // pairs with the acquire in find_unnamed
+		gompi_store_release(&unnamed.count, n + 1); // pairs with the acquire in find_unnamed
 	}
-	gompi_biased_give(&unnamed.lock);
+	gompi_biased_unlock(&unnamed.lock);
 	return MPI_SUCCESS;
 }
 

@@ -13,7 +13,7 @@
 
 // A kernel computes target[i] = target[i] op origin[i] for n elements of its type. Neither address needs to be aligned.
 // The arrays are identical or do not overlap. Padding inside pair types is neither read nor written. Integers wrap. MIN
-// and MAX of floating point keep the target if a comparison is false, as with NaN. MINLOC and MAXLOC take the smaller
+// and MAX of floating point keep the target if a comparison is false, as with NaN. MINLOC and MAXLOC select the smaller
 // index if the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
 typedef void (*gompi_kernel)(const void *origin, void *target, size_t n);
 
@@ -32,8 +32,8 @@ extern const char *const gompi_op_name[GOMPI_OP_HANDLES]; // NULL for unused han
 extern const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES];
 extern const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS]; // [GOMPI_OP_ROWS]; best version for this processor
 #if defined(__x86_64__)
-extern const gompi_kernel gompi_op_wide[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
-extern const gompi_kernel gompi_op_widest[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
+extern const gompi_kernel gompi_op_avx2[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
+extern const gompi_kernel gompi_op_avx512[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 #endif
 
 // Returns the kernel of a predefined operation on a predefined datatype. Returns NULL if either handle is not

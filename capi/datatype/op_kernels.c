@@ -1,5 +1,5 @@
-// The loops of the predefined reductions and the table of them. One X-macro list gives the C type of each predefined
-// datatype; the operations that its class allows complete the table. op_wide.c and op_widest.c each compile this file
+// The loops of the predefined reductions and the table of them. One X-macro list contains the C type and the class of
+// each predefined datatype. The class determines its operations. op_avx2.c and op_avx512.c each compile this file
 // again.
 #include "datatype/op.h"
 
@@ -10,22 +10,22 @@
 
 // The C types of the elements. They may be unaligned and may alias anything: the memory is the application's, and a
 // displacement may be odd.
-#define ANY __attribute__((aligned(1), may_alias))
-typedef int8_t i8 ANY;
-typedef int16_t i16 ANY;
-typedef int32_t i32 ANY;
-typedef int64_t i64 ANY;
-typedef __int128 i128 ANY;
-typedef uint8_t u8 ANY;
-typedef uint16_t u16 ANY;
-typedef uint32_t u32 ANY;
-typedef uint64_t u64 ANY;
-typedef unsigned __int128 u128 ANY;
-typedef _Float16 f16 ANY;
-typedef float f32 ANY;
-typedef double f64 ANY;
-typedef long double f80 ANY;
-typedef _Float128 f128 ANY;
+#define UNALIGNED __attribute__((aligned(1), may_alias))
+typedef int8_t i8 UNALIGNED;
+typedef int16_t i16 UNALIGNED;
+typedef int32_t i32 UNALIGNED;
+typedef int64_t i64 UNALIGNED;
+typedef __int128 i128 UNALIGNED;
+typedef uint8_t u8 UNALIGNED;
+typedef uint16_t u16 UNALIGNED;
+typedef uint32_t u32 UNALIGNED;
+typedef uint64_t u64 UNALIGNED;
+typedef unsigned __int128 u128 UNALIGNED;
+typedef _Float16 f16 UNALIGNED;
+typedef float f32 UNALIGNED;
+typedef double f64 UNALIGNED;
+typedef long double f80 UNALIGNED;
+typedef _Float128 f128 UNALIGNED;
 
 // Lists and tables made by macros.
 // clang-format off
@@ -94,7 +94,7 @@ typedef _Float128 wide_f128, wide_c128;
 	X(SHORT_INT, short_int, PAIR) X(LONG_DOUBLE_INT, long_double_int, PAIR) X(2REAL, float_float, PAIR) \
 	X(2DOUBLE_PRECISION, double_double, PAIR) X(2INTEGER, int_int, PAIR) X(2INTEGER8, i64_i64, PAIR)
 
-// Marks a loop whose products must be rounded before they are added, as they are without vectors (op_widest.c).
+// Marks a loop whose products must be rounded before they are added (op_avx512.c).
 #ifndef ROUNDED
 #define ROUNDED
 #endif
@@ -125,7 +125,7 @@ typedef _Float128 wide_f128, wide_c128;
 		wide_##T ar = a->re; wide_##T ai = a->im; wide_##T br = b->re; wide_##T bi = b->im; \
 		b->re = br * ar - bi * ai; \
 		b->im = br * ai + bi * ar)
-// The second test compares the indices before the values: usually they are equal or the first one is less.
+// The second test compares the indices first, because it then fails early in most cases.
 #define PAIR_KERNELS(T) \
 	KERNEL(MINLOC, T, \
 		if (a->v < b->v) { b->v = a->v; b->i = a->i; } else if (a->i < b->i && a->v == b->v) b->i = a->i) \
@@ -163,7 +163,7 @@ enum { COLUMN_NONE, TYPES(COLUMN) COLUMNS };
 _Static_assert((int)ROWS == GOMPI_OP_ROWS && (int)COLUMNS <= GOMPI_OP_COLUMNS, "op.h");
 
 #define ROW(op) [(uintptr_t)MPI_##op - GOMPI_OP_FIRST] = ROW_##op
-#ifndef GOMPI_OP_WIDE
+#ifndef GOMPI_OP_VARIANT
 const uint8_t gompi_op_row[GOMPI_OP_HANDLES] = {
 	ROW(SUM), ROW(MIN), ROW(MAX), ROW(PROD), ROW(BAND), ROW(BOR), ROW(BXOR), ROW(LAND), ROW(LOR), ROW(LXOR),
 	ROW(MINLOC), ROW(MAXLOC), ROW(REPLACE), ROW(NO_OP),
@@ -189,14 +189,14 @@ const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES] = {TYPES(COLUMN_OF)};
 #define PUT_BYTE(h, T) PUT_BITS(h, T) PUT_OPAQUE(h, T)
 #define PUT_PAIR(h, T) PUT(MINLOC, h, T) PUT(MAXLOC, h, T) PUT_OPAQUE(h, T)
 #define FILL(h, T, class) PUT_##class(h, T)
-#ifdef GOMPI_OP_WIDE
-const gompi_kernel GOMPI_OP_WIDE[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
+#ifdef GOMPI_OP_VARIANT
+const gompi_kernel GOMPI_OP_VARIANT[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
 #else
 static const gompi_kernel plain_kernels[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
 #endif
 // clang-format on
 
-#ifndef GOMPI_OP_WIDE
+#ifndef GOMPI_OP_VARIANT
 const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS] = plain_kernels;
 
 #if defined(__x86_64__)
@@ -204,9 +204,9 @@ static __attribute__((constructor)) void choose_kernels(void) {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
 	    __builtin_cpu_supports("avx512vl"))
-		gompi_op_kernels = gompi_op_widest;
+		gompi_op_kernels = gompi_op_avx512;
 	else if (__builtin_cpu_supports("avx2"))
-		gompi_op_kernels = gompi_op_wide;
+		gompi_op_kernels = gompi_op_avx2;
 }
 #endif
 

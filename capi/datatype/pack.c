@@ -10,10 +10,10 @@ struct entries {
 };
 
 // Consumes the remaining blocks of the list that the cursor is in, as many as fit in limit bytes. Returns n = 0 if the
-// cursor is not in a list or not at the beginning of a block, or if too few blocks fit.
-static inline struct entries take_entries(struct gompi_cursor *c, int64_t limit) {
+// cursor is not in a list or not at the beginning of a block, or if no block fits.
+static inline struct entries next_entries(struct gompi_cursor *c, int64_t limit) {
 	struct entries e = {.n = 0};
-	if (!c->depth || c->skip)
+	if (!c->depth || c->skip_bytes)
 		return e;
 	struct gompi_cursor_frame *f = &c->stack[c->depth - 1];
 	const int64_t *q = c->prog + f->node, n = q[NODE_N];
@@ -68,15 +68,16 @@ static inline void scatter(char *restrict d, const char *restrict s, struct entr
 #undef EACH
 }
 
-// Copies the next bytes of a cursor over whole to packed, or the other way: limit bytes, or all that remain.
-static inline __attribute__((always_inline)) int64_t move_next(bool packs, char *whole, struct gompi_cursor *c,
-							       char *packed, int64_t limit) {
+// Copies the next bytes between unpacked, at the positions of the cursor, and packed: limit bytes, or all that remain.
+// Returns the number of bytes copied.
+static inline __attribute__((always_inline)) int64_t transfer_next(bool is_pack, char *unpacked, struct gompi_cursor *c,
+								   char *packed, int64_t limit) {
 	int64_t done = 0;
 	while (done < limit && c->run.n) {
-		struct entries e = take_entries(c, limit - done);
+		struct entries e = next_entries(c, limit - done);
 		char *at = packed + done;
 		if (e.n) {
-			packs ? gather(at, whole, e) : scatter(whole, at, e);
+			is_pack ? gather(at, unpacked, e) : scatter(unpacked, at, e);
 			done += e.bytes;
 			continue;
 		}
@@ -85,21 +86,21 @@ static inline __attribute__((always_inline)) int64_t move_next(bool packs, char 
 			r.block = gompi_cursor_next(c, limit - done, &r.offset);
 			r.n = 1;
 		}
-		if (packs)
-			copy_blocks(at, r.block, whole + r.offset, r.stride, r.block, r.n);
+		if (is_pack)
+			copy_blocks(at, r.block, unpacked + r.offset, r.stride, r.block, r.n);
 		else
-			copy_blocks(whole + r.offset, r.stride, at, r.block, r.block, r.n);
+			copy_blocks(unpacked + r.offset, r.stride, at, r.block, r.block, r.n);
 		done += r.n * r.block;
 	}
 	return done;
 }
 
 int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit) {
-	return move_next(true, (char *)src, c, dst, limit);
+	return transfer_next(true, (char *)src, c, dst, limit);
 }
 
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit) {
-	return move_next(false, dst, c, (char *)src, limit);
+	return transfer_next(false, dst, c, (char *)src, limit);
 }
 
 int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t count, const struct gompi_type *t,

@@ -7,7 +7,7 @@ enum { NODE_BLOCK = 1, NODE_LOOP, NODE_LIST, NODE_BLOCKS, NODE_SEQ };
 // Word indices in a node, after its kind.
 enum { NODE_SIZE = 1, NODE_N = 2, NODE_STRIDE = 3, LOOP_CHILD = 4, LIST_CHILD = 3, LIST_DISP = 4, NODE_DISP = 3 };
 
-// Words of a node; for a list without the displacements.
+// Number of words of a node; that of a list excludes the displacements.
 enum { BLOCK_WORDS = 2, LOOP_WORDS = 5, LIST_WORDS = 4 };
 
 #endif

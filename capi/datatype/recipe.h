@@ -1,4 +1,4 @@
-// Construction of a datatype: the arguments of a constructor, as the application passes them or as a type stores them.
+// Recipes of datatypes: the arguments of a constructor, as the application passes them or as a type stores them.
 #ifndef GOMPI_RECIPE_H
 #define GOMPI_RECIPE_H
 
@@ -9,45 +9,46 @@ enum { GOMPI_RECIPE_LISTS = 4 };
 struct gompi_recipe {
 	const char *call; // name of the constructor
 	int combiner;     // MPI_COMBINER_
-	bool large;       // the form with MPI_Count
-	bool kept;        // stored by a type, which holds references to the types that it was constructed from
+	bool is_large;    // the form with MPI_Count
+	bool is_stored;   // stored by a type, which holds references to the types that it was constructed from
 	int order;        // of a subarray or distributed array
 	int64_t n;        // copies, blocks or dimensions
-	int64_t a, b;     // blocklength and stride; blocklength; lower bound and extent; size and rank
+	int64_t a, b;     // by combiner: blocklength and stride; blocklength; lower bound and extent; size and rank
 	// Lengths and displacements of blocks; or sizes, subsizes and starts; or sizes, distributions, their arguments
 	// and the process grid. NULL for a list that the constructor does not have.
 	const void *list[GOMPI_RECIPE_LISTS];
-	bool wide[GOMPI_RECIPE_LISTS]; // list of 64-bit integers instead of int
-	int64_t types_number;          // number of datatypes
+	bool is_64bit[GOMPI_RECIPE_LISTS]; // list of 64-bit integers instead of int
+	int64_t type_count;                // number of datatypes
 	// Handles from the application. A stored recipe has addresses instead for types that are not predefined.
 	const MPI_Datatype *types;
 };
 
 static inline int64_t gompi_recipe_at(const struct gompi_recipe *r, int list, int64_t i) {
-	return r->wide[list] ? ((const int64_t *)r->list[list])[i] : ((const int *)r->list[list])[i];
+	return r->is_64bit[list] ? ((const int64_t *)r->list[list])[i] : ((const int *)r->list[list])[i];
 }
 
-// Returns one of the types; NULL if its handle is invalid.
+// Returns type i; NULL if its handle is invalid.
 static inline const struct gompi_type *gompi_recipe_type(const struct gompi_recipe *r, int64_t i) {
 	uintptr_t type = (uintptr_t)r->types[i];
-	return r->kept && type >= GOMPI_TYPE_FIRST + GOMPI_TYPE_PREDEFINED ? (const struct gompi_type *)type
-									   : gompi_type_live(r->types[i]);
+	return r->is_stored && type >= GOMPI_TYPE_FIRST + GOMPI_TYPE_PREDEFINED ? (const struct gompi_type *)type
+										: gompi_type_get_any(r->types[i]);
 }
 
-// Returns the bytes that gompi_recipe_keep needs.
+// Returns the number of bytes that gompi_recipe_store needs.
 static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 	int64_t lists = 0;
 	for (int i = 0; i < GOMPI_RECIPE_LISTS; i++)
 		lists += r->list[i] != NULL;
-	return sizeof *r + (size_t)r->types_number * sizeof *r->types + (size_t)(lists * r->n) * sizeof(int64_t);
+	return sizeof *r + (size_t)r->type_count * sizeof *r->types + (size_t)(lists * r->n) * sizeof(int64_t);
 }
 
 #pragma GCC visibility push(hidden)
 
-// Stores a copy of r in the memory of t, behind its program of this many words, and holds references to the types of r.
-void gompi_recipe_keep(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
+// Stores a copy of r in the memory of t, behind its program of this many words, and acquires references to the types of
+// r.
+void gompi_recipe_store(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
 // Makes a type without a handle. Returns NULL if Go must construct it or report the error.
-struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r);
+struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r);
 // Constructs a type and stores its handle. Returns what the constructor returns.
 int gompi_type_construct(const struct gompi_recipe *r, MPI_Datatype *newtype);
 

@@ -1,8 +1,8 @@
-// The tables behind gompi_type_get and gompi_facts_get, and the lifetime of types.
+// The tables behind gompi_type_get and gompi_type_props_get, and the lifetime of types.
 #include "datatype/datatype.h"
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 
-#include "base/objects.h"
+#include "base/object_pool.h"
 #include "datatype/program.h"
 #include "datatype/recipe.h"
 
@@ -10,158 +10,160 @@
 #include <string.h>
 
 _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
-_Alignas(64) struct gompi_facts_slot gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
-struct gompi_handles gompi_types = {.table = {&gompi_table_nothing},
-				    .above = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
-				    .numbers = (1 << GOMPI_KIND_BITS) - 1};
+_Alignas(64) struct gompi_type_props_slot gompi_type_props_slots[GOMPI_TYPE_PREDEFINED];
+struct gompi_handles gompi_types = {.table = {&gompi_table_empty},
+				    .kind_bits = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
+				    .max_number = (1 << GOMPI_KIND_BITS) - 1};
 
-// The lock guards changes of the table. kept holds the most recently removed types; the oldest one is at next.
+// The lock guards changes of the table. removed holds the most recently removed types; the oldest one is at next.
 static struct {
-	struct gompi_biased lock;
-	const struct gompi_type *kept[64];
+	struct gompi_biased_mutex lock;
+	const struct gompi_type *removed[64];
 	unsigned next;
-	struct gompi_crowd crowd;
-} changes;
+	struct gompi_live_count live_count;
+} type_table_state;
 
-bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words) {
+bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const int64_t *program, int64_t words) {
 	if (words > GOMPI_TYPE_SLOT_WORDS)
 		return false;
 	memcpy(gompi_type_slots[handle - GOMPI_TYPE_FIRST], program, (size_t)words * sizeof *program);
-	gompi_facts_slots[handle - GOMPI_TYPE_FIRST].facts = facts;
+	gompi_type_props_slots[handle - GOMPI_TYPE_FIRST].props = props;
 	return true;
 }
 
-// Returns the memory of the type that was removed the longest time ago, or NULL if it is too small or still in use.
-// This serves programs that create and free types in loops.
-static struct gompi_type_life *take_kept(size_t bytes) {
-	struct gompi_type_life *life = NULL;
-	gompi_biased_take(&changes.lock);
-	const struct gompi_type *t = changes.kept[changes.next];
+// Returns the memory of the oldest removed type, or NULL if its size does not fit or it is still in use. Programs that
+// create and free types in loops benefit.
+static struct gompi_type_meta *reuse_removed(size_t bytes) {
+	struct gompi_type_meta *meta = NULL;
+	gompi_biased_lock(&type_table_state.lock);
+	const struct gompi_type *t = type_table_state.removed[type_table_state.next];
 	if (t != NULL) {
-		life = gompi_type_life(t);
-		// Acquire: pairs with gompi_type_drop, so that the last holder has read the type before its memory is
-		// reused.
-		if (life->room >= bytes && life->room / 4 <= bytes && !life->holder &&
-		    gompi_load_acquire(&life->holds) == 1)
-			changes.kept[changes.next] = NULL;
+		meta = gompi_type_meta(t);
+		// acquire: pairs with gompi_type_release, so that the last holder has read the type before its memory
+		// is reused
+		if (meta->alloc_bytes >= bytes && meta->alloc_bytes / 4 <= bytes && !meta->holds_types &&
+		    gompi_load_acquire(&meta->ref_count) == 1)
+			type_table_state.removed[type_table_state.next] = NULL;
 		else
-			life = NULL;
+			meta = NULL;
 	}
-	gompi_biased_give(&changes.lock);
-	return life;
+	gompi_biased_unlock(&type_table_state.lock);
+	return meta;
 }
 
-struct gompi_type *gompi_type_new(int64_t words, size_t more) {
-	size_t bytes = sizeof(struct gompi_type_life) + (size_t)words * sizeof(int64_t) + more;
-	struct gompi_type_life *life = take_kept(bytes);
-	if (life == NULL) {
-		life = malloc(bytes);
-		if (life == NULL)
+struct gompi_type *gompi_type_new(int64_t words, size_t extra_bytes) {
+	size_t bytes = sizeof(struct gompi_type_meta) + (size_t)words * sizeof(int64_t) + extra_bytes;
+	struct gompi_type_meta *meta = reuse_removed(bytes);
+	if (meta == NULL) {
+		meta = malloc(bytes);
+		if (meta == NULL)
 			return NULL;
-		life->room = bytes;
+		meta->alloc_bytes = bytes;
 	}
-	gompi_store(&life->holds, 1);
-	gompi_store(&life->number, 0);
-	life->recipe = NULL;
-	life->holder = false;
-	life->words = words;
-	return memset(life + 1, 0, sizeof(struct gompi_type));
+	gompi_store(&meta->ref_count, 1);
+	gompi_store(&meta->go_number, 0);
+	meta->recipe = NULL;
+	meta->holds_types = false;
+	meta->words = words;
+	return memset(meta + 1, 0, sizeof(struct gompi_type));
 }
 
-uintptr_t gompi_type_add(struct gompi_type *t) {
-	gompi_biased_take(&changes.lock);
+uintptr_t gompi_type_add_handle(struct gompi_type *t) {
+	gompi_biased_lock(&type_table_state.lock);
 	uintptr_t handle = gompi_handles_add(&gompi_types, t);
-	gompi_type_life(t)->handle = handle;
+	gompi_type_meta(t)->handle = handle;
 	if (handle != 0)
-		gompi_crowd_more(&changes.crowd);
-	gompi_biased_give(&changes.lock);
+		gompi_live_count_inc(&type_table_state.live_count);
+	gompi_biased_unlock(&type_table_state.lock);
 	if (handle == 0)
-		gompi_type_end(t);
+		gompi_type_destroy(t);
 	return handle;
 }
 
-uintptr_t gompi_type_add_program(struct gompi_facts facts, const int64_t *program, int64_t words, uintptr_t number) {
+uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
+				 uintptr_t number) {
 	struct gompi_type *t = gompi_type_new(words, 0);
 	if (t == NULL)
 		return 0;
 	memcpy(t, program, (size_t)words * sizeof *program);
-	gompi_type_life(t)->facts = facts;
-	gompi_store(&gompi_type_life(t)->number, number);
-	return gompi_type_add(t);
+	gompi_type_meta(t)->props = props;
+	gompi_store(&gompi_type_meta(t)->go_number, number);
+	return gompi_type_add_handle(t);
 }
 
-const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number) {
-	gompi_biased_take(&changes.lock);
+const struct gompi_type *gompi_type_find_unnumbered(uintptr_t handle, uintptr_t *number) {
+	gompi_biased_lock(&type_table_state.lock);
 	const struct gompi_type *t = gompi_table_get(&gompi_types.table, handle);
-	*number = t != NULL ? gompi_type_number(t) : 0;
+	*number = t != NULL ? gompi_type_go_number(t) : 0;
 	if (t != NULL && *number == 0)
-		gompi_type_hold(t);
+		gompi_type_retain(t);
 	else
 		t = NULL;
-	gompi_biased_give(&changes.lock);
+	gompi_biased_unlock(&type_table_state.lock);
 	return t;
 }
 
-bool gompi_type_know(const struct gompi_type *t, uintptr_t number) {
-	gompi_biased_take(&changes.lock);
-	bool live = gompi_table_get(&gompi_types.table, gompi_type_life(t)->handle) == t;
+bool gompi_type_set_go_number(const struct gompi_type *t, uintptr_t number) {
+	gompi_biased_lock(&type_table_state.lock);
+	bool live = gompi_table_get(&gompi_types.table, gompi_type_meta(t)->handle) == t;
 	if (live)
-		gompi_store(&gompi_type_life(t)->number, number);
-	gompi_biased_give(&changes.lock);
+		gompi_store(&gompi_type_meta(t)->go_number, number);
+	gompi_biased_unlock(&type_table_state.lock);
 	return live;
 }
 
 bool gompi_type_commit_handle(uintptr_t handle) {
-	const struct gompi_type *t = gompi_type_live((MPI_Datatype)handle);
+	const struct gompi_type *t = gompi_type_get_any((MPI_Datatype)handle);
 	if (t != NULL && t->magic == 0)
 		((struct gompi_type *)(uintptr_t)t)->magic = GOMPI_TYPE_MAGIC;
 	return t != NULL;
 }
 
-// Keeps the memory of small types until as many others as kept has entries have been removed.
-bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
-	const int64_t large = 1 << 16; // words
-	gompi_biased_take(&changes.lock);
+// Keeps a reference to a small type in removed until as many later types as it has entries have been removed.
+bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number) {
+	const int64_t large_words = 1 << 16; // words
+	gompi_biased_lock(&type_table_state.lock);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
 	bool found = old != NULL;
-	*number = found ? gompi_type_number(old) : 0;
+	*number = found ? gompi_type_go_number(old) : 0;
 	if (found) {
 		gompi_handles_remove(&gompi_types, handle);
-		if (gompi_crowd_less(&changes.crowd))
+		if (gompi_live_count_dec(&type_table_state.live_count))
 			gompi_handles_trim(&gompi_types);
-		if (gompi_type_life(old)->words < large) {
+		if (gompi_type_meta(old)->words < large_words) {
 			const struct gompi_type *removed = old;
-			old = changes.kept[changes.next];
-			changes.kept[changes.next] = removed;
-			changes.next = (changes.next + 1) % (sizeof changes.kept / sizeof *changes.kept);
+			old = type_table_state.removed[type_table_state.next];
+			type_table_state.removed[type_table_state.next] = removed;
+			type_table_state.next = (type_table_state.next + 1) %
+						(sizeof type_table_state.removed / sizeof *type_table_state.removed);
 		}
 	}
-	gompi_biased_give(&changes.lock);
+	gompi_biased_unlock(&type_table_state.lock);
 	if (old != NULL)
-		gompi_type_drop(old);
+		gompi_type_release(old);
 	return found;
 }
 
 bool gompi_type_remove(uintptr_t handle) {
 	uintptr_t number;
-	return gompi_type_remove_known(handle, &number);
+	return gompi_type_remove_get_number(handle, &number);
 }
 
-// Frees a type, and all types to which only it held a reference, because it was constructed from them, and so on.
-void gompi_type_end(const struct gompi_type *t) {
-	gompi_type_life(t)->next = NULL;
+// Frees a type, and the types that it was constructed from if it held their last references, recursively.
+void gompi_type_destroy(const struct gompi_type *t) {
+	gompi_type_meta(t)->next_to_free = NULL;
 	for (const struct gompi_type *last = t, *next; t != NULL; t = next) {
-		const struct gompi_recipe *r = gompi_type_life(t)->recipe;
-		int64_t types = gompi_type_life(t)->holder ? r->types_number : 0;
+		const struct gompi_recipe *r = gompi_type_meta(t)->recipe;
+		int64_t types = gompi_type_meta(t)->holds_types ? r->type_count : 0;
 		for (int64_t i = 0; i < types; i++) {
 			const struct gompi_type *old = gompi_recipe_type(r, i);
-			if (!gompi_type_mortal(old) || gompi_sub_total(&gompi_type_life(old)->holds, 1) != 1)
+			if (!gompi_type_is_freeable(old) || gompi_sub_seq_cst(&gompi_type_meta(old)->ref_count, 1) != 1)
 				continue;
-			gompi_type_life(old)->next = NULL;
-			gompi_type_life(last)->next = old;
+			gompi_type_meta(old)->next_to_free = NULL;
+			gompi_type_meta(last)->next_to_free = old;
 			last = old;
 		}
-		next = gompi_type_life(t)->next;
-		free(gompi_type_life(t));
+		next = gompi_type_meta(t)->next_to_free;
+		free(gompi_type_meta(t));
 	}
 }

@@ -1,25 +1,25 @@
-// Creation and release of operations. They belong to no communicator, so errors are raised on MPI_COMM_SELF.
+// Creates and frees operations. They belong to no communicator, so errors are raised on MPI_COMM_SELF.
 #include "datatype/user_op.h"
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "datatype/op.h"
 #include "datatype/z_calls.h"
 
-struct gompi_objects gompi_user_ops = GOMPI_OBJECTS(GOMPI_KIND_OP, struct gompi_user_op);
+struct gompi_object_pool gompi_user_ops = GOMPI_OBJECT_POOL(GOMPI_KIND_OP, struct gompi_user_op);
 
-static int refuse_op(const char *call, const struct gompi_verdict *v) {
-	return gompi_refuse(v->class, call, v->text, GOMPI_ON_NONE, 0);
+static int op_error(const char *call, const struct gompi_error_status *v) {
+	return gompi_return_error(v->class, call, v->text, GOMPI_ON_NONE, 0);
 }
 
-static int no_op(const char *call, MPI_Op op) {
-	struct gompi_verdict v;
+static int invalid_op_error(const char *call, MPI_Op op) {
+	struct gompi_error_status v;
 	if (op == MPI_OP_NULL)
-		gompi_error(&v, MPI_ERR_OP, "the operation is MPI_OP_NULL");
+		gompi_set_error(&v, MPI_ERR_OP, "the operation is MPI_OP_NULL");
 	else if ((uintptr_t)op >> GOMPI_KIND_BITS == GOMPI_KIND_OP)
-		gompi_error(&v, MPI_ERR_OP, "operation %#zx has been freed, or was never created", (size_t)op);
+		gompi_set_error(&v, MPI_ERR_OP, "operation %#zx has been freed, or was never created", (size_t)op);
 	else
-		gompi_error(&v, MPI_ERR_OP, "%#zx is not an operation", (size_t)op);
-	return refuse_op(call, &v);
+		gompi_set_error(&v, MPI_ERR_OP, "%#zx is not an operation", (size_t)op);
+	return op_error(call, &v);
 }
 
 static bool is_predefined(MPI_Op op) {
@@ -28,29 +28,29 @@ static bool is_predefined(MPI_Op op) {
 }
 
 static int make_op(const char *call, uintptr_t function, bool large, int commute, MPI_Op *op) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	if (op == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	if (function == 0) {
-		gompi_error(&v, MPI_ERR_ARG, "the function of the operation is NULL");
-		return refuse_op(call, &v);
+		gompi_set_error(&v, MPI_ERR_ARG, "the function of the operation is NULL");
+		return op_error(call, &v);
 	}
-	gompi_biased_take(&gompi_user_ops.lock);
-	struct gompi_user_op *u = gompi_objects_take(&gompi_user_ops);
+	gompi_biased_lock(&gompi_user_ops.lock);
+	struct gompi_user_op *u = gompi_pool_alloc(&gompi_user_ops);
 	uintptr_t handle = 0;
 	if (u != NULL) {
 		u->function = function;
-		u->large = large;
-		u->commutative = commute != 0;
+		u->is_large = large;
+		u->is_commutative = commute != 0;
 		handle = gompi_handles_add(&gompi_user_ops.handles, u);
 		if (handle == 0)
-			gompi_objects_give(&gompi_user_ops, u);
+			gompi_pool_free(&gompi_user_ops, u);
 	}
-	gompi_biased_give(&gompi_user_ops.lock);
+	gompi_biased_unlock(&gompi_user_ops.lock);
 	if (handle == 0) {
-		gompi_error(&v, MPI_ERR_NO_MEM, "cannot create an operation: %d are in use, or out of memory",
-			    gompi_objects_used(&gompi_user_ops));
-		return refuse_op(call, &v);
+		gompi_set_error(&v, MPI_ERR_NO_MEM, "cannot create an operation: %d are in use, or out of memory",
+				gompi_pool_used_count(&gompi_user_ops));
+		return op_error(call, &v);
 	}
 	*op = (MPI_Op)handle;
 	return MPI_SUCCESS;
@@ -68,23 +68,23 @@ GOMPI_ENTRY(MPI_Op_create_c, gompi_op_create_c);
 
 int gompi_op_free(MPI_Op *op) {
 	static const char call[] = "MPI_Op_free";
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	if (op == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+		return gompi_null_result_error(call, GOMPI_ON_NONE, 0);
 	if (is_predefined(*op)) {
-		gompi_error(&v, MPI_ERR_OP, "%s is predefined and cannot be freed",
-			    gompi_op_name[(uintptr_t)*op - GOMPI_OP_FIRST]);
-		return refuse_op(call, &v);
+		gompi_set_error(&v, MPI_ERR_OP, "%s is predefined and cannot be freed",
+				gompi_op_name[(uintptr_t)*op - GOMPI_OP_FIRST]);
+		return op_error(call, &v);
 	}
-	gompi_biased_take(&gompi_user_ops.lock);
+	gompi_biased_lock(&gompi_user_ops.lock);
 	struct gompi_user_op *u = gompi_table_get(&gompi_user_ops.handles.table, (uintptr_t)*op);
 	if (u != NULL) {
 		gompi_handles_remove(&gompi_user_ops.handles, (uintptr_t)*op);
-		gompi_objects_give(&gompi_user_ops, u);
+		gompi_pool_free(&gompi_user_ops, u);
 	}
-	gompi_biased_give(&gompi_user_ops.lock);
+	gompi_biased_unlock(&gompi_user_ops.lock);
 	if (u == NULL)
-		return no_op(call, *op);
+		return invalid_op_error(call, *op);
 	*op = MPI_OP_NULL;
 	return MPI_SUCCESS;
 }
@@ -93,10 +93,10 @@ GOMPI_ENTRY(MPI_Op_free, gompi_op_free);
 int gompi_op_commutative(MPI_Op op, int *commute) {
 	const struct gompi_user_op *u = NULL;
 	if (!is_predefined(op) && (u = gompi_user_op_get(op)) == NULL)
-		return no_op("MPI_Op_commutative", op);
+		return invalid_op_error("MPI_Op_commutative", op);
 	if (commute == NULL)
-		return gompi_no_place("MPI_Op_commutative", GOMPI_ON_NONE, 0);
-	*commute = u != NULL ? u->commutative : op != MPI_REPLACE && op != MPI_NO_OP;
+		return gompi_null_result_error("MPI_Op_commutative", GOMPI_ON_NONE, 0);
+	*commute = u != NULL ? u->is_commutative : op != MPI_REPLACE && op != MPI_NO_OP;
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Op_commutative, gompi_op_commutative);

@@ -3,17 +3,17 @@
 #define GOMPI_USER_OP_H
 
 #include "base/abi.h"
-#include "base/objects.h"
+#include "base/object_pool.h"
 
 struct gompi_user_op {
 	struct gompi_user_op *next; // next in the free list
-	uintptr_t function;         // an MPI_User_function or, if large, an MPI_User_function_c
-	bool large, commutative;
+	uintptr_t function;         // an MPI_User_function or, if is_large, an MPI_User_function_c
+	bool is_large, is_commutative;
 };
 
 #pragma GCC visibility push(hidden)
 
-extern struct gompi_objects gompi_user_ops;
+extern struct gompi_object_pool gompi_user_ops;
 
 // Returns the user-defined operation with this handle, or NULL. It stays valid until the operation is freed; callers
 // that need it longer copy its contents.

@@ -1,7 +1,7 @@
 // Package engine implements core/p2p's Carrier in C: the messages of a process and their plans.
 //
 // It is the only package between core, whose interfaces it implements, and the C packages, which do not know core. So a
-// change of Go code does not recompile C, and core needs no C.
+// change of Go code in core does not recompile C, and core is built without C.
 package engine
 
 /*
@@ -32,18 +32,18 @@ type Messages struct {
 }
 
 // Open creates the *Messages of a process. It fails if there is no memory or no source of random bytes.
-func Open(p *p2p.Place) (p2p.Carrier, error) {
+func Open(p *p2p.CarrierConfig) (p2p.Carrier, error) {
 	m := &Messages{}
-	place := C.struct_gompi_engine_place{
+	config := C.struct_gompi_engine_config{
 		control: (*C.char)(unsafe.Pointer(unsafe.SliceData(p.Control))), rings: (*C.char)(
 			unsafe.Pointer(&p.Control[p.Rings])),
 		cell_stride: C.size_t(p.CellStride), ring_stride: C.size_t(p.RingBytes),
 		n: C.int(p.N), me: C.int(p.Me),
-		processes:      (*C.struct_gompi_processes)(p.Processes.(*Processes).InC()),
+		processes:      (*C.struct_gompi_processes)(p.Processes.(*Processes).CAddress()),
 		oversubscribed: C.bool(p.Oversubscribed), no_cma: C.bool(p.NoCMA),
 	}
 	var err error
-	if m.c, err = C.gompi_engine_open(&place); m.c != nil {
+	if m.c, err = C.gompi_engine_open(&config); m.c != nil {
 		return m, nil
 	}
 	if errors.Is(err, unix.ENOMEM) {
@@ -59,18 +59,19 @@ func (m *Messages) Close() {
 }
 
 // Enter and the following methods implement p2p.Carrier.
-func (m *Messages) Enter()         { C.gompi_engine_enter(m.c) }
-func (m *Messages) Leave()         { C.gompi_engine_leave() }
-func (m *Messages) Progress() bool { return bool(C.gompi_engine_progress(m.c)) }
-func (m *Messages) Remind()        { C.gompi_engine_remind(m.c) }
-func (m *Messages) Flushed() bool  { return bool(C.gompi_engine_flushed(m.c)) }
-func (m *Messages) Broken() int32  { return int32(C.gompi_engine_broken(m.c)) }
+func (m *Messages) Enter()            { C.gompi_engine_attach(m.c) }
+func (m *Messages) Leave()            { C.gompi_engine_detach() }
+func (m *Messages) Progress() bool    { return bool(C.gompi_engine_progress(m.c)) }
+func (m *Messages) NotifyReceivers()  { C.gompi_engine_remind(m.c) }
+func (m *Messages) AllSent() bool     { return bool(C.gompi_engine_flushed(m.c)) }
+func (m *Messages) ErrorClass() int32 { return int32(C.gompi_engine_inbox_error(m.c)) }
 
-// described returns the C form of an operation.
-func described(o *p2p.Operation) C.struct_gompi_engine_operation {
+// operationToC returns the C form of an operation.
+func operationToC(o *p2p.Operation) C.struct_gompi_engine_operation {
 	return C.struct_gompi_engine_operation{
 		context: C.uint64_t(o.Context), comm: C.uintptr_t(o.Comm),
-		source: C.int32_t(o.Source), world: C.int32_t(o.World), peer: C.int32_t(o.Peer), tag: C.int32_t(o.Tag),
+		source: C.int32_t(o.Source), world: C.int32_t(o.Process), peer: C.int32_t(o.Peer),
+		tag:  C.int32_t(o.Tag),
 		mode: C.uint8_t(o.Mode), receive: C.bool(o.Receive), blocking: C.bool(o.Blocking),
 		urgent: C.bool(o.Urgent), persistent: C.bool(o.Persistent),
 		at: C.uintptr_t(o.Addr), size: C.int64_t(o.Size), count: C.int64_t(o.Count), skip: C.int64_t(o.Skip),
@@ -92,29 +93,29 @@ func requestOf(c *C.struct_gompi_request) p2p.Request {
 // Start implements p2p.Carrier.
 func (m *Messages) Start(o p2p.Operation) (r p2p.Request, ok bool) {
 	var none C.bool
-	c := described(&o)
+	c := operationToC(&o)
 	r = requestOf(C.gompi_engine_start(m.c, &c, &none))
 	return r, !bool(none)
 }
 
 // Do implements p2p.Carrier.
 func (m *Messages) Do(o p2p.Operation) (x p2p.Result, ok bool) {
-	d := doings.Get().(*doing)
-	d.o = described(&o)
-	if ok = bool(C.gompi_engine_do(m.c, &d.o, &d.out)); ok {
+	d := doArgsPool.Get().(*doArgs)
+	d.o = operationToC(&o)
+	if ok = bool(C.gompi_engine_perform(m.c, &d.o, &d.out)); ok {
 		x = result(&d.out)
 	}
-	doings.Put(d)
+	doArgsPool.Put(d)
 	return x, ok
 }
 
-// doing holds the argument and the result of gompi_engine_do.
-type doing struct {
+// doArgs holds the argument and the result of gompi_engine_perform.
+type doArgs struct {
 	o   C.struct_gompi_engine_operation
 	out C.struct_gompi_engine_result
 }
 
-var doings = sync.Pool{New: func() any { return new(doing) }}
+var doArgsPool = sync.Pool{New: func() any { return new(doArgs) }}
 
 // Restart and the following methods implement p2p.Request.
 func (r Request) Restart()           { C.gompi_engine_restart(r.c) }
@@ -163,34 +164,36 @@ func (m *Messages) Arrived(context uint64) uint64 {
 
 // Receive implements p2p.Matched.
 func (m Matched) Receive(o p2p.Operation) p2p.Request {
-	c := described(&o)
+	c := operationToC(&o)
 	return requestOf(C.gompi_engine_receive(m.c, &c))
 }
 
 // Forget implements p2p.Carrier.
 func (m *Messages) Forget(context uint64, n int) {
-	C.gompi_engine_forget(m.c, C.uint64_t(context), C.int(n))
+	C.gompi_engine_close_contexts(m.c, C.uint64_t(context), C.int(n))
 }
 
-// Stock counts the work in progress, for tests.
-type Stock struct {
-	Sends, Receives      int64 // waiting for another process
-	Held, Backlog        int64 // bytes of unexpected messages, and number of processes with pending sends
-	Queues               int64
-	Unexpected, Posted   int64
-	Picked               int64 // messages that matched probes have removed from the queue
-	NumberPlaces, Number int64 // capacity of the table of send numbers, and how many numbers have been assigned
-	InPieces             int64 // number of receives so far whose data arrived, or arrives, in segments
-	Asks                 bool  // true if it asks senders to hold back their messages
+// Counts is the amount of work in progress, for tests.
+type Counts struct {
+	Sends, Receives               int64 // operations that wait for another process
+	UnexpectedBytes, PendingPeers int64 // bytes of unexpected messages, and number of processes with pending sends
+	Queues                        int64
+	Unexpected, Posted            int64
+	Matched                       int64 // messages that MPI_Mprobe has removed from the queue
+	// capacity of the table of send numbers, and how many numbers have been assigned
+	NumberCapacity, Number int64
+	Segmented              int64 // number of receives whose data arrived, or arrives, in segments
+	HoldsBack              bool  // true if it asks senders to hold back their messages
 }
 
-// Stock returns the counts of the work in progress.
-func (m *Messages) Stock() Stock {
-	var c C.struct_gompi_engine_stock
-	C.gompi_engine_stock(m.c, &c)
-	return Stock{int64(c.sends), int64(c.receives), int64(c.held), int64(c.backlog), int64(c.queues),
-		int64(c.unexpected), int64(c.posted), int64(c.picked), int64(c.number_places), int64(c.numbers_added),
-		int64(c.in_pieces), bool(c.asks)}
+// Counts returns the counts of the work in progress.
+func (m *Messages) Counts() Counts {
+	var c C.struct_gompi_engine_counts
+	C.gompi_engine_counts(m.c, &c)
+	return Counts{int64(c.sends), int64(c.receives), int64(c.unexpected_bytes), int64(c.pending_links),
+		int64(c.queues),
+		int64(c.unexpected), int64(c.posted), int64(c.extracted), int64(c.id_entries), int64(c.ids_added),
+		int64(c.fragmented_receives), bool(c.throttles)}
 }
 
 // Inject processes a record as if another process had sent it, for tests.

@@ -6,12 +6,12 @@ package engine
 #include "message/engine.h"
 #include "message/plan.h"
 
-_Static_assert(STEP_SEND == 0 && STEP_PASS == 1 && STEP_RECV == 2 && STEP_WAIT == 3 && STEP_COPY == 4 &&
-	STEP_COMBINE == 5 && STEP_GO == 6, "StepKind");
-_Static_assert(PLAN_ONCE == 0 && PLAN_KEEP == 1 && PLAN_AGAIN == 2, "PlanUse");
+_Static_assert(STEP_SEND == 0 && STEP_FORWARD == 1 && STEP_RECV == 2 && STEP_WAIT == 3 && STEP_COPY == 4 &&
+	STEP_REDUCE == 5 && STEP_CALL_GO == 6, "StepKind");
+_Static_assert(PLAN_ONCE == 0 && PLAN_ONCE_CACHED == 1 && PLAN_PERSISTENT == 2, "PlanUse");
 
 extern int gompi_plan_go_step(uintptr_t object, int64_t what, char *text);
-extern void gompi_plan_go_gone(uintptr_t object);
+extern void gompi_plan_go_on_free(uintptr_t object);
 */
 import "C"
 
@@ -23,77 +23,77 @@ import (
 
 // The layout of p2p.Step equals that of struct gompi_step.
 var _ = [1]struct{}{}[unsafe.Sizeof(p2p.Step{})-C.sizeof_struct_gompi_step]
-var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Right)-unsafe.Offsetof(C.struct_gompi_step{}.right)]
+var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.SkipOnError)-unsafe.Offsetof(C.struct_gompi_step{}.skip_on_error)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Peer)-unsafe.Offsetof(C.struct_gompi_step{}.peer)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.From)-unsafe.Offsetof(C.struct_gompi_step{}.from)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Bytes)-unsafe.Offsetof(C.struct_gompi_step{}.bytes)]
 
-// Plan implements p2p.Running: an operation of several messages.
+// Plan implements p2p.StartedPlan: an operation of several messages.
 type Plan struct{ c *C.struct_gompi_plan }
 
 // Plan implements p2p.Carrier.
-func (m *Messages) Plan(h *p2p.PlanHead, steps []p2p.Step, object uintptr) (p p2p.Running, ok bool) {
-	head := C.struct_gompi_plan_head{source: C.int32_t(h.Source), tag: C.int32_t(h.Tag), urgent: C.bool(h.Urgent),
+func (m *Messages) Plan(h *p2p.PlanHead, steps []p2p.Step, object uintptr) (p p2p.StartedPlan, ok bool) {
+	head := C.struct_gompi_plan_params{source: C.int32_t(h.Source), tag: C.int32_t(h.Tag), urgent: C.bool(h.Urgent),
 		comm: C.uintptr_t(h.Comm), op: C.uintptr_t(h.Op), datatype: C.uintptr_t(h.Datatype),
-		element: C.uint64_t(h.Element), own: C.int64_t(h.Own), _go: C.uintptr_t(object)}
+		element_bytes: C.uint64_t(h.Element), go_bytes: C.int64_t(h.GoBytes), go_handle: C.uintptr_t(object)}
 	head.context[0], head.context[1] = C.uint64_t(h.Context[0]), C.uint64_t(h.Context[1])
 	c := C.gompi_plan_new(m.c, &head, (*C.struct_gompi_step)(unsafe.Pointer(unsafe.SliceData(steps))),
 		C.uint32_t(len(steps)))
 	return Plan{c}, c != nil
 }
 
-// Free and the following methods implement p2p.Running.
+// Free and the following methods implement p2p.StartedPlan.
 func (p Plan) Free()      { C.gompi_plan_free(p.c) }
 func (p Plan) Poll() bool { return bool(C.gompi_plan_poll(p.c)) }
-func (p Plan) Enter()     { C.gompi_plan_enter(p.c) }
-func (p Plan) Leave()     { C.gompi_plan_leave(p.c) }
+func (p Plan) Enter()     { C.gompi_plan_activate(p.c) }
+func (p Plan) Leave()     { C.gompi_plan_deactivate(p.c) }
 
-// Do implements p2p.Running.
+// Do implements p2p.StartedPlan.
 func (p Plan) Do() bool {
-	here := bool(C.gompi_plan_is_here(p.c))
+	here := bool(C.gompi_plan_is_app(p.c))
 	if here {
-		C.gompi_plan_do(p.c)
+		C.gompi_plan_run(p.c)
 	}
 	return here
 }
 
-// Abandon implements p2p.Running.
+// Abandon implements p2p.StartedPlan.
 func (p Plan) Abandon(class int32, text string) {
 	t := C.CString(text)
 	defer C.free(unsafe.Pointer(t))
 	C.gompi_plan_abandon(p.c, C.int(class), t)
 }
 
-// Why implements p2p.Running.
-func (p Plan) Why() (class int32, text string) {
-	if p.c.why.class == 0 {
+// ErrorDetail implements p2p.StartedPlan.
+func (p Plan) ErrorDetail() (class int32, text string) {
+	if p.c.error.class == 0 {
 		return 0, ""
 	}
-	return int32(p.c.why.class), C.GoString(&p.c.why.text[0])
+	return int32(p.c.error.class), C.GoString(&p.c.error.text[0])
 }
 
-// Request implements p2p.Running.
+// Request implements p2p.StartedPlan.
 func (p Plan) Request(use p2p.PlanUse) p2p.Request {
 	return requestOf(C.gompi_plan_request(p.c, C.enum_gompi_plan_use(use)))
 }
 
 // ProgressThread implements p2p.Carrier.
-func (m *Messages) ProgressThread() { C.gompi_plan_in_progress_thread() }
+func (m *Messages) ProgressThread() { C.gompi_set_progress_thread() }
 
 func init() {
-	C.gompi_plan_tell(unsafe.Pointer(C.gompi_plan_go_step), unsafe.Pointer(C.gompi_plan_go_gone))
+	C.gompi_plan_set_callbacks(unsafe.Pointer(C.gompi_plan_go_step), unsafe.Pointer(C.gompi_plan_go_on_free))
 }
 
 //export gompi_plan_go_step
 func gompi_plan_go_step(object C.uintptr_t, what C.int64_t, text *C.char) C.int {
-	class, why := p2p.PlanStep(uintptr(object), int(what))
+	class, detail := p2p.PlanStep(uintptr(object), int(what))
 	if class != 0 {
-		const room = len(C.struct_gompi_verdict{}.text)
+		const room = len(C.struct_gompi_error_status{}.text)
 		b := unsafe.Slice((*byte)(unsafe.Pointer(text)), room)
-		b[min(copy(b, why), room-1)] = 0
+		b[min(copy(b, detail), room-1)] = 0
 	}
 	return C.int(class)
 }
 
-//export gompi_plan_go_gone
-func gompi_plan_go_gone(object C.uintptr_t) { p2p.PlanGone(uintptr(object)) }
+//export gompi_plan_go_on_free
+func gompi_plan_go_on_free(object C.uintptr_t) { p2p.FreePlan(uintptr(object)) }

@@ -26,9 +26,9 @@ func NewProcesses() (*Processes, error) {
 	return t, nil
 }
 
-// OnOneNode creates a table of n processes on this node. self is the number of this process. It returns MPI_ERR_NO_MEM
-// if out of memory.
-func OnOneNode(n int, self int32) (*Processes, error) {
+// NewOnOneNode creates a table of n processes on this node. self is the number of this process. It returns
+// MPI_ERR_NO_MEM if out of memory.
+func NewOnOneNode(n int, self int32) (*Processes, error) {
 	t, err := NewProcesses()
 	if err == nil {
 		_, err = t.Add(0, make([]int32, n), nil)
@@ -37,8 +37,8 @@ func OnOneNode(n int, self int32) (*Processes, error) {
 	return t, err
 }
 
-// InC returns the address of the table, for C.
-func (t *Processes) InC() unsafe.Pointer { return unsafe.Pointer(t.c) }
+// CAddress returns the address of the table, for C.
+func (t *Processes) CAddress() unsafe.Pointer { return unsafe.Pointer(t.c) }
 
 // Free frees the table.
 func (t *Processes) Free() { C.gompi_processes_free(t.c) }
@@ -64,11 +64,11 @@ func (t *Processes) Self() int32 { return int32(t.c.self) }
 func (t *Processes) Count() int { return int(t.c.n) }
 
 // Nodes implements proc.Table.
-func (t *Processes) Nodes() int { return int(t.c.nodes) }
+func (t *Processes) Nodes() int { return int(t.c.node_count) }
 
 // At implements proc.Table.
 func (t *Processes) At(number int32) proc.Process {
-	const first = C.GOMPI_FIRST_PROCESSES
+	const first = C.GOMPI_FIRST_CHUNK_ENTRIES
 	i, size, at := 0, int32(first), number
 	for ; at >= size; size *= 2 {
 		at -= size

@@ -16,19 +16,19 @@ extern int gompi_last_used_code;
 // Returns the name of a predefined error class, or NULL if it is not one.
 const char *gompi_error_class_name(int class);
 
-// Returns an error class that another process has sent, or MPI_ERR_INTERN if it is not a predefined class.
+// Returns the error class that another process has sent; MPI_ERR_INTERN if it is not a predefined class.
 int gompi_error_class_of_peer(uint64_t class);
 
 // Returns the class of an error code, or -1 if there is no such code.
 int gompi_error_class_of(int code);
 
-// Stores the text of the latest error of a class, for MPI_Error_string. Ignores added codes, since applications may
-// have any number of them.
-void gompi_error_remember(int class, const char *text);
+// Stores the text of the latest error of a class, for MPI_Error_string. Does nothing for added codes, because their
+// number is unlimited.
+void gompi_error_store_text(int class, const char *text);
 
 // Records that the application raised the latest error of a class itself, on an object (MPI_Comm_call_errhandler,
-// MPI_Win_call_errhandler). gompi_up.called_text generates the text on demand.
-void gompi_error_called(int class, int kind, uintptr_t object);
+// MPI_Win_call_errhandler). gompi_go_callbacks.called_error_text composes the text when it is needed.
+void gompi_error_note_called(int class, int kind, uintptr_t object);
 
 // Stores the text of an error code, of less than MPI_MAX_ERROR_STRING bytes. The text of a class is its name, its
 // meaning and the text of its latest error in this process. The text of an added code is its string, or empty if it has

@@ -2,8 +2,8 @@
 #ifndef GOMPI_HANDLER_H
 #define GOMPI_HANDLER_H
 
-#include "base/objects.h"
-#include "base/verdict.h"
+#include "base/object_pool.h"
+#include "base/error_status.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -13,26 +13,29 @@ static inline bool gompi_errhandler_predefined(uintptr_t h) {
 }
 
 // The error handler of an object.
-struct gompi_raises {
+struct gompi_errhandler_ref {
 	_Atomic uintptr_t handle; // handle of the error handler
-	// The application's function, or the handle of a predefined handler. It alone determines what is called.
+	// The application's function, or the handle of a predefined handler. Errors are raised by it, without access to
+	// the handler object.
 	_Atomic uintptr_t function;
 };
 
-// Sets the handler of a new object. Takes over the caller's reference.
-void gompi_errhandler_begin(struct gompi_raises *r, uintptr_t h);
+// Sets the handler of a new object, which then owns the caller's reference.
+void gompi_errhandler_init(struct gompi_errhandler_ref *r, uintptr_t h);
 // Attaches a handler to an object of a kind (GOMPI_ON_) and releases the old one. Returns MPI_SUCCESS or the error
 // class in *v: MPI_ERR_ERRHANDLER if it is not a handler, or one for another kind.
-int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, struct gompi_raises *r, MPI_Errhandler h);
-static inline int gompi_errhandler_attach(struct gompi_verdict *v, int kind, struct gompi_raises *r, MPI_Errhandler h) {
-	return gompi_load(&r->handle) == (uintptr_t)h ? MPI_SUCCESS : gompi_errhandler_attach_other(v, kind, r, h);
+int gompi_errhandler_attach_slow(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,
+				 MPI_Errhandler h);
+static inline int gompi_errhandler_attach(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,
+					  MPI_Errhandler h) {
+	return gompi_load(&r->handle) == (uintptr_t)h ? MPI_SUCCESS : gompi_errhandler_attach_slow(v, kind, r, h);
 }
 // Returns the handler of an object. Acquires a reference.
-uintptr_t gompi_errhandler_of(struct gompi_raises *r);
+uintptr_t gompi_errhandler_acquire(struct gompi_errhandler_ref *r);
 // Releases a reference. Does nothing for 0.
 void gompi_errhandler_release(uintptr_t h);
 // Releases the handler of an object that is being freed.
-void gompi_errhandler_leave(struct gompi_raises *r);
+void gompi_errhandler_detach(struct gompi_errhandler_ref *r);
 
 #pragma GCC visibility pop
 #endif

@@ -45,7 +45,7 @@ type Provider struct {
 // the first time if libfabric may have a provider.
 func Choose(wanted string) (Provider, error) {
 	var (
-		why    [C.GOMPI_FABRIC_TEXT]C.char
+		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
 		chosen C.struct_gompi_provider
 		name   *C.char
 	)
@@ -53,39 +53,39 @@ func Choose(wanted string) (Provider, error) {
 		name = C.CString(wanted)
 		defer C.free(unsafe.Pointer(name))
 	}
-	if !C.gompi_net_choose(name, &chosen, &why[0]) {
-		return Provider{}, errors.New(C.GoString(&why[0]))
+	if !C.gompi_net_choose(name, &chosen, &detail[0]) {
+		return Provider{}, errors.New(C.GoString(&detail[0]))
 	}
 	return Provider{C.GoString(&chosen.name[0]), uint32(chosen.version)}, nil
 }
 
-// Candidate is a provider on this machine, and why it is taken or not.
+// Candidate is a provider on this machine, and why it is chosen or not.
 type Candidate struct {
 	Provider
-	Taken bool
-	Why   string
+	Chosen bool
+	Detail string
 }
 
 // Candidates lists the providers: gompirma's own first, then libfabric's in its order. wanted is as for Choose. version
 // is that of libfabric, "" if it is not installed.
 func Candidates(wanted string) (list []Candidate, version string, err error) {
-	const most = 64
+	const maxCandidates = 64
 	var (
-		why  [C.GOMPI_FABRIC_TEXT]C.char
-		name *C.char
-		all  [most]C.struct_gompi_candidate
+		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
+		name   *C.char
+		all    [maxCandidates]C.struct_gompi_candidate
 	)
 	if wanted != "" {
 		name = C.CString(wanted)
 		defer C.free(unsafe.Pointer(name))
 	}
-	n := C.gompi_net_candidates(name, &all[0], most, &why[0])
+	n := C.gompi_net_candidates(name, &all[0], maxCandidates, &detail[0])
 	for i := range all[:n] {
 		c := &all[i]
 		list = append(list, Candidate{Provider{C.GoString(&c.provider.name[0]), uint32(c.provider.version)},
-			bool(c.taken), C.GoString(c.why)})
+			bool(c.is_chosen), C.GoString(c.explanation)})
 	}
-	if text := C.GoString(&why[0]); text != "" {
+	if text := C.GoString(&detail[0]); text != "" {
 		err = errors.New(text)
 	}
 	if v := uint32(C.libfabric_version()); v != 0 {
@@ -97,8 +97,8 @@ func Candidates(wanted string) (list []Candidate, version string, err error) {
 // Addresses returns the addresses that gompirma's own provider would publish for this host, best first. Each line holds
 // an address, its interface and its kind, separated by tabs.
 func Addresses() (string, error) {
-	var text [C.GOMPI_TCP_TEXT]C.char
-	if !C.gompi_tcp_addresses(&text[0], C.GOMPI_TCP_TEXT) {
+	var text [C.GOMPI_TCP_ERROR_BYTES]C.char
+	if !C.gompi_tcp_addresses(&text[0], C.GOMPI_TCP_ERROR_BYTES) {
 		return "", errors.New(C.GoString(&text[0]))
 	}
 	return C.GoString(&text[0]), nil

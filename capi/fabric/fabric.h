@@ -5,8 +5,8 @@
 // A peer is a process on another node, identified by its number (rank in MPI_COMM_WORLD). Connections are made at first
 // use. Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in
 // the next round of the progress thread. Frames with records use credits (flow control), which the peer returns when it
-// has received the frame. This bounds the receiver's memory, and no frame is dropped for lack of room. Answers need no
-// credit.
+// has received the frame. This bounds the receiver's memory, and no frame is dropped for lack of memory. Answers need
+// no credit.
 //
 // This directory knows neither windows nor messages: it hands each record to the handler of the port that the record
 // names.
@@ -17,17 +17,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/order.h"
+#include "base/atomics.h"
 
 #pragma GCC visibility push(hidden)
 
 // The receiver of a record: each port has one handler.
 enum gompi_port {
-	FABRIC_OWN,      // this directory: news of failed processes (health.c)
-	FABRIC_CALL,     // this directory: requests to connect (call.c)
-	FABRIC_RMA,      // transport/
-	FABRIC_MESSAGES, // message/
-	FABRIC_LEADERS,  // barriers and small reductions between nodes (leaders.h)
+	FABRIC_FAILURES,     // this directory: reports of failed processes (health.c)
+	FABRIC_CONNECT_BACK, // this directory: requests to connect (connect_back.c)
+	FABRIC_RMA,          // transport/
+	FABRIC_MESSAGES,     // message/
+	FABRIC_INTERNODE,    // barriers and small reductions between nodes (internode.h)
 	FABRIC_PORTS
 };
 
@@ -35,25 +35,25 @@ enum gompi_port {
 // progress. It holds no lock of this directory. The callbacks may reserve records with FABRIC_ANSWER and start
 // transfers, but must not block.
 struct gompi_port_handler {
-	// Handles a record of at most GOMPI_FABRIC_RECORD bytes, aligned to 8. The data is valid only during the call,
-	// and no other thread reads it. Records of one peer are delivered in the order in which the peer reserved them,
-	// across all ports. Only the length has been validated: the handler must check the contents.
-	void (*record)(int peer, const char *data, size_t length);
+	// Handles a record of at most GOMPI_MAX_RECORD_BYTES bytes, aligned to 8. The data is valid only during the
+	// call, and no other thread reads it. Records of one peer are delivered in the order in which the peer reserved
+	// them, across all ports. Only the length has been validated: the handler must check the contents.
+	void (*on_record)(int peer, const char *data, size_t length);
 	// Called when there may be room again after a FABRIC_TRY has failed. May be NULL.
-	void (*room)(int peer);
+	void (*on_room)(int peer);
 };
 
 // Makes h the handler of a port. Must be called before the network is opened.
-void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h);
+void gompi_fabric_set_handler(enum gompi_port port, const struct gompi_port_handler *h);
 
 // Set while the job spans nodes and the network is open. MPI_Finalize clears it while other threads may still read it.
-extern atomic_bool gompi_fabric_open;
+extern atomic_bool gompi_fabric_open_flag;
 static inline bool gompi_fabric_is_open(void) {
-	return gompi_load_acquire(&gompi_fabric_open); // pairs with the release in gompi_net_begin
+	return gompi_load_acquire(&gompi_fabric_open_flag); // pairs with the release in gompi_net_begin
 }
 
 // Maximum length of a record in bytes: it holds a message of 64 KiB.
-enum { GOMPI_FABRIC_RECORD = (64 << 10) + 128 };
+enum { GOMPI_MAX_RECORD_BYTES = (64 << 10) + 128 };
 
 enum gompi_fabric_wait {
 	FABRIC_WAIT, // blocks, and makes progress, until there is room; for MPI calls
@@ -71,9 +71,9 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 
 // When a committed record is sent.
 enum gompi_urgency {
-	FABRIC_NOW,     // at once, with all records that are queued for the peer
-	FABRIC_DONE,    // after all records that arrived with the one that it answers have been handled
-	FABRIC_PENDING, // with the next frame to this peer, at the latest in the progress thread's next round
+	FABRIC_NOW,         // at once, with all records that are queued for the peer
+	FABRIC_AFTER_BATCH, // after all records that arrived with the one that it answers have been handled
+	FABRIC_PENDING,     // with the next frame to this peer, at the latest in the progress thread's next round
 };
 
 // Queues or sends the reserved record, and releases the peer's lock. length is the final length; it may be smaller than
@@ -81,9 +81,9 @@ enum gompi_urgency {
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency);
 
 // Sends the queued records of a peer, or of all peers (-1).
-void gompi_fabric_push(int peer);
-// Sends the queued records of all peers if one of them has been committed with FABRIC_DONE.
-void gompi_fabric_push_done(void);
+void gompi_fabric_flush(int peer);
+// Sends the queued records of all peers if one of them has been committed with FABRIC_AFTER_BATCH.
+void gompi_fabric_flush_batch(void);
 
 // Registered memory, as peers address it. 16 bytes; sent to peers in this form.
 struct gompi_region {
@@ -107,25 +107,25 @@ struct gompi_transfer {
 	struct gompi_region region;
 	uint64_t offset; // in the region
 	int32_t peer;
-	bool write;
-	uint64_t rest[6]; // private to this directory (transfer.c)
+	bool is_write;
+	uint64_t internal[6]; // private to this directory (transfer.c)
 };
 
-// Starts t. The caller has set all fields but rest. The transfer may be queued, and always starts eventually. A write
-// completes when its data is visible in the peer's memory. The caller must have checked that the range is inside the
-// region: some providers close the whole connection after one invalid address. There is no ordering among transfers,
-// nor between transfers and records.
+// Starts t. The caller has set all fields except internal. The transfer may be queued, and always starts eventually. A
+// write completes when its data is visible in the peer's memory. The caller must have checked that the range is inside
+// the region: some providers close the whole connection after one invalid address. There is no ordering among
+// transfers, nor between transfers and records.
 void gompi_fabric_transfer(struct gompi_transfer *t);
 
 // True if the network has a device that accesses memory by itself (RDMA). Otherwise processors on both sides move the
 // data with system calls.
-extern bool gompi_fabric_device;
+extern bool gompi_fabric_has_rdma;
 
 // Returns true if a transfer of this size, started now, is expected to be faster than records with the same data.
-bool gompi_transfer_pays(uint64_t bytes);
+bool gompi_fabric_use_rdma(uint64_t bytes);
 
 // Returns true if a peer is known to have failed, or has been silent for too long. All waits for such a peer end.
-bool gompi_fabric_gone(int peer);
+bool gompi_fabric_peer_failed(int peer);
 
 // Handles what has arrived and sends what can be sent. Returns true if there was work. Every wait calls it. Does not
 // block.

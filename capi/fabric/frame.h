@@ -11,18 +11,18 @@
 enum gompi_frame_kind {
 	GOMPI_FRAME_RECORDS, // needs a credit
 	GOMPI_FRAME_CREDITS, // head only: returns credits
-	GOMPI_FRAME_ASK,     // head only: returns credits, and asks for a frame of credits at once
+	GOMPI_FRAME_PROBE,   // head only: returns credits, and asks for a frame of credits at once
 };
 
 // The head of a frame, in native byte order: all machines that gompirma supports have the same byte order.
 struct gompi_frame_head {
-	uint64_t tag;         // authenticates the rest of the head; keyed with the secret of the job
+	uint64_t mac;         // authenticates the rest of the head; keyed with the secret of the job
 	uint32_t source;      // rank in MPI_COMM_WORLD
 	uint32_t destination; // rank in MPI_COMM_WORLD
 	uint32_t length;      // of the frame with its head, in bytes; a multiple of 8
 	uint32_t kind;
-	uint32_t number; // sequence number of frames with records from source to destination, from 0
-	uint32_t taken;  // number of frames in the other direction that source has received; returns their credits
+	uint32_t sequence; // sequence number of frames with records from source to destination, from 0
+	uint32_t received; // number of frames in the other direction that source has received; returns their credits
 };
 _Static_assert(sizeof(struct gompi_frame_head) == 32, "the head of a frame");
 
@@ -37,29 +37,29 @@ _Static_assert(sizeof(struct gompi_record_head) == 8, "the head of a record");
 
 // Maximum size of a frame in bytes: it holds the longest record.
 #define GOMPI_FRAME_BYTES \
-	(sizeof(struct gompi_frame_head) + sizeof(struct gompi_record_head) + GOMPI_ALIGN8(GOMPI_FABRIC_RECORD))
+	(sizeof(struct gompi_frame_head) + sizeof(struct gompi_record_head) + GOMPI_ALIGN8(GOMPI_MAX_RECORD_BYTES))
 
 // A buffer for one frame.
 struct gompi_frame {
-	struct gompi_op op;
+	struct gompi_net_op op;
 	struct gompi_frame *next;
-	void *descriptor; // of the registered memory, if the provider requires registration
-	uint32_t used;    // bytes
-	int32_t peer;     // destination
+	void *descriptor; // of the buffer's registration, if the provider requires one
+	uint32_t used_bytes;
+	int32_t peer; // destination
 	_Alignas(16) char bytes[GOMPI_FRAME_BYTES];
 };
 
-// gompi_frame_get returns a buffer from a pool, which grows when it is empty and never shrinks; NULL if out of memory.
-// gompi_frame_put returns a buffer to the pool.
-struct gompi_frame *gompi_frame_get(void);
-void gompi_frame_put(struct gompi_frame *f);
+// gompi_frame_alloc returns a buffer from a pool, which grows when it is empty and never shrinks; NULL if out of
+// memory. gompi_frame_free returns a buffer to the pool.
+struct gompi_frame *gompi_frame_alloc(void);
+void gompi_frame_free(struct gompi_frame *f);
 
-static inline struct gompi_frame_head *gompi_head(struct gompi_frame *f) {
+static inline struct gompi_frame_head *gompi_frame_head_of(struct gompi_frame *f) {
 	return (struct gompi_frame_head *)(void *)f->bytes;
 }
 
-// Computes the tag of a head.
-uint64_t gompi_frame_tag(const struct gompi_frame_head *h);
+// Computes the mac of a head.
+uint64_t gompi_frame_mac(const struct gompi_frame_head *h);
 
 // Validates a frame that has arrived. Returns NULL if it is valid, else the part that is wrong. A valid frame comes
 // from a process of the job on another node, is addressed to this process, and consists of whole records for known
@@ -69,7 +69,7 @@ const char *gompi_frame_error(const char *bytes, size_t length);
 // Passes the records of a valid frame to the handlers of their ports.
 void gompi_frame_deliver(int peer, const char *bytes);
 
-extern const struct gompi_port_handler *gompi_ports[FABRIC_PORTS];
+extern const struct gompi_port_handler *gompi_port_handlers[FABRIC_PORTS];
 
 #pragma GCC visibility pop
 #endif

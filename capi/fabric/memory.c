@@ -14,12 +14,12 @@ struct registration {
 };
 enum { BUCKETS = 256 };
 static struct registration *buckets[BUCKETS]; // under gompi_net.lock
-static struct gompi_local *locals;            // under gompi_net.lock
+static struct gompi_local_mr *local_mrs;      // under gompi_net.lock
 
 static struct registration **bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
 
 // Returns a random key of the provider's key size, so that others cannot guess it. Returns 0 on failure.
-static uint64_t draw_key(void) {
+static uint64_t random_key(void) {
 	uint64_t key = 0;
 	if (!gompi_random(&key, sizeof key))
 		return 0;
@@ -27,7 +27,7 @@ static uint64_t draw_key(void) {
 	return bytes >= sizeof key || bytes == 0 ? key : key & ((1ull << 8 * bytes) - 1);
 }
 
-static int register_as(void *at, uint64_t bytes, uint64_t access, uint64_t key, struct fid_mr **mr) {
+static int register_with_key(void *at, uint64_t bytes, uint64_t access, uint64_t key, struct fid_mr **mr) {
 	const int modes = gompi_net.info->domain_attr->mr_mode;
 	int rc = fi_mr_reg(gompi_net.domain, at, bytes, access, 0, key, 0, mr, NULL);
 	if (rc != 0 || (modes & FI_MR_ENDPOINT) == 0)
@@ -47,32 +47,32 @@ static int register_memory(void *at, uint64_t bytes, uint64_t access, struct fid
 	int rc = -FI_ENOKEY;
 	for (int tries = 0; rc == -FI_ENOKEY && tries < 8; tries++) {
 		uint64_t key = 0;
-		if ((modes & FI_MR_PROV_KEY) == 0 && (key = draw_key()) == 0)
+		if ((modes & FI_MR_PROV_KEY) == 0 && (key = random_key()) == 0)
 			continue;
-		rc = register_as(at, bytes, access, key, mr);
+		rc = register_with_key(at, bytes, access, key, mr);
 	}
 	return rc;
 }
 
-int gompi_local_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local **l) {
-	struct gompi_local *mine = malloc(sizeof *mine);
-	int rc = mine == NULL ? -FI_ENOMEM : register_memory(at, bytes, access, &mine->mr);
+int gompi_local_mr_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local_mr **l) {
+	struct gompi_local_mr *new_mr = malloc(sizeof *new_mr);
+	int rc = new_mr == NULL ? -FI_ENOMEM : register_memory(at, bytes, access, &new_mr->mr);
 	if (rc != 0) {
-		free(mine);
+		free(new_mr);
 		return rc;
 	}
-	mine->before = NULL;
-	mine->next = locals;
-	if (locals != NULL)
-		locals->before = mine;
-	*l = locals = mine;
+	new_mr->prev = NULL;
+	new_mr->next = local_mrs;
+	if (local_mrs != NULL)
+		local_mrs->prev = new_mr;
+	*l = local_mrs = new_mr;
 	return 0;
 }
 
-void gompi_local_unregister(struct gompi_local *l) {
-	*(l->before != NULL ? &l->before->next : &locals) = l->next;
+void gompi_local_mr_unregister(struct gompi_local_mr *l) {
+	*(l->prev != NULL ? &l->prev->next : &local_mrs) = l->next;
 	if (l->next != NULL)
-		l->next->before = l->before;
+		l->next->prev = l->prev;
 	fi_close(&l->mr->fid);
 	free(l);
 }
@@ -83,7 +83,7 @@ int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_
 	struct registration *r = malloc(sizeof *r);
 	if (r == NULL)
 		return MPI_ERR_NO_MEM;
-	gompi_net_take();
+	gompi_net_lock();
 	int rc = register_memory(at, bytes, access, &r->mr);
 	if (rc == 0 && fi_mr_key(r->mr) == 0) { // 0 means "not registered" in struct gompi_region
 		fi_close(&r->mr->fid);
@@ -95,7 +95,7 @@ int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_
 		r->next = *b;
 		*b = r;
 	}
-	gompi_net_give();
+	gompi_net_unlock();
 	if (rc != 0) {
 		free(r);
 		return rc == -FI_ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
@@ -106,7 +106,7 @@ int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_
 }
 
 void gompi_fabric_unregister(const struct gompi_region *region) {
-	gompi_net_take();
+	gompi_net_lock();
 	struct registration **at = bucket(region->key), *r;
 	while ((r = *at) != NULL && r->key != region->key)
 		at = &r->next;
@@ -114,13 +114,13 @@ void gompi_fabric_unregister(const struct gompi_region *region) {
 		*at = r->next;
 		fi_close(&r->mr->fid);
 	}
-	gompi_net_give();
+	gompi_net_unlock();
 	free(r);
 }
 
-void gompi_memory_end(void) {
-	while (locals != NULL)
-		gompi_local_unregister(locals);
+void gompi_registrations_free(void) {
+	while (local_mrs != NULL)
+		gompi_local_mr_unregister(local_mrs);
 	for (int i = 0; i < BUCKETS; i++) {
 		struct registration *r;
 		while ((r = buckets[i]) != NULL) {

@@ -20,63 +20,66 @@ struct gompi_net {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
-	struct fid_av *av; // NULL if own
+	struct fid_av *av; // NULL if is_builtin
 	struct fid_cq *cq;
-	struct fid_ep *ep;    // a single endpoint reaches all peers
-	bool own;             // the provider is tcp/, which uses ranks as addresses
-	int fd;               // readable if cq has completions; -1 if the provider has no descriptor
-	bool local_keys;      // the provider requires registration of memory that it sends from or receives to
-	size_t inject;        // messages up to this size are sent without a completion
-	uint64_t most;        // maximum bytes of a transfer
-	uint64_t secret[2];   // of the job
-	char *addresses;      // of all processes, by rank
-	size_t address_bytes; // bytes of each
-	int size;             // number of processes in the job
+	struct fid_ep *ep;     // a single endpoint reaches all peers
+	bool is_builtin;       // the provider is tcp/, which uses ranks as addresses
+	int fd;                // readable if cq has completions; -1 if the provider has no descriptor
+	bool needs_local_mr;   // the provider requires registration of memory that it sends from or receives to
+	size_t inject_bytes;   // messages up to this size are sent without a completion
+	uint64_t max_op_bytes; // maximum bytes of a transfer
+	uint64_t secret[2];    // of the job
+	char *addresses;       // of all processes, by rank
+	size_t address_bytes;  // bytes of each
+	int size;              // number of processes in the job
 
 	_Alignas(64) struct gompi_mutex lock;
-	gompi_a32 wanted; // number of threads that wait for the lock in order to send
+	gompi_a32 waiting_senders; // number of threads that wait for the lock in order to send
 };
 extern struct gompi_net gompi_net;
 
-// Acquires or releases the lock. gompi_net_take acquires it in order to call the provider. gompi_net_try acquires it in
-// order to poll for completions. It fails if the lock is held or if a thread waits to send, so that senders have
+// Acquires or releases the lock. gompi_net_lock acquires it in order to call the provider. gompi_net_try_lock acquires
+// it in order to poll for completions. It fails if the lock is held or if a thread waits to send, so that senders have
 // priority.
-static inline void gompi_net_take(void) {
-	if (__builtin_expect(!gompi_mutex_try(&gompi_net.lock), 0)) {
-		gompi_add(&gompi_net.wanted, 1);
-		gompi_mutex_take(&gompi_net.lock);
-		gompi_sub(&gompi_net.wanted, 1);
+static inline void gompi_net_lock(void) {
+	if (__builtin_expect(!gompi_mutex_trylock(&gompi_net.lock), 0)) {
+		gompi_add(&gompi_net.waiting_senders, 1);
+		gompi_mutex_lock(&gompi_net.lock);
+		gompi_sub(&gompi_net.waiting_senders, 1);
 	}
 }
-static inline bool gompi_net_try(void) {
-	return gompi_load(&gompi_net.wanted) == 0 && gompi_mutex_try(&gompi_net.lock);
+static inline bool gompi_net_try_lock(void) {
+	return gompi_load(&gompi_net.waiting_senders) == 0 && gompi_mutex_trylock(&gompi_net.lock);
 }
-static inline void gompi_net_give(void) { gompi_mutex_give(&gompi_net.lock); }
+static inline void gompi_net_unlock(void) { gompi_mutex_unlock(&gompi_net.lock); }
 
 // An operation of the provider. The provider keeps context until completion, and returns it then.
-enum gompi_op_kind { GOMPI_OP_SEND, GOMPI_OP_RECEIVE, GOMPI_OP_PART };
-struct gompi_op {
+enum gompi_net_op_kind { GOMPI_NET_OP_SEND, GOMPI_NET_OP_RECEIVE, GOMPI_NET_OP_SEGMENT };
+struct gompi_net_op {
 	struct fi_context2 context;
-	enum gompi_op_kind kind;
+	enum gompi_net_op_kind kind;
 };
 
 // Memory that a provider sends from or receives to, registered if the provider requires that. Under gompi_net.lock.
-struct gompi_local {
+struct gompi_local_mr {
 	struct fid_mr *mr;
-	struct gompi_local *next, *before;
+	struct gompi_local_mr *next, *prev;
 };
-// gompi_local_register registers local memory. access is FI_SEND, FI_RECV, FI_READ (destination of a read) or FI_WRITE
-// (source of a write), and not more: memory that is only sent may be read-only. Returns 0, or an error of libfabric.
-int gompi_local_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local **l);
-void gompi_local_unregister(struct gompi_local *l);
-static inline void *gompi_local_descriptor(const struct gompi_local *l) { return l != NULL ? fi_mr_desc(l->mr) : NULL; }
+// gompi_local_mr_register registers local memory. access is FI_SEND, FI_RECV, FI_READ (destination of a read) or
+// FI_WRITE (source of a write), and not more: memory that is only sent may be read-only. Returns 0, or an error of
+// libfabric.
+int gompi_local_mr_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local_mr **l);
+void gompi_local_mr_unregister(struct gompi_local_mr *l);
+static inline void *gompi_local_mr_descriptor(const struct gompi_local_mr *l) {
+	return l != NULL ? fi_mr_desc(l->mr) : NULL;
+}
 
 // Releases all registrations that are left. The caller holds gompi_net.lock.
-void gompi_memory_end(void);
+void gompi_registrations_free(void);
 
 // Counters for tests and debugging.
 struct gompi_net_counts {
-	gompi_a64 frames_sent, frames_taken, frames_dropped, credits_sent, transfers;
+	gompi_a64 frames_sent, frames_received, frames_dropped, credits_sent, transfers;
 };
 extern struct gompi_net_counts gompi_net_counts;
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/up.h"
-#include "fabric/bell.h"
-#include "fabric/call.h"
+#include "base/go_callbacks.h"
+#include "fabric/doorbell.h"
+#include "fabric/connect_back.h"
 #include "fabric/frame.h"
 #include "fabric/health.h"
 #include "fabric/net.h"
@@ -19,10 +19,10 @@
 #include "fabric/progress_thread.h"
 #include "tcp/tcp.h"
 
-// Providers that are used only if the user asks for them, and why.
+// Providers that are used only if the user asks for them, and the reason.
 static const struct {
-	const char *name, *why;
-} unfit[] = {
+	const char *name, *reason;
+} unsuitable[] = {
 	{"net", "its reads need the target's threads, and its file descriptor is always ready"},
 	{"net;ofi_rxm", "its file descriptor is always ready, so its progress thread occupies a core"},
 	{"sockets", "takes milliseconds for each operation; no longer maintained"},
@@ -30,21 +30,21 @@ static const struct {
 	{"shm", "works on one node only"},
 };
 
-static const char *unfit_why(const char *name) {
-	for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
-		if (strcmp(unfit[i].name, name) == 0)
-			return unfit[i].why;
+static const char *unsuitable_reason(const char *name) {
+	for (size_t i = 0; i < sizeof unsuitable / sizeof *unsuitable; i++)
+		if (strcmp(unsuitable[i].name, name) == 0)
+			return unsuitable[i].reason;
 	return NULL;
 }
 
 // The name of gompirma's own provider, capi/tcp, which needs no libfabric. libfabric's TCP providers connect to only
 // one address of a host, and take a third of a second to start.
-static const char own[] = "tcp";
+static const char builtin_name[] = "tcp";
 
-static bool is_own_tcp(const char *name) { return name != NULL && strcmp(name, own) == 0; }
+static bool is_builtin_tcp(const char *name) { return name != NULL && strcmp(name, builtin_name) == 0; }
 
 // Returns true if this provider of libfabric runs over TCP.
-static bool by_tcp(const char *name) { return strncmp(name, own, strlen(own)) == 0; }
+static bool is_tcp_based(const char *name) { return strncmp(name, builtin_name, strlen(builtin_name)) == 0; }
 
 // Returns true if this machine has a network device that only libfabric can use. Starting libfabric costs each process
 // of a job 0.3 s of CPU time.
@@ -70,13 +70,13 @@ static bool has_device(void) {
 
 // Returns the provider that the user requests of libfabric (FI_PROVIDER). Returns NULL if there is none, or if
 // gompirma's own provider does the same.
-static const char *asked_of_libfabric(void) {
+static const char *fi_provider_env(void) {
 	const char *s = getenv("FI_PROVIDER");
-	return s == NULL || *s == 0 || by_tcp(s) ? NULL : s;
+	return s == NULL || *s == 0 || is_tcp_based(s) ? NULL : s;
 }
 
-static void choose_own(struct gompi_provider *chosen) {
-	snprintf(chosen->name, sizeof chosen->name, "%s", own);
+static void choose_builtin(struct gompi_provider *chosen) {
+	snprintf(chosen->name, sizeof chosen->name, "%s", builtin_name);
 	chosen->version = GOMPI_TCP_VERSION;
 }
 
@@ -100,9 +100,9 @@ static struct fi_info *net_hints(const char *name) {
 	return h;
 }
 
-// Returns the providers that fi_getinfo finds. Returns NULL, and the reason in why, on error.
-static struct fi_info *candidates(const char *name, char why[GOMPI_FABRIC_TEXT]) {
-	if (!gompi_libfabric_load(why))
+// Returns the providers that fi_getinfo finds. Returns NULL, and the reason in error_detail, on error.
+static struct fi_info *find_providers(const char *name, char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
+	if (!gompi_libfabric_load(error_detail))
 		return NULL;
 	struct fi_info *hints = net_hints(name), *found = NULL;
 	int rc = hints == NULL ? -FI_ENOMEM : gompi_libfabric_getinfo(hints, &found);
@@ -111,42 +111,43 @@ static struct fi_info *candidates(const char *name, char why[GOMPI_FABRIC_TEXT])
 	if (rc == 0)
 		return found;
 	const char *by_user = getenv("FI_PROVIDER");
-	snprintf(why, GOMPI_FABRIC_TEXT, "libfabric has no provider%s%s%s%s that supports MPI between nodes: %s",
-		 name != NULL ? " " : "", name != NULL ? name : "", by_user != NULL ? " in FI_PROVIDER=" : "",
-		 by_user != NULL ? by_user : "", gompi_libfabric_text(-rc));
+	snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
+		 "libfabric has no provider%s%s%s%s that supports MPI between nodes: %s", name != NULL ? " " : "",
+		 name != NULL ? name : "", by_user != NULL ? " in FI_PROVIDER=" : "", by_user != NULL ? by_user : "",
+		 gompi_libfabric_error_text(-rc));
 	return NULL;
 }
 
-static bool fits(const struct fi_info *i) {
+static bool is_usable_provider(const struct fi_info *i) {
 	return i->ep_attr->max_msg_size >= GOMPI_FRAME_BYTES && i->domain_attr->mr_key_size <= sizeof(uint64_t) &&
-	       strlen(i->fabric_attr->prov_name) < GOMPI_PROVIDER;
+	       strlen(i->fabric_attr->prov_name) < GOMPI_PROVIDER_NAME_BYTES;
 }
 
-bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]) {
-	const char *asked = wanted != NULL ? wanted : asked_of_libfabric();
-	choose_own(chosen);
-	if (asked == NULL ? !has_device() || !gompi_libfabric_load(why) : is_own_tcp(asked))
+bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
+	const char *requested = wanted != NULL ? wanted : fi_provider_env();
+	choose_builtin(chosen);
+	if (requested == NULL ? !has_device() || !gompi_libfabric_load(error_detail) : is_builtin_tcp(requested))
 		return true;
-	struct fi_info *all = candidates(wanted, why), *i;
+	struct fi_info *all = find_providers(wanted, error_detail), *i;
 	if (all == NULL)
-		return asked == NULL;
+		return requested == NULL;
 	for (i = all; i != NULL; i = i->next)
-		if (fits(i) && (wanted != NULL || unfit_why(i->fabric_attr->prov_name) == NULL))
+		if (is_usable_provider(i) && (wanted != NULL || unsuitable_reason(i->fabric_attr->prov_name) == NULL))
 			break;
-	if (i == NULL && asked != NULL) // the user has ruled out the others
-		for (i = all; i != NULL && !fits(i); i = i->next) {
+	if (i == NULL && requested != NULL) // the user has ruled out the others
+		for (i = all; i != NULL && !is_usable_provider(i); i = i->next) {
 		}
-	if (i != NULL && (asked != NULL || !by_tcp(i->fabric_attr->prov_name))) {
+	if (i != NULL && (requested != NULL || !is_tcp_based(i->fabric_attr->prov_name))) {
 		chosen->version = i->fabric_attr->prov_version;
 		snprintf(chosen->name, sizeof chosen->name, "%s", i->fabric_attr->prov_name);
 	}
 	gompi_libfabric.freeinfo(all);
-	if (i != NULL || asked == NULL)
+	if (i != NULL || requested == NULL)
 		return true;
-	snprintf(why, GOMPI_FABRIC_TEXT,
+	snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
 		 "libfabric on this node has no provider %s that supports MPI between nodes; gompi-info --fabric "
 		 "prints the reason",
-		 asked);
+		 requested);
 	return false;
 }
 
@@ -158,55 +159,57 @@ static bool is_listed(const struct gompi_candidate *list, int n, const char *nam
 }
 
 // Appends the providers in all that are not yet in the list of n entries. Returns the new number of entries.
-static int list_new(const struct fi_info *all, const struct gompi_provider *chosen, struct gompi_candidate *list, int n,
-		    int most, const char *lacks) {
-	for (const struct fi_info *i = all; i != NULL && n < most; i = i->next) {
-		const char *name = i->fabric_attr->prov_name, *unfit_for = unfit_why(name);
+static int append_candidates(const struct fi_info *all, const struct gompi_provider *chosen,
+			     struct gompi_candidate *list, int n, int capacity, const char *missing) {
+	for (const struct fi_info *i = all; i != NULL && n < capacity; i = i->next) {
+		const char *name = i->fabric_attr->prov_name, *unfit_for = unsuitable_reason(name);
 		if (is_listed(list, n, name))
 			continue;
 		struct gompi_candidate *c = &list[n++];
 		snprintf(c->provider.name, sizeof c->provider.name, "%s", name);
 		c->provider.version = i->fabric_attr->prov_version;
-		c->taken = chosen != NULL && strcmp(name, chosen->name) == 0;
-		c->why = c->taken            ? "the first suitable provider"
-			 : lacks != NULL     ? lacks
-			 : !fits(i)          ? "its maximum message size is too small, or its memory keys are too long"
-			 : unfit_for != NULL ? unfit_for
-					     : "suitable; select it with GOMPIRMA_PROVIDER";
+		c->is_chosen = chosen != NULL && strcmp(name, chosen->name) == 0;
+		c->explanation = c->is_chosen      ? "the first suitable provider"
+				 : missing != NULL ? missing
+				 : !is_usable_provider(i)
+					 ? "its maximum message size is too small, or its memory keys are too long"
+				 : unfit_for != NULL ? unfit_for
+						     : "suitable; select it with GOMPIRMA_PROVIDER";
 	}
 	return n;
 }
 
-int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int most, char why[GOMPI_FABRIC_TEXT]) {
+int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int capacity,
+			 char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	struct gompi_provider chosen;
 	struct fi_info *all;
-	why[0] = 0;
-	const bool any = gompi_net_choose(wanted, &chosen, why), taken = any && is_own_tcp(chosen.name);
+	error_detail[0] = 0;
+	const bool any = gompi_net_choose(wanted, &chosen, error_detail), taken = any && is_builtin_tcp(chosen.name);
 	int n = 1;
-	choose_own(&list[0].provider);
-	list[0].taken = taken;
-	list[0].why = !taken           ? "suitable; select it with GOMPIRMA_PROVIDER"
-		      : wanted != NULL ? "gompirma's own provider, selected by GOMPIRMA_PROVIDER"
-				       : "gompirma's own provider; libfabric has no better network";
-	char none[GOMPI_FABRIC_TEXT]; // not an error: libfabric may not be needed
-	if (!gompi_libfabric_load(none))
+	choose_builtin(&list[0].provider);
+	list[0].is_chosen = taken;
+	list[0].explanation = !taken           ? "suitable; select it with GOMPIRMA_PROVIDER"
+			      : wanted != NULL ? "gompirma's own provider, selected by GOMPIRMA_PROVIDER"
+					       : "gompirma's own provider; libfabric has no better network";
+	char ignored_error[GOMPI_FABRIC_ERROR_BYTES]; // not an error: libfabric may not be needed
+	if (!gompi_libfabric_load(ignored_error))
 		return n;
-	if ((all = candidates(NULL, none)) != NULL) {
-		n = list_new(all, any ? &chosen : NULL, list, n, most, NULL);
+	if ((all = find_providers(NULL, ignored_error)) != NULL) {
+		n = append_candidates(all, any ? &chosen : NULL, list, n, capacity, NULL);
 		gompi_libfabric.freeinfo(all);
 	}
 	if (gompi_libfabric_getinfo(NULL, &all) == 0) {
-		n = list_new(all, NULL, list, n, most,
-			     "no reliable datagram endpoints (FI_EP_RDM) with messages and RMA");
+		n = append_candidates(all, NULL, list, n, capacity,
+				      "no reliable datagram endpoints (FI_EP_RDM) with messages and RMA");
 		gompi_libfabric.freeinfo(all);
 	}
 	return n;
 }
 
-// Writes to why which step of opening the endpoint has failed. Returns false.
-static bool open_failed(const char *step, const char *provider, int rc, char why[GOMPI_FABRIC_TEXT]) {
-	snprintf(why, GOMPI_FABRIC_TEXT, "%s of provider %s failed: %s", step, provider,
-		 gompi_net.own ? strerror(-rc) : gompi_libfabric_text(-rc));
+// Writes to error_detail which step of opening the endpoint has failed. Returns false.
+static bool open_failed(const char *step, const char *provider, int rc, char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
+	snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES, "%s of provider %s failed: %s", step, provider,
+		 gompi_net.is_builtin ? strerror(-rc) : gompi_libfabric_error_text(-rc));
 	return false;
 }
 
@@ -243,36 +246,36 @@ static int open_endpoint(char *address, size_t *length) {
 }
 
 // Events of gompirma's own provider, called under gompi_net.lock.
-static void peer_lost(int rank) {
+static void on_peer_failed(int rank) {
 	int class;
-	struct gompi_peer *p = gompi_peer_of(rank, &class);
+	struct gompi_peer *p = gompi_peer_get(rank, &class);
 	if (p != NULL)
-		gompi_peer_is_gone(p);
+		gompi_peer_mark_failed(p);
 }
 
-static void peer_unreachable(int rank) {
+static void on_peer_unreachable(int rank) {
 	int class;
-	struct gompi_peer *p = gompi_peer_of(rank, &class);
+	struct gompi_peer *p = gompi_peer_get(rank, &class);
 	if (p == NULL)
 		return;
-	gompi_store(&p->unreachable, 1);
-	gompi_peer_is_gone(p);
+	gompi_store(&p->is_unreachable, 1);
+	gompi_peer_mark_failed(p);
 }
 
 static void host_name(int rank, char *name, int bytes) {
-	if (gompi_up.host_of != NULL)
-		gompi_up.host_of(rank, name, (size_t)bytes);
+	if (gompi_go_callbacks.host_of != NULL)
+		gompi_go_callbacks.host_of(rank, name, (size_t)bytes);
 }
 
 // Opens gompirma's own provider.
-static bool open_own(char address[GOMPI_ADDRESS], size_t *length, char host[GOMPI_HOST], size_t *host_length,
-		     char why[GOMPI_FABRIC_TEXT]) {
+static bool open_builtin(char address[GOMPI_ADDRESS_BYTES], size_t *length, char host[GOMPI_HOST_DATA_BYTES],
+			 size_t *host_length, char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	struct gompi_net *n = &gompi_net;
 	struct gompi_tcp t;
-	if (!gompi_tcp_open(&t, address, host, host_length, why, GOMPI_FABRIC_TEXT))
+	if (!gompi_tcp_open(&t, address, host, host_length, error_detail, GOMPI_FABRIC_ERROR_BYTES))
 		return false;
-	*length = GOMPI_TCP_PORT;
-	n->own = true;
+	*length = GOMPI_TCP_PORT_BYTES;
+	n->is_builtin = true;
 	n->info = t.info;
 	n->fabric = t.fabric;
 	n->domain = t.domain;
@@ -283,128 +286,131 @@ static bool open_own(char address[GOMPI_ADDRESS], size_t *length, char host[GOMP
 }
 
 // Opens a provider of libfabric.
-static bool open_provider(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
-			  char why[GOMPI_FABRIC_TEXT]) {
+static bool open_provider(const struct gompi_provider *provider, char address[GOMPI_ADDRESS_BYTES], size_t *length,
+			  char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	struct gompi_net *n = &gompi_net;
-	struct fi_info *all = candidates(provider->name, why), *i = all;
+	struct fi_info *all = find_providers(provider->name, error_detail), *i = all;
 	if (all == NULL)
 		return false;
-	while (i != NULL && (!fits(i) || strcmp(i->fabric_attr->prov_name, provider->name) != 0))
+	while (i != NULL && (!is_usable_provider(i) || strcmp(i->fabric_attr->prov_name, provider->name) != 0))
 		i = i->next;
 	if (i == NULL || i->fabric_attr->prov_version != provider->version) {
-		uint32_t here = i != NULL ? i->fabric_attr->prov_version : 0;
-		snprintf(why, GOMPI_FABRIC_TEXT,
+		uint32_t found_version = i != NULL ? i->fabric_attr->prov_version : 0;
+		snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
 			 "rank 0 uses libfabric's provider %s, version %u.%u; on this node it is %s%u.%u: install the "
 			 "same "
 			 "libfabric on all nodes",
 			 provider->name, FI_MAJOR(provider->version), FI_MINOR(provider->version),
-			 i != NULL ? "version " : "missing, ", FI_MAJOR(here), FI_MINOR(here));
+			 i != NULL ? "version " : "missing, ", FI_MAJOR(found_version), FI_MINOR(found_version));
 		gompi_libfabric.freeinfo(all);
 		return false;
 	}
 	n->info = gompi_libfabric.dupinfo(i);
 	gompi_libfabric.freeinfo(all);
 	if (n->info == NULL)
-		return open_failed("fi_dupinfo", provider->name, -FI_ENOMEM, why);
+		return open_failed("fi_dupinfo", provider->name, -FI_ENOMEM, error_detail);
 	int rc = gompi_libfabric.fabric(n->info->fabric_attr, &n->fabric, NULL);
 	if (rc != 0)
-		return open_failed("fi_fabric", provider->name, rc, why);
+		return open_failed("fi_fabric", provider->name, rc, error_detail);
 	rc = fi_domain(n->fabric, n->info, &n->domain, NULL);
 	if (rc != 0)
-		return open_failed("fi_domain", provider->name, rc, why);
-	*length = GOMPI_ADDRESS;
+		return open_failed("fi_domain", provider->name, rc, error_detail);
+	*length = GOMPI_ADDRESS_BYTES;
 	rc = open_queue(n);
 	if (rc == 0)
 		rc = open_endpoint(address, length);
-	return rc == 0 || open_failed("opening the endpoint", provider->name, rc, why);
+	return rc == 0 || open_failed("opening the endpoint", provider->name, rc, error_detail);
 }
 
-bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
-		    char host[GOMPI_HOST], size_t *host_length, char why[GOMPI_FABRIC_TEXT]) {
+bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS_BYTES], size_t *length,
+		    char host[GOMPI_HOST_DATA_BYTES], size_t *host_length,
+		    char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	struct gompi_net *n = &gompi_net;
 	*host_length = 0;
-	if (is_own_tcp(provider->name) && provider->version != GOMPI_TCP_VERSION) {
-		snprintf(why, GOMPI_FABRIC_TEXT,
+	if (is_builtin_tcp(provider->name) && provider->version != GOMPI_TCP_VERSION) {
+		snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
 			 "rank 0 uses version %u of gompirma's TCP protocol, this process version %u: install the same "
 			 "gompirma on all nodes",
 			 provider->version, GOMPI_TCP_VERSION);
 		return false;
 	}
-	if (!(is_own_tcp(provider->name) ? open_own(address, length, host, host_length, why)
-					 : open_provider(provider, address, length, why)))
+	if (!(is_builtin_tcp(provider->name) ? open_builtin(address, length, host, host_length, error_detail)
+					     : open_provider(provider, address, length, error_detail)))
 		return false;
-	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+	n->needs_local_mr = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
 	// The provider has a device if it requires registration of local memory, chooses the keys, or binds
 	// registrations to endpoints.
-	gompi_fabric_device = (n->info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_ENDPOINT)) != 0;
-	n->inject = n->info->tx_attr->inject_size;
-	n->most = n->info->ep_attr->max_msg_size;
+	gompi_fabric_has_rdma = (n->info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_ENDPOINT)) != 0;
+	n->inject_bytes = n->info->tx_attr->inject_size;
+	n->max_op_bytes = n->info->ep_attr->max_msg_size;
 	return true;
 }
 
 // Passes the addresses of all processes to gompirma's own provider.
-static bool begin_own(const struct gompi_net_job *job) {
-	static const struct gompi_tcp_events events = {
-		.lost = peer_lost, .unreachable = peer_unreachable, .call = gompi_call_for, .host = host_name};
+static bool begin_builtin(const struct gompi_net_job *job) {
+	static const struct gompi_tcp_events events = {.on_failed = on_peer_failed,
+						       .on_unreachable = on_peer_unreachable,
+						       .on_connect_back = gompi_connect_back_request,
+						       .host_name = host_name};
 	const struct gompi_tcp_job t = {.size = job->size,
 					.rank = job->rank,
 					.nodes = job->nodes,
 					.ports = job->addresses,
 					.hosts = job->hosts,
-					.host_at = job->host_at,
+					.host_offsets = job->host_offsets,
 					.node_of = job->node_of,
 					.secret = {job->secret[0], job->secret[1]},
-					.timeout = job->timeout,
+					.timeout_ns = job->timeout_ns,
 					.events = &events};
-	return job->address_bytes == GOMPI_TCP_PORT && gompi_tcp_begin(&t);
+	return job->address_bytes == GOMPI_TCP_PORT_BYTES && gompi_tcp_begin(&t);
 }
 
-bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT]) {
+bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	struct gompi_net *n = &gompi_net;
 	const size_t bytes = job->address_bytes * (size_t)job->size;
 	n->size = job->size;
 	memcpy(n->secret, job->secret, sizeof n->secret);
-	gompi_records_open();
+	gompi_records_reset();
 	gompi_net_progress_open();
-	bool fine = gompi_peers_open() && gompi_health_open(job->timeout);
-	if (n->own) {
-		fine = fine && begin_own(job);
-		gompi_call_open();
-	} else if (fine && (fine = (n->addresses = realloc(n->addresses, bytes)) != NULL)) {
+	bool ok = gompi_peers_open() && gompi_health_open(job->timeout_ns);
+	if (n->is_builtin) {
+		ok = ok && begin_builtin(job);
+		gompi_connect_back_open();
+	} else if (ok && (ok = (n->addresses = realloc(n->addresses, bytes)) != NULL)) {
 		n->address_bytes = job->address_bytes;
 		memcpy(n->addresses, job->addresses, bytes);
 	}
-	int rc = fine ? gompi_net_receive() : -FI_ENOMEM;
+	int rc = ok ? gompi_net_post_receives() : -FI_ENOMEM;
 	if (rc == 0)
-		rc = -gompi_bell_open();
+		rc = -gompi_net_doorbell_open();
 	if (rc != 0)
-		return open_failed("preparing the endpoint", n->info->fabric_attr->prov_name, rc, why);
-	gompi_net_serve_in_waits();
-	gompi_store_release(&gompi_fabric_open, true); // pairs with the acquire of gompi_fabric_is_open
+		return open_failed("preparing the endpoint", n->info->fabric_attr->prov_name, rc, error_detail);
+	gompi_net_poll_in_waits();
+	gompi_store_release(&gompi_fabric_open_flag, true); // pairs with the acquire of gompi_fabric_is_open
 	return true;
 }
 
 // Drops pending operations. A thread that still waits finds nothing to serve.
 void gompi_net_end(void) {
 	struct gompi_net *n = &gompi_net;
-	gompi_net_stop_serving();
-	gompi_net_take();
+	gompi_net_stop_polling();
+	gompi_net_lock();
 	n->fd = -1;
-	if (n->own) {
-		gompi_memory_end();
+	if (n->is_builtin) {
+		gompi_registrations_free();
 		gompi_tcp_end();
-		gompi_net_give();
+		gompi_net_unlock();
 		return;
 	}
 	const bool bound = (n->info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
 	if (bound)
-		gompi_memory_end();
+		gompi_registrations_free();
 	fi_close(&n->ep->fid);
 	fi_close(&n->av->fid);
 	if (!bound) // the endpoint is closed, so it no longer receives into the memory
-		gompi_memory_end();
+		gompi_registrations_free();
 	fi_close(&n->cq->fid);
 	fi_close(&n->domain->fid);
 	fi_close(&n->fabric->fid);
-	gompi_net_give();
+	gompi_net_unlock();
 }

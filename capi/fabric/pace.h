@@ -8,51 +8,54 @@
 #include <stdint.h>
 
 // The maximum suits 10 Gbit/s with a round-trip time of 6 ms.
-enum { GOMPI_PACE_LEAST = 1 << 20, GOMPI_PACE_MOST = 16 << 20 };
+enum { GOMPI_PACE_MIN_BYTES = 1 << 20, GOMPI_PACE_MAX_BYTES = 16 << 20 };
 
 struct gompi_pace {
-	uint64_t most; // limit, in bytes
-	int64_t back;  // shortest time (ns) of a part that was started with nothing in progress; 0 if unknown
-	int64_t since; // when come began to count; 0 if fewer bytes are in progress than the limit allows
-	uint64_t come; // bytes that have arrived since
+	uint64_t limit_bytes;      // maximum bytes in progress
+	int64_t min_rtt_ns;        // shortest time of a segment that was started with nothing in progress; 0 if unknown
+	int64_t measured_since_ns; // start of the measurement; 0 if fewer bytes are in progress than the limit allows
+	uint64_t measured_bytes;   // bytes completed since then
 };
 
 // Records that the limit is reached: starts a measurement if none is running.
-static inline void gompi_pace_full(struct gompi_pace *p, int64_t now) {
-	if (p->since != 0)
+static inline void gompi_pace_limit_reached(struct gompi_pace *p, int64_t now) {
+	if (p->measured_since_ns != 0)
 		return;
-	p->since = now;
-	p->come = 0;
+	p->measured_since_ns = now;
+	p->measured_bytes = 0;
 }
 
-// Returns true if gompi_pace_come must be called for a part. first: its start time if nothing was in progress then,
-// else 0.
-static inline bool gompi_pace_asks(const struct gompi_pace *p, int64_t first) { return first != 0 || p->since != 0; }
+// Returns true if gompi_pace_add_sample must be called for a segment. lone_start_ns: its start time if nothing was in
+// progress then, else 0.
+static inline bool gompi_pace_needs_sample(const struct gompi_pace *p, int64_t lone_start_ns) {
+	return lone_start_ns != 0 || p->measured_since_ns != 0;
+}
 
-// Records the completion of a part of `bytes` bytes. first: its start time if nothing was in progress then, else 0.
-// flying: bytes still in progress.
-static inline void gompi_pace_come(struct gompi_pace *p, uint64_t bytes, int64_t first, uint64_t flying, int64_t now) {
-	if (first != 0 && (p->back == 0 || now - first < p->back))
-		p->back = now - first;
-	if (p->since == 0)
+// Records the completion of a segment of `bytes` bytes. lone_start_ns: as above. inflight_bytes: bytes still in
+// progress.
+static inline void gompi_pace_add_sample(struct gompi_pace *p, uint64_t bytes, int64_t lone_start_ns,
+					 uint64_t inflight_bytes, int64_t now) {
+	if (lone_start_ns != 0 && (p->min_rtt_ns == 0 || now - lone_start_ns < p->min_rtt_ns))
+		p->min_rtt_ns = now - lone_start_ns;
+	if (p->measured_since_ns == 0)
 		return;
-	p->come += bytes;
-	if (flying < p->most / 2) {
-		p->since = 0; // no more transfers are waiting: the measurement is void
+	p->measured_bytes += bytes;
+	if (inflight_bytes < p->limit_bytes / 2) {
+		p->measured_since_ns = 0; // no more transfers are waiting: the measurement is void
 		return;
 	}
 	// all bytes that were in progress at the start of the measurement, and those started meanwhile
-	if (p->come < 2 * p->most)
+	if (p->measured_bytes < 2 * p->limit_bytes)
 		return;
-	const double rate = (double)p->come / (double)(now - p->since + 1);
-	const double most = 2 * rate * (double)p->back;
-	p->most = most > 2 * (double)p->most ? 2 * p->most : (uint64_t)most;
-	if (p->most < GOMPI_PACE_LEAST)
-		p->most = GOMPI_PACE_LEAST;
-	if (p->most > GOMPI_PACE_MOST)
-		p->most = GOMPI_PACE_MOST;
-	p->since = now;
-	p->come = 0;
+	const double rate = (double)p->measured_bytes / (double)(now - p->measured_since_ns + 1);
+	const double limit = 2 * rate * (double)p->min_rtt_ns;
+	p->limit_bytes = limit > 2 * (double)p->limit_bytes ? 2 * p->limit_bytes : (uint64_t)limit;
+	if (p->limit_bytes < GOMPI_PACE_MIN_BYTES)
+		p->limit_bytes = GOMPI_PACE_MIN_BYTES;
+	if (p->limit_bytes > GOMPI_PACE_MAX_BYTES)
+		p->limit_bytes = GOMPI_PACE_MAX_BYTES;
+	p->measured_since_ns = now;
+	p->measured_bytes = 0;
 }
 
 #endif

@@ -12,13 +12,13 @@
 
 enum {
 	// Frames per peer that are sent but not acknowledged (credits). The limit is lower while all peers together
-	// have at least GOMPI_FRAMES_MANY such frames: otherwise a process that sends much to many peers would need 6
-	// MiB for each of them.
-	GOMPI_WINDOW = 96,
-	GOMPI_WINDOW_CROWDED = 16,
-	GOMPI_FRAMES_MANY = 256,
+	// have at least GOMPI_CROWDED_FRAMES such frames: otherwise a process that sends much to many peers would need
+	// 6 MiB for each of them.
+	GOMPI_SEND_WINDOW = 96,
+	GOMPI_SEND_WINDOW_CROWDED = 16,
+	GOMPI_CROWDED_FRAMES = 256,
 	// received frames after which their credits are returned in a frame of their own if no other frame carries them
-	GOMPI_OWED = 8,
+	GOMPI_ACK_FRAMES = 8,
 };
 
 struct gompi_peer {
@@ -27,78 +27,80 @@ struct gompi_peer {
 	fi_addr_t address;
 
 	// Frames to the peer. Only the open frame accepts records; the others wait for credits or for the provider.
-	struct gompi_frame *open; // NULL if there is none
-	struct gompi_frame *first, *last;
-	bool hurry;                // send the open frame as soon as possible
-	uint32_t sent;             // number of frames with records
-	uint32_t credited;         // of these, acknowledged by the peer
-	gompi_a32 told;            // number of the peer's frames that this process has acknowledged
-	gompi_a32 taken;           // number of the peer's frames received; the serving thread writes it
-	uint32_t arrived;          // the serving thread's own copy of taken, incremented on delivery
-	struct gompi_frame *early; // frames that arrived out of order, sorted by number; serving thread only
+	struct gompi_frame *open_frame; // NULL if there is none
+	struct gompi_frame *queue_first, *queue_last;
+	bool flush_requested;             // send the open frame as soon as possible
+	uint32_t frames_sent;             // number of frames with records
+	uint32_t frames_acked;            // of these, acknowledged by the peer
+	gompi_a32 acks_sent;              // number of the peer's frames that this process has acknowledged
+	gompi_a32 frames_received;        // number of the peer's frames received; the serving thread writes it
+	uint32_t next_sequence;           // the serving thread's own copy of frames_received, incremented on delivery
+	struct gompi_frame *out_of_order; // frames that arrived out of order, sorted by number; serving thread only
 
-	gompi_a32 blocked;          // 1 if frames wait: only answers may still be queued
-	gompi_a32 no_room;          // bit mask of ports to call when there is room
-	struct gompi_waitword room; // threads that wait for room sleep here
-	size_t reserved;            // offset in the open frame of the record that is being written
+	gompi_a32 blocked;                  // 1 if frames wait: only answers may still be queued
+	gompi_a32 ports_waiting;            // bit mask of ports to call when there is room
+	struct gompi_waitword room_waiters; // threads that wait for room sleep here
+	size_t record_offset;               // offset in the open frame of the record that is being written
 
 	// Transfers with the peer.
-	struct gompi_transfer *waits, *waits_last; // queue of transfers that are not completely started
-	gompi_a64 flying;                          // bytes in progress
+	struct gompi_transfer *transfer_queue,
+		*transfer_queue_last; // queue of transfers that are not completely started
+	gompi_a64 inflight_bytes;     // of transfers in progress
 	struct gompi_pace pace;
 
 	// Links of two lists (records.c, peers.c), and 1 if the peer is on the list.
 	struct gompi_peer *next_pending, *next_retry;
-	gompi_a32 pending, again;
+	gompi_a32 on_pending_list, on_retry_list;
 
-	gompi_a32 gone;
-	gompi_a32 unreachable; // 1 if that is because it cannot be reached
-	gompi_a32 announced;   // 1 if its failure has been reported to all nodes
+	gompi_a32 has_failed;
+	gompi_a32 is_unreachable; // 1 if that is because it cannot be reached
+	gompi_a32 is_reported;    // 1 if its failure has been reported to all nodes
 
-	// Liveness (health.c). Only the progress thread uses these, except alive and out.
-	gompi_a32 alive;                       // 1 if a frame has arrived from it since the last check
-	gompi_a32 out;                         // frames to it that the provider has not completed
-	bool owes_answer;                      // it has asked, and the answer is not sent yet; under the lock
-	bool met;                              // a frame has arrived from it before
-	int asked;                             // questions without an answer
-	int64_t heard, watched, busy, refused; // times in ns; 0 if never
-	struct gompi_peer *next;               // in the list of all peers
+	// Liveness (health.c). Only the progress thread uses these, except activity_seen and sends_in_flight.
+	gompi_a32 activity_seen;   // 1 if a frame has arrived from it since the last check
+	gompi_a32 sends_in_flight; // frames to it that the provider has not completed
+	bool reply_pending;        // it has sent a question, and the answer is not sent yet; under the lock
+	bool was_connected;        // a frame has arrived from it before
+	int probes_unanswered;     // questions without an answer
+	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns; // times in ns; 0 if never
+	struct gompi_peer *next;                                                  // in the list of all peers
 };
 
 // Allocates the table of peers; replaces that of a previous network. Returns false if out of memory.
 bool gompi_peers_open(void);
 // Empties the list of peers with queued records.
-void gompi_records_open(void);
+void gompi_records_reset(void);
 
 // Returns the peer with this rank; creates it at first use. Returns NULL on error, and sets *class.
-struct gompi_peer *gompi_peer_of(int rank, int *class);
+struct gompi_peer *gompi_peer_get(int rank, int *class);
 // Returns the peer with this rank, or NULL if it has not been created.
 extern struct gompi_peer *_Atomic *gompi_peers; // by rank
-static inline struct gompi_peer *gompi_peer_known(int rank) {
-	// pairs with the release in gompi_peer_of
+static inline struct gompi_peer *gompi_peer_find(int rank) {
+	// pairs with the release in gompi_peer_get
 	return (uint32_t)rank < (uint32_t)gompi_net.size ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
 }
 
 // Frames that are sent but not acknowledged, over all peers.
-extern gompi_a32 gompi_frames_under_way;
+extern gompi_a32 gompi_frames_in_flight;
 
 // Sends the frames of p that can be sent now. The caller holds p's lock.
 void gompi_peer_send(struct gompi_peer *p);
 // Opens a new frame. The caller holds p's lock. Returns 0; MPI_ERR_PENDING if there is no room now; MPI_ERR_NO_MEM.
 int gompi_peer_open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait);
 
-// Processes an acknowledgement: the peer has received `taken` of this process's frames.
-void gompi_peer_credit(struct gompi_peer *p, uint32_t taken);
-// Acknowledges the peer's frames if the peer has asked, or if at least GOMPI_OWED frames are not acknowledged.
-void gompi_peer_tell(struct gompi_peer *p, bool asked);
+// Processes an acknowledgement: the peer has received `received` of this process's frames.
+void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received);
+// Acknowledges the peer's frames if is_probe (the peer has asked), or if at least GOMPI_ACK_FRAMES frames are not
+// acknowledged.
+void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe);
 
 // Sends the peer a question that its progress thread answers.
-enum gompi_asked {
-	GOMPI_ASKED,
-	GOMPI_BUSY,    // not sent: the provider still works on what has been sent before
-	GOMPI_REFUSED, // the provider has no connection
+enum gompi_probe_result {
+	GOMPI_PROBE_SENT,
+	GOMPI_PROBE_BUSY,    // not sent: the provider still works on what has been sent before
+	GOMPI_PROBE_REFUSED, // the provider has no connection
 };
-enum gompi_asked gompi_peer_ask(struct gompi_peer *p);
+enum gompi_probe_result gompi_peer_probe(struct gompi_peer *p);
 // gompi_peer_busy returns true if frames or transfers of p are not completed or acknowledged; gompi_peers_busy returns
 // true if there is such a peer.
 bool gompi_peer_busy(struct gompi_peer *p);
@@ -106,30 +108,30 @@ bool gompi_peers_busy(void);
 // Returns the first peer of the list of all peers.
 struct gompi_peer *gompi_peers_first(void);
 
-// Makes the serving thread try again for p soon, because the provider could not accept an operation.
-void gompi_peer_retry(struct gompi_peer *p);
+// Puts p on the retry list, because the provider could not accept an operation. The serving thread retries soon.
+void gompi_peer_schedule_retry(struct gompi_peer *p);
 // Returns true if peers are on the retry list.
 bool gompi_peers_have_retries(void);
 // Empties the retry list and returns its former contents; NULL if it is empty.
-struct gompi_peer *gompi_peers_take_retries(void);
+struct gompi_peer *gompi_peers_dequeue_retries(void);
 // 1 if the failure of a peer has not been reported to the other nodes yet.
-extern gompi_a32 gompi_peers_news;
+extern gompi_a32 gompi_peers_unreported;
 // Returns true if a peer is on the retry list, or has queued records.
-bool gompi_peers_wait(void);
-// Tries again for all peers on the retry list. Returns true if one of them is not put on the list again.
+bool gompi_peers_have_work(void);
+// Retries the operations of all peers on the retry list. Returns true if one of them is not put on the list again.
 bool gompi_peers_retry(void);
 
 // Starts the transfers of p that can be started. The caller holds p's lock.
 void gompi_transfers_start(struct gompi_peer *p);
-// Completes a part of a transfer, with 0 or an error of libfabric. Called by the serving thread.
-void gompi_part_done(struct gompi_op *op, int error);
-// gompi_transfers_end calls done of all transfers whose parts have completed; called by the serving thread. Returns
-// true if there was one. gompi_transfers_ended returns true if there is one.
-bool gompi_transfers_end(void);
-bool gompi_transfers_ended(void);
+// Completes a segment of a transfer, with 0 or an error of libfabric. Called by the serving thread.
+void gompi_segment_done(struct gompi_net_op *op, int error);
+// gompi_transfers_call_done calls done of all transfers whose segments have completed; called by the serving thread.
+// Returns true if there was one. gompi_transfers_have_done returns true if there is one.
+bool gompi_transfers_call_done(void);
+bool gompi_transfers_have_done(void);
 
-// Marks p as failed because its connection has ended.
-void gompi_peer_is_gone(struct gompi_peer *p);
+// Sets has_failed of p, because its connection has ended.
+void gompi_peer_mark_failed(struct gompi_peer *p);
 
 #pragma GCC visibility pop
 #endif

@@ -7,20 +7,20 @@
 #pragma GCC visibility push(hidden)
 
 // Makes progress like gompi_fabric_progress, but sends no queued records; for the progress thread.
-bool gompi_net_serve(void);
+bool gompi_net_poll(void);
 
 // Returns true if nothing has arrived and gompi_net.fd will become readable when something does (fi_trywait). Without a
 // descriptor it always returns true.
 bool gompi_net_may_sleep(void);
 
 // Posts the receive buffers. Returns 0, or an error of libfabric.
-int gompi_net_receive(void);
+int gompi_net_post_receives(void);
 
 // Closes the network to all threads, and waits until no thread serves it.
-void gompi_net_stop_serving(void);
+void gompi_net_stop_polling(void);
 
 // Makes every wait of the process serve the network.
-void gompi_net_serve_in_waits(void);
+void gompi_net_poll_in_waits(void);
 
 #pragma GCC visibility pop
 #endif

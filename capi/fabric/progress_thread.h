@@ -1,9 +1,9 @@
 // The progress thread of the network: it makes progress while no other thread of the process does.
 //
 // It is either armed or makes rounds. If armed, it sleeps until something arrives. While application threads
-// communicate, waking it would only take the core from them. So it then sleeps for one round at a time; at the end of a
-// round it sends queued records, and handles arrivals if no other thread does. After a round without any activity it is
-// armed again.
+// communicate, waking it would only occupy their core. So it then sleeps for one round at a time; at the end of a round
+// it sends queued records, and handles arrivals if no other thread does. After a round without any activity it is armed
+// again.
 #ifndef GOMPI_FABRIC_PROGRESS_THREAD_H
 #define GOMPI_FABRIC_PROGRESS_THREAD_H
 

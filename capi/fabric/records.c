@@ -3,22 +3,22 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "base/call.h"
-#include "base/must_have.h"
+#include "base/call_name.h"
+#include "base/alloc_or_abort.h"
 #include "base/wait.h"
-#include "fabric/bell.h"
+#include "fabric/doorbell.h"
 #include "fabric/peer.h"
 
 // Returns true if a wait for room has ended.
 static bool has_room(void *arg) {
 	struct gompi_peer *p = arg;
-	return gompi_load_total(&p->blocked) == 0 || gompi_load(&p->gone) != 0;
+	return gompi_load_seq_cst(&p->blocked) == 0 || gompi_load(&p->has_failed) != 0;
 }
 
 static int wait_for_room(struct gompi_peer *p) {
 	const char *call = gompi_current_call();
-	const struct gompi_waiting what = {.call = call != NULL ? call : "", .peer = p->rank, .object = 0};
-	return gompi_await(&p->room, has_room, p, &what);
+	const struct gompi_wait_desc what = {.call = call != NULL ? call : "", .peer = p->rank, .object = 0};
+	return gompi_await(&p->room_waiters, has_room, p, &what);
 }
 
 static inline size_t record_bytes(size_t length) { return sizeof(struct gompi_record_head) + GOMPI_ALIGN8(length); }
@@ -26,14 +26,15 @@ static inline size_t record_bytes(size_t length) { return sizeof(struct gompi_re
 // Returns true if the open frame cannot hold `need` more bytes, or the peer has failed. The caller holds the peer's
 // lock.
 static inline bool lacks_room(struct gompi_peer *p, size_t need) {
-	return p->open == NULL || p->open->used + need > GOMPI_FRAME_BYTES || gompi_load(&p->gone) != 0;
+	return p->open_frame == NULL || p->open_frame->used_bytes + need > GOMPI_FRAME_BYTES ||
+	       gompi_load(&p->has_failed) != 0;
 }
 
 // Begins a record in the open frame, which has room for it. Returns where its data goes.
 static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, size_t length) {
-	struct gompi_frame *f = p->open;
-	p->reserved = f->used;
-	char *record = f->bytes + f->used;
+	struct gompi_frame *f = p->open_frame;
+	p->record_offset = f->used_bytes;
+	char *record = f->bytes + f->used_bytes;
 	if (length % 8 != 0)
 		// clears the padding: no old data of the buffer is sent
 		memset(record + record_bytes(length) - 8, 0, 8);
@@ -42,54 +43,54 @@ static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, siz
 }
 
 // Reserves a record in the general case: creates the peer, opens a frame, or waits for room.
-static char *reserve_closer(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
-	struct gompi_peer *p = gompi_peer_of(peer, class);
+static char *reserve_or_wait(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+	struct gompi_peer *p = gompi_peer_get(peer, class);
 	if (p == NULL)
 		return NULL;
-	gompi_mutex_take(&p->lock);
+	gompi_mutex_lock(&p->lock);
 	while (lacks_room(p, record_bytes(length))) {
 		int rc = MPI_ERR_PROC_ABORTED;
-		if (gompi_load(&p->gone) == 0)
+		if (gompi_load(&p->has_failed) == 0)
 			rc = gompi_peer_open_frame(p, wait);
 		if (rc == MPI_SUCCESS)
 			continue;
 		if (rc == MPI_ERR_PENDING && wait == FABRIC_TRY)
-			gompi_or_total(&p->no_room, 1u << port);
-		gompi_mutex_give(&p->lock);
+			gompi_or_seq_cst(&p->ports_waiting, 1u << port);
+		gompi_mutex_unlock(&p->lock);
 		if (rc == MPI_ERR_PENDING && wait == FABRIC_WAIT)
 			rc = wait_for_room(p);
 		if (rc != MPI_SUCCESS) {
 			*class = rc;
 			return NULL;
 		}
-		gompi_mutex_take(&p->lock);
+		gompi_mutex_lock(&p->lock);
 	}
 	return begin_record(p, port, length);
 }
 
 // Retries an answer when out of memory, which may be temporary in the provider. The peer would wait forever for an
 // omitted answer. If memory is still lacking after TRIES attempts, the process cannot continue and ends.
-static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port port, size_t length,
-						    enum gompi_fabric_wait wait, int *class) {
+static __attribute__((noinline)) char *reserve_with_retries(int peer, enum gompi_port port, size_t length,
+							    enum gompi_fabric_wait wait, int *class) {
 	enum { TRIES = 1000 };
 	for (int i = 0;; i++) {
-		char *at = reserve_closer(peer, port, length, wait, class);
+		char *at = reserve_or_wait(peer, port, length, wait, class);
 		if (__builtin_expect(at != NULL || wait != FABRIC_ANSWER || *class != MPI_ERR_NO_MEM, 1))
 			return at;
 		if (i == TRIES)
-			gompi_no_memory(sizeof(struct gompi_frame));
+			gompi_abort_out_of_memory(sizeof(struct gompi_frame));
 		sched_yield();
 	}
 }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
-	struct gompi_peer *p = gompi_peer_known(peer);
-	if (__builtin_expect(p == NULL || !gompi_mutex_try(&p->lock), 0))
-		return reserve_slow(peer, port, length, wait, class);
+	struct gompi_peer *p = gompi_peer_find(peer);
+	if (__builtin_expect(p == NULL || !gompi_mutex_trylock(&p->lock), 0))
+		return reserve_with_retries(peer, port, length, wait, class);
 	if (__builtin_expect(!lacks_room(p, record_bytes(length)), 1))
 		return begin_record(p, port, length);
-	gompi_mutex_give(&p->lock);
-	return reserve_slow(peer, port, length, wait, class);
+	gompi_mutex_unlock(&p->lock);
+	return reserve_with_retries(peer, port, length, wait, class);
 }
 
 // --- Sending
@@ -97,73 +98,72 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 // Peers with queued records. Removal always takes the whole list.
 static struct gompi_peer *_Atomic pending_list;
 
-void gompi_records_open(void) { gompi_store(&pending_list, NULL); }
+void gompi_records_reset(void) { gompi_store(&pending_list, NULL); }
 
-// Puts p on the list of peers with queued records. The caller holds p's lock, or acquires it before it looks for the
-// work for which p is put on the list.
-static void put_on_pending(struct gompi_peer *p) {
-	if (gompi_load_acquire(&p->pending) != 0) // pairs with the store of 0 in gompi_fabric_push
+// Puts p on the list of peers with queued records. The caller holds p's lock.
+static void enqueue_pending(struct gompi_peer *p) {
+	if (gompi_load_acquire(&p->on_pending_list) != 0) // pairs with the store of 0 in gompi_fabric_flush
 		return;
-	gompi_store(&p->pending, 1);
+	gompi_store(&p->on_pending_list, 1);
 	struct gompi_peer *first = gompi_load(&pending_list);
 	do
 		p->next_pending = first;
-	while (!gompi_change_total(&pending_list, &first, p));
-	gompi_bell_stir();
+	while (!gompi_cas_weak_seq_cst(&pending_list, &first, p));
+	gompi_net_wake_if_armed();
 }
 
-bool gompi_peers_wait(void) { return gompi_load_total(&pending_list) != NULL || gompi_peers_have_retries(); }
+bool gompi_peers_have_work(void) { return gompi_load_seq_cst(&pending_list) != NULL || gompi_peers_have_retries(); }
 
-// 1 if records that are committed with FABRIC_DONE wait to be sent.
-static gompi_a32 answers_lie;
+// 1 if records that are committed with FABRIC_AFTER_BATCH wait to be sent.
+static gompi_a32 batch_records_queued;
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
-	struct gompi_peer *p = gompi_peer_known(peer);
-	struct gompi_frame *f = p->open;
-	struct gompi_record_head *r = (struct gompi_record_head *)(void *)(f->bytes + p->reserved);
+	struct gompi_peer *p = gompi_peer_find(peer);
+	struct gompi_frame *f = p->open_frame;
+	struct gompi_record_head *r = (struct gompi_record_head *)(void *)(f->bytes + p->record_offset);
 	r->length = (uint32_t)length;
-	f->used = (uint32_t)(p->reserved + sizeof *r + GOMPI_ALIGN8(length));
+	f->used_bytes = (uint32_t)(p->record_offset + sizeof *r + GOMPI_ALIGN8(length));
 	if (urgency == FABRIC_NOW) {
-		p->hurry = true;
+		p->flush_requested = true;
 		gompi_peer_send(p);
 	} else {
-		put_on_pending(p);
-		if (urgency == FABRIC_DONE)
-			gompi_store(&answers_lie, 1);
+		enqueue_pending(p);
+		if (urgency == FABRIC_AFTER_BATCH)
+			gompi_store(&batch_records_queued, 1);
 	}
-	gompi_mutex_give(&p->lock);
+	gompi_mutex_unlock(&p->lock);
 }
 
-void gompi_fabric_push_done(void) {
-	if (gompi_load(&answers_lie) == 0)
+void gompi_fabric_flush_batch(void) {
+	if (gompi_load(&batch_records_queued) == 0)
 		return;
-	gompi_store_total(&answers_lie, 0);
-	gompi_fabric_push(-1);
+	gompi_store_seq_cst(&batch_records_queued, 0);
+	gompi_fabric_flush(-1);
 }
 
-static void push_peer(struct gompi_peer *p) {
-	gompi_mutex_take(&p->lock);
-	p->hurry = true;
+static void flush_peer(struct gompi_peer *p) {
+	gompi_mutex_lock(&p->lock);
+	p->flush_requested = true;
 	gompi_peer_send(p);
-	gompi_mutex_give(&p->lock);
+	gompi_mutex_unlock(&p->lock);
 }
 
-void gompi_fabric_push(int peer) {
+void gompi_fabric_flush(int peer) {
 	if (peer >= 0) {
-		struct gompi_peer *p = gompi_peer_known(peer);
+		struct gompi_peer *p = gompi_peer_find(peer);
 		if (p != NULL)
-			push_peer(p);
+			flush_peer(p);
 		return;
 	}
 	if (gompi_load(&pending_list) == NULL)
 		return;
-	struct gompi_peer *p = gompi_swap_total(&pending_list, NULL);
+	struct gompi_peer *p = gompi_swap_seq_cst(&pending_list, NULL);
 	while (p != NULL) {
 		struct gompi_peer *next = p->next_pending;
-		// before push_peer takes the lock: a record that is committed later puts p on the list again
-		// (put_on_pending)
-		gompi_store_total(&p->pending, 0);
-		push_peer(p);
+		// before flush_peer takes the lock: a record that is committed later puts p on the list again
+		// (enqueue_pending)
+		gompi_store_seq_cst(&p->on_pending_list, 0);
+		flush_peer(p);
 		p = next;
 	}
 }

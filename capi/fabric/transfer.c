@@ -5,92 +5,93 @@
 
 #include "base/abi.h"
 #include "base/clock.h"
-#include "fabric/bell.h"
-#include "fabric/load.h"
+#include "fabric/doorbell.h"
+#include "fabric/libfabric.h"
 #include "fabric/peer.h"
 
-// Maximum bytes of one provider operation, with and without a device. DEVICE_FLYING limits the bytes in progress per
-// peer with a device, so that a heartbeat waits behind no more than that.
-enum { DEVICE_PIECE = 2 << 20, DEVICE_FLYING = 4 << 20, PIECE = 256 << 10 };
+// Maximum bytes of one provider operation, with and without a device. DEVICE_INFLIGHT_BYTES limits the bytes in
+// progress per peer with a device, so that a heartbeat waits behind no more than that.
+enum { DEVICE_SEGMENT_BYTES = 2 << 20, DEVICE_INFLIGHT_BYTES = 4 << 20, SEGMENT_BYTES = 256 << 10 };
 
-// Layout of gompi_transfer.rest.
+// Layout of gompi_transfer.internal.
 struct transfer_state {
-	struct gompi_transfer *next; // in the list of the peer, or of ended transfers
-	uint64_t started;            // bytes passed to the provider
-	struct gompi_local *local;   // registration of the local memory; NULL if none is needed
-	int32_t parts;               // number in progress
+	struct gompi_transfer *next;  // in the peer's transfer_queue, or in done_list
+	uint64_t started_bytes;       // bytes passed to the provider
+	struct gompi_local_mr *local; // registration of the local memory; NULL if none is needed
+	int32_t segments;             // number in progress
 	int32_t class;
-	bool listed; // in the list of the peer: not completely started
+	bool is_queued; // in the peer's transfer_queue: not completely started
 };
-_Static_assert(sizeof(struct transfer_state) <= sizeof((struct gompi_transfer *)0)->rest, "rest of a transfer");
+_Static_assert(sizeof(struct transfer_state) <= sizeof((struct gompi_transfer *)0)->internal,
+	       "the state does not fit into a transfer");
 
 static inline struct transfer_state *state_of(struct gompi_transfer *t) {
-	return (struct transfer_state *)(void *)t->rest;
+	return (struct transfer_state *)(void *)t->internal;
 }
 
-// A part of a transfer, in progress.
-struct gompi_part_op {
-	struct gompi_op op;
+// A segment of a transfer, in progress.
+struct segment_op {
+	struct gompi_net_op op;
 	struct gompi_transfer *transfer;
 	struct gompi_peer *peer;
 	uint64_t bytes;
-	int64_t first; // start time if nothing was in progress then; else 0
-	struct gompi_part_op *next;
+	int64_t lone_start_ns; // start time if nothing was in progress then; else 0
+	struct segment_op *next;
 };
 
 static struct {
 	struct gompi_mutex lock;
-	struct gompi_part_op *free;
-} parts;
+	struct segment_op *free;
+} segment_pool;
 
-static struct gompi_part_op *get_part(void) {
-	gompi_mutex_take(&parts.lock);
-	struct gompi_part_op *o = parts.free;
+static struct segment_op *segment_alloc(void) {
+	gompi_mutex_lock(&segment_pool.lock);
+	struct segment_op *o = segment_pool.free;
 	if (o != NULL)
-		parts.free = o->next;
-	gompi_mutex_give(&parts.lock);
+		segment_pool.free = o->next;
+	gompi_mutex_unlock(&segment_pool.lock);
 	return o != NULL ? o : malloc(sizeof *o);
 }
 
-static void put_part(struct gompi_part_op *o) {
-	gompi_mutex_take(&parts.lock);
-	o->next = parts.free;
-	parts.free = o;
-	gompi_mutex_give(&parts.lock);
+static void segment_free(struct segment_op *o) {
+	gompi_mutex_lock(&segment_pool.lock);
+	o->next = segment_pool.free;
+	segment_pool.free = o;
+	gompi_mutex_unlock(&segment_pool.lock);
 }
 
 // --- Transfers that have ended without the provider: the serving thread calls their done
 
-static struct gompi_transfer *_Atomic ended;
+static struct gompi_transfer *_Atomic done_list;
 
-static void put_ended(struct gompi_transfer *t) {
-	struct gompi_transfer *first = gompi_load(&ended);
+static void enqueue_done(struct gompi_transfer *t) {
+	struct gompi_transfer *first = gompi_load(&done_list);
 	do
 		state_of(t)->next = first;
-	while (!gompi_change_total(&ended, &first, t));
-	gompi_bell_stir();
+	while (!gompi_cas_weak_seq_cst(&done_list, &first, t));
+	gompi_net_wake_if_armed();
 }
 
-static void end_transfer(struct gompi_transfer *t) {
+static void complete_transfer(struct gompi_transfer *t) {
 	struct transfer_state *s = state_of(t);
 	if (s->local != NULL) {
-		gompi_net_take();
-		gompi_local_unregister(s->local);
-		gompi_net_give();
+		gompi_net_lock();
+		gompi_local_mr_unregister(s->local);
+		gompi_net_unlock();
 	}
 	gompi_add(&gompi_net_counts.transfers, 1);
 	t->done(t, s->class);
 }
 
-bool gompi_transfers_ended(void) { return gompi_load_total(&ended) != NULL; }
+bool gompi_transfers_have_done(void) { return gompi_load_seq_cst(&done_list) != NULL; }
 
-bool gompi_transfers_end(void) {
-	if (gompi_load(&ended) == NULL)
+bool gompi_transfers_call_done(void) {
+	if (gompi_load(&done_list) == NULL)
 		return false;
-	struct gompi_transfer *t = gompi_swap_total(&ended, NULL);
+	struct gompi_transfer *t = gompi_swap_seq_cst(&done_list, NULL);
 	while (t != NULL) {
 		struct gompi_transfer *next = state_of(t)->next;
-		end_transfer(t);
+		complete_transfer(t);
 		t = next;
 	}
 	return true;
@@ -99,39 +100,39 @@ bool gompi_transfers_end(void) {
 // --- Starting transfers
 
 static void append_transfer(struct gompi_peer *p, struct gompi_transfer *t) {
-	state_of(t)->listed = true;
-	if (p->waits == NULL)
-		p->waits = t;
+	state_of(t)->is_queued = true;
+	if (p->transfer_queue == NULL)
+		p->transfer_queue = t;
 	else
-		state_of(p->waits_last)->next = t;
-	p->waits_last = t;
+		state_of(p->transfer_queue_last)->next = t;
+	p->transfer_queue_last = t;
 }
 
-// Removes the first transfer from the list of the peer.
-static void drop_transfer(struct gompi_peer *p) {
-	struct gompi_transfer *t = p->waits;
-	p->waits = state_of(t)->next;
+// Removes the first transfer from p's transfer_queue.
+static void dequeue_transfer(struct gompi_peer *p) {
+	struct gompi_transfer *t = p->transfer_queue;
+	p->transfer_queue = state_of(t)->next;
 	state_of(t)->next = NULL;
-	state_of(t)->listed = false;
+	state_of(t)->is_queued = false;
 }
 
 // Passes the next `bytes` bytes of t to the provider. Returns 0, or an error of libfabric.
-static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t bytes) {
+static int start_segment(struct gompi_peer *p, struct gompi_transfer *t, uint64_t bytes) {
 	struct transfer_state *s = state_of(t);
-	struct gompi_part_op *o = get_part();
+	struct segment_op *o = segment_alloc();
 	if (o == NULL)
 		return -FI_ENOMEM;
-	*o = (struct gompi_part_op){.op.kind = GOMPI_OP_PART, .transfer = t, .peer = p, .bytes = bytes};
-	if (gompi_load(&p->flying) == 0)
-		o->first = gompi_now_ns();
-	gompi_net_take();
+	*o = (struct segment_op){.op.kind = GOMPI_NET_OP_SEGMENT, .transfer = t, .peer = p, .bytes = bytes};
+	if (gompi_load(&p->inflight_bytes) == 0)
+		o->lone_start_ns = gompi_now_ns();
+	gompi_net_lock();
 	ssize_t rc = 0;
-	if (gompi_net.local_keys && s->local == NULL)
-		rc = gompi_local_register(t->local, t->bytes, t->write ? FI_WRITE : FI_READ, &s->local);
+	if (gompi_net.needs_local_mr && s->local == NULL)
+		rc = gompi_local_mr_register(t->local, t->bytes, t->is_write ? FI_WRITE : FI_READ, &s->local);
 	if (rc == 0) {
-		struct iovec from = {t->local + s->started, bytes};
-		struct fi_rma_iov to = {t->region.address + t->offset + s->started, bytes, t->region.key};
-		void *descriptor = gompi_local_descriptor(s->local);
+		struct iovec from = {t->local + s->started_bytes, bytes};
+		struct fi_rma_iov to = {t->region.address + t->offset + s->started_bytes, bytes, t->region.key};
+		void *descriptor = gompi_local_mr_descriptor(s->local);
 		struct fi_msg_rma m = {.msg_iov = &from,
 				       .desc = &descriptor,
 				       .iov_count = 1,
@@ -139,21 +140,21 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 				       .rma_iov = &to,
 				       .rma_iov_count = 1,
 				       .context = &o->op.context};
-		rc = t->write ? fi_writemsg(gompi_net.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
-			      : fi_readmsg(gompi_net.ep, &m, FI_COMPLETION);
+		rc = t->is_write ? fi_writemsg(gompi_net.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
+				 : fi_readmsg(gompi_net.ep, &m, FI_COMPLETION);
 	}
-	gompi_net_give();
+	gompi_net_unlock();
 	if (rc != 0) {
-		put_part(o);
+		segment_free(o);
 		return (int)rc;
 	}
-	s->parts++;
-	s->started += bytes;
-	gompi_store(&p->flying, gompi_load(&p->flying) + bytes);
+	s->segments++;
+	s->started_bytes += bytes;
+	gompi_store(&p->inflight_bytes, gompi_load(&p->inflight_bytes) + bytes);
 	return 0;
 }
 
-// Returns the MPI error class for an error of libfabric. Errors that a provider reports for an ended peer give
+// Returns the MPI error class for an error of libfabric. Errors that a provider reports if the peer has ended give
 // MPI_ERR_PROC_ABORTED.
 static int transfer_class(int error) {
 	switch (error) {
@@ -176,90 +177,94 @@ static int transfer_class(int error) {
 
 // --- Limits of bytes in progress
 
-static uint64_t most_flying(const struct gompi_peer *p) { return gompi_fabric_device ? DEVICE_FLYING : p->pace.most; }
+static uint64_t max_inflight_bytes(const struct gompi_peer *p) {
+	return gompi_fabric_has_rdma ? DEVICE_INFLIGHT_BYTES : p->pace.limit_bytes;
+}
 
-static uint64_t piece_of(uint64_t bytes) {
-	uint64_t most = gompi_fabric_device ? DEVICE_PIECE : PIECE;
-	most = gompi_net.most < most ? gompi_net.most : most;
-	return bytes < most ? bytes : most;
+static uint64_t next_segment_bytes(uint64_t bytes) {
+	uint64_t max_bytes = gompi_fabric_has_rdma ? DEVICE_SEGMENT_BYTES : SEGMENT_BYTES;
+	max_bytes = gompi_net.max_op_bytes < max_bytes ? gompi_net.max_op_bytes : max_bytes;
+	return bytes < max_bytes ? bytes : max_bytes;
 }
 
 void gompi_transfers_start(struct gompi_peer *p) {
 	struct gompi_transfer *t;
-	while ((t = p->waits) != NULL) {
+	while ((t = p->transfer_queue) != NULL) {
 		struct transfer_state *s = state_of(t);
-		if (s->class == MPI_SUCCESS && gompi_load(&p->gone) != 0)
+		if (s->class == MPI_SUCCESS && gompi_load(&p->has_failed) != 0)
 			s->class = MPI_ERR_PROC_ABORTED;
-		if (s->class == MPI_SUCCESS && s->started < t->bytes) {
-			if (gompi_load(&p->flying) >= most_flying(p)) {
-				gompi_pace_full(&p->pace, gompi_now_ns());
+		if (s->class == MPI_SUCCESS && s->started_bytes < t->bytes) {
+			if (gompi_load(&p->inflight_bytes) >= max_inflight_bytes(p)) {
+				gompi_pace_limit_reached(&p->pace, gompi_now_ns());
 				return;
 			}
-			int rc = start_part(p, t, piece_of(t->bytes - s->started));
-			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && gompi_load(&p->flying) > 0)) {
-				gompi_peer_retry(p);
+			int rc = start_segment(p, t, next_segment_bytes(t->bytes - s->started_bytes));
+			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && gompi_load(&p->inflight_bytes) > 0)) {
+				gompi_peer_schedule_retry(p);
 				return;
 			}
-			if (rc == 0 && s->started < t->bytes)
+			if (rc == 0 && s->started_bytes < t->bytes)
 				continue;
 			if (rc != 0)
 				s->class = transfer_class(-rc);
 			if (s->class == MPI_ERR_PROC_ABORTED)
-				gompi_peer_is_gone(p);
+				gompi_peer_mark_failed(p);
 		}
-		drop_transfer(p);
-		if (s->parts == 0)
-			put_ended(t);
+		dequeue_transfer(p);
+		if (s->segments == 0)
+			enqueue_done(t);
 	}
 }
 
-bool gompi_fabric_device;
+bool gompi_fabric_has_rdma;
 
 // Minimum size for which a transfer is used instead of records, with and without a device. If processors move the data,
 // a transfer saves the copies into and out of frames.
-enum { DEVICE_FROM = 8 << 10, CALLS_FROM = 24 << 10 };
+enum { DEVICE_MIN_BYTES = 8 << 10, CPU_MIN_BYTES = 24 << 10 };
 
-bool gompi_transfer_pays(uint64_t bytes) { return bytes >= (gompi_fabric_device ? DEVICE_FROM : CALLS_FROM); }
+bool gompi_fabric_use_rdma(uint64_t bytes) {
+	return bytes >= (gompi_fabric_has_rdma ? DEVICE_MIN_BYTES : CPU_MIN_BYTES);
+}
 
 void gompi_fabric_transfer(struct gompi_transfer *t) {
 	struct transfer_state *s = state_of(t);
 	*s = (struct transfer_state){0};
-	struct gompi_peer *p = gompi_peer_of(t->peer, &s->class);
+	struct gompi_peer *p = gompi_peer_get(t->peer, &s->class);
 	if (p == NULL) {
-		put_ended(t);
+		enqueue_done(t);
 		return;
 	}
 	s->class = MPI_SUCCESS;
-	gompi_mutex_take(&p->lock);
+	gompi_mutex_lock(&p->lock);
 	append_transfer(p, t);
 	gompi_transfers_start(p);
-	gompi_mutex_give(&p->lock);
+	gompi_mutex_unlock(&p->lock);
 }
 
-void gompi_part_done(struct gompi_op *op, int error) {
-	struct gompi_part_op *o = (struct gompi_part_op *)op;
+void gompi_segment_done(struct gompi_net_op *op, int error) {
+	struct segment_op *o = (struct segment_op *)op;
 	struct gompi_transfer *t = o->transfer;
 	struct gompi_peer *p = o->peer;
 	struct transfer_state *s = state_of(t);
-	gompi_mutex_take(&p->lock);
-	const uint64_t flying = gompi_load(&p->flying) - o->bytes;
-	gompi_store(&p->flying, flying);
-	if (error == 0 && gompi_pace_asks(&p->pace, o->first))
-		gompi_pace_come(&p->pace, o->bytes, o->first, flying, gompi_now_ns());
-	s->parts--;
+	gompi_mutex_lock(&p->lock);
+	const uint64_t inflight_bytes = gompi_load(&p->inflight_bytes) - o->bytes;
+	gompi_store(&p->inflight_bytes, inflight_bytes);
+	if (error == 0 && gompi_pace_needs_sample(&p->pace, o->lone_start_ns))
+		gompi_pace_add_sample(&p->pace, o->bytes, o->lone_start_ns, inflight_bytes, gompi_now_ns());
+	s->segments--;
 	if (error == 0)
-		gompi_store(&p->alive, 1);
+		gompi_store(&p->activity_seen, 1);
 	else if (s->class == MPI_SUCCESS)
 		s->class = transfer_class(error);
 	if (s->class == MPI_ERR_PROC_ABORTED)
-		gompi_peer_is_gone(p);
-	// A transfer that is still in the list of the peer ends in gompi_transfers_start, which starts no more of a
-	// failed one.
-	bool over = s->parts == 0 && !s->listed;
-	if (p->waits != NULL)
+		gompi_peer_mark_failed(p);
+	// A transfer that is still in transfer_queue ends in gompi_transfers_start, which starts no more segments of a
+	// failed transfer.
+	bool is_complete = s->segments == 0 && !s->is_queued;
+	if (p->transfer_queue != NULL)
 		gompi_transfers_start(p);
-	gompi_mutex_give(&p->lock);
-	put_part(o);
-	if (over)
-		end_transfer(t);
+	gompi_mutex_unlock(&p->lock);
+	segment_free(o);
+	if (is_complete)
+		complete_transfer(t);
 }

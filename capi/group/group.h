@@ -5,7 +5,7 @@
 #define GOMPI_GROUP_H
 
 #include "base/abi.h"
-#include "base/objects.h"
+#include "base/object_pool.h"
 #include "base/ranks.h"
 
 enum { GOMPI_RANK_UNKNOWN = INT32_MIN };
@@ -15,14 +15,14 @@ struct gompi_group {
 	struct gompi_ranks ranks;
 	gompi_ai32 rank;  // rank of this process; MPI_UNDEFINED if it is not a member, GOMPI_RANK_UNKNOWN until first
 			  // asked
-	uintptr_t handle; // valid while holders > 0
-	uint64_t holders; // number of MPI_Group_free calls still due
-	bool owned;       // true while a communicator or window refers to the group
+	uintptr_t handle; // valid while pending_frees > 0
+	uint64_t pending_frees; // number of MPI_Group_free calls still due
+	bool has_owner;         // true while a communicator or window refers to the group
 };
 
 #pragma GCC visibility push(hidden)
 
-extern struct gompi_objects gompi_groups;
+extern struct gompi_object_pool gompi_groups;
 extern struct gompi_group gompi_group_empty;
 // Incremented when a handle becomes invalid. Caches keyed by handle compare it and look the handle up again.
 extern gompi_a64 gompi_groups_version;
@@ -36,17 +36,17 @@ static inline const struct gompi_group *gompi_group_get(MPI_Group group) {
 
 // Stores a handle of the group with these members. An object owns the group and stores it in *owned. The handle
 // requires one more MPI_Group_free. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
-int gompi_group_hold(struct gompi_group **owned, const struct gompi_ranks *members, MPI_Group *group);
+int gompi_group_acquire(struct gompi_group **owned, const struct gompi_ranks *members, MPI_Group *group);
 // Creates a group with the given members, takes over the list, and stores the handle. Returns the value that the call
 // must return: MPI_SUCCESS, MPI_ERR_ARG or MPI_ERR_NO_MEM.
-int gompi_group_keep(const char *call, struct gompi_ranks *members, MPI_Group *newgroup);
+int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group *newgroup);
 // Ends the ownership of an object that is being freed. The group lives until the application has freed it.
 void gompi_group_disown(struct gompi_group **owned);
 
 // Raises MPI_ERR_NO_MEM for a call that could not create another group.
-__attribute__((cold)) int gompi_no_more_groups(const char *call, int kind, uintptr_t object);
+__attribute__((cold)) int gompi_raise_no_group_memory(const char *call, int kind, uintptr_t object);
 // Raises MPI_ERR_GROUP for a handle that is not a live group.
-__attribute__((cold)) int gompi_not_a_group(MPI_Group group, const char *call);
+__attribute__((cold)) int gompi_raise_invalid_group(MPI_Group group, const char *call);
 
 #pragma GCC visibility pop
 #endif

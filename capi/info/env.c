@@ -10,12 +10,12 @@
 #include "info/env.h"
 
 size_t gompi_env_join(char *to, int argc, char *const argv[]) {
-	enum { MOST = MPI_MAX_INFO_VAL - 1 };
+	enum { MAX_LENGTH = MPI_MAX_INFO_VAL - 1 };
 	size_t n = 0;
-	for (int i = 0; i < argc && n < MOST; i++) {
+	for (int i = 0; i < argc && n < MAX_LENGTH; i++) {
 		if (i > 0)
 			to[n++] = ' ';
-		size_t length = strlen(argv[i]), room = MOST - n;
+		size_t length = strlen(argv[i]), room = MAX_LENGTH - n;
 		length = length < room ? length : room;
 		memcpy(to + n, argv[i], length);
 		n += length;
@@ -24,10 +24,10 @@ size_t gompi_env_join(char *to, int argc, char *const argv[]) {
 	return n;
 }
 
-void gompi_env_look(struct gompi_env_place *p) {
+void gompi_env_read(struct gompi_env_values *p) {
 	const char *size = getenv("PMI_SIZE");
 	struct utsname host;
-	*p = (struct gompi_env_place){.wdir = get_current_dir_name()};
+	*p = (struct gompi_env_values){.wdir = get_current_dir_name()};
 	if (size != NULL && atoi(size) > 0)
 		snprintf(p->maxprocs, sizeof p->maxprocs, "%d", atoi(size));
 	if (uname(&host) != 0)
@@ -44,19 +44,19 @@ void gompi_env_look(struct gompi_env_place *p) {
 
 // Returns the arguments of this process from /proc, each terminated by a 0, and stores their total length. The caller
 // frees the text. Returns NULL if they are not available.
-static char *command_line(size_t *bytes) {
+static char *read_command_line(size_t *bytes) {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	char *all = NULL;
-	size_t n = 0, room = 4096;
-	ssize_t got = fd < 0 ? 0 : 1;
-	while (got > 0) {
-		char *more = realloc(all, room + 1);
-		if (more == NULL)
+	size_t n = 0, capacity = 4096;
+	ssize_t received = fd < 0 ? 0 : 1;
+	while (received > 0) {
+		char *larger = realloc(all, capacity + 1);
+		if (larger == NULL)
 			break;
-		all = more;
-		got = read(fd, all + n, room - n);
-		n += got > 0 ? (size_t)got : 0;
-		room = n == room ? 2 * room : room;
+		all = larger;
+		received = read(fd, all + n, capacity - n);
+		n += received > 0 ? (size_t)received : 0;
+		capacity = n == capacity ? 2 * capacity : capacity;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -68,7 +68,7 @@ static char *command_line(size_t *bytes) {
 
 char **gompi_env_arguments(int *argc) {
 	size_t length;
-	char *line = command_line(&length), **argv;
+	char *line = read_command_line(&length), **argv;
 	*argc = 0;
 	for (size_t i = 0; line != NULL && i < length; i += strlen(line + i) + 1)
 		++*argc;

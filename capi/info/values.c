@@ -5,57 +5,57 @@
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-struct gompi_words gompi_words_trim(struct gompi_words w) {
-	for (; w.n > 0 && is_blank(w.at[0]); w.n--)
+struct gompi_text_view gompi_text_view_trim(struct gompi_text_view w) {
+	for (; w.length > 0 && is_blank(w.at[0]); w.length--)
 		w.at++;
-	while (w.n > 0 && is_blank(w.at[w.n - 1]))
-		w.n--;
+	while (w.length > 0 && is_blank(w.at[w.length - 1]))
+		w.length--;
 	return w;
 }
 
-struct gompi_words gompi_words_next(struct gompi_words *rest, char end, bool *last) {
-	struct gompi_words part = *rest;
-	const char *to = memchr(rest->at, end, rest->n);
+struct gompi_text_view gompi_text_view_next(struct gompi_text_view *remaining, char end, bool *last) {
+	struct gompi_text_view item = *remaining;
+	const char *to = memchr(remaining->at, end, remaining->length);
 	*last = to == NULL;
 	if (to != NULL) {
-		part.n = (size_t)(to - part.at);
-		rest->at = to + 1;
-		rest->n -= part.n + 1;
+		item.length = (size_t)(to - item.at);
+		remaining->at = to + 1;
+		remaining->length -= item.length + 1;
 	}
-	return gompi_words_trim(part);
+	return gompi_text_view_trim(item);
 }
 
-int gompi_value_among(struct gompi_words value, const char *const names[], int n) {
-	value = gompi_words_trim(value);
+int gompi_value_index(struct gompi_text_view value, const char *const names[], int n) {
+	value = gompi_text_view_trim(value);
 	for (int i = 0; i < n; i++)
-		if (gompi_words_are(value, names[i]))
+		if (gompi_text_view_equals(value, names[i]))
 			return i;
 	return -1;
 }
 
-bool gompi_value_number(struct gompi_words value, int64_t *number) {
+bool gompi_value_number(struct gompi_text_view value, int64_t *number) {
 	char *end;
-	value = gompi_words_trim(value);
+	value = gompi_text_view_trim(value);
 	errno = 0;
 	*number = strtoll(value.at, &end, 10);
-	return value.n > 0 && errno == 0 && end == value.at + value.n;
+	return value.length > 0 && errno == 0 && end == value.at + value.length;
 }
 
-void gompi_kinds_set(char **kinds, struct gompi_words value) {
-	char *list = malloc(value.n + 1), *to = list;
+void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value) {
+	char *list = malloc(value.length + 1), *to = list;
 	bool last_kind = list == NULL, last_part;
 	while (!last_kind) {
-		struct gompi_words kind = gompi_words_next(&value, ',', &last_kind);
+		struct gompi_text_view kind = gompi_text_view_next(&value, ',', &last_kind);
 		do {
-			struct gompi_words part = gompi_words_next(&kind, ':', &last_part);
-			for (size_t i = 0; i < part.n; i++)
+			struct gompi_text_view part = gompi_text_view_next(&kind, ':', &last_part);
+			for (size_t i = 0; i < part.length; i++)
 				if (is_blank(part.at[i]))
-					part.n = 0;
-			if (part.n == 0) {
+					part.length = 0;
+			if (part.length == 0) {
 				free(list);
 				return;
 			}
-			to = (char *)memcpy(to, part.at, part.n) + part.n;
+			to = (char *)memcpy(to, part.at, part.length) + part.length;
 			*to++ = last_part ? ',' : ':';
 		} while (!last_part);
 	}
@@ -66,22 +66,22 @@ void gompi_kinds_set(char **kinds, struct gompi_words value) {
 	*kinds = list;
 }
 
-void gompi_kinds_add(struct gompi_info *x, const char *kinds) {
-	static const char *const here[] = {"mpi", "system"};
+void gompi_memory_kinds_add(struct gompi_info *x, const char *kinds) {
+	static const char *const supported[] = {"mpi", "system"};
 	if (kinds == NULL) {
 		gompi_info_add(x, GOMPI_KEY_KINDS, "mpi,system");
 		return;
 	}
-	char both[MPI_MAX_INFO_VAL], *to = both;
-	struct gompi_words rest = {kinds, strlen(kinds)};
+	char common[MPI_MAX_INFO_VAL], *to = common;
+	struct gompi_text_view remaining = {kinds, strlen(kinds)};
 	for (bool last = false; !last;) {
-		struct gompi_words kind = gompi_words_next(&rest, ',', &last), restrictors = kind;
+		struct gompi_text_view kind = gompi_text_view_next(&remaining, ',', &last), restrictors = kind;
 		bool none;
-		if (gompi_value_among(gompi_words_next(&restrictors, ':', &none), here, 2) < 0)
+		if (gompi_value_index(gompi_text_view_next(&restrictors, ':', &none), supported, 2) < 0)
 			continue;
-		if (to > both)
+		if (to > common)
 			*to++ = ',';
-		to = (char *)memcpy(to, kind.at, kind.n) + kind.n;
+		to = (char *)memcpy(to, kind.at, kind.length) + kind.length;
 	}
-	gompi_info_append(x, GOMPI_KEY_KINDS, strlen(GOMPI_KEY_KINDS), both, (size_t)(to - both));
+	gompi_info_append(x, GOMPI_KEY_KINDS, strlen(GOMPI_KEY_KINDS), common, (size_t)(to - common));
 }

@@ -9,28 +9,28 @@
 
 #pragma GCC visibility push(hidden)
 
-// A text or a part of one, not terminated by a 0.
-struct gompi_words {
+// A range of a text, not terminated by a 0.
+struct gompi_text_view {
 	const char *at;
-	size_t n;
+	size_t length;
 };
 
 // Returns a text without leading and trailing blanks.
-struct gompi_words gompi_words_trim(struct gompi_words w);
+struct gompi_text_view gompi_text_view_trim(struct gompi_text_view w);
 
-static inline bool gompi_words_are(struct gompi_words w, const char *text) {
-	return w.n == strlen(text) && memcmp(w.at, text, w.n) == 0;
+static inline bool gompi_text_view_equals(struct gompi_text_view w, const char *text) {
+	return w.length == strlen(text) && memcmp(w.at, text, w.length) == 0;
 }
 
-// Removes the next part from *rest and returns it without leading and trailing blanks. The character end, or the end of
-// the text, terminates a part. Sets *last for the last part.
-struct gompi_words gompi_words_next(struct gompi_words *rest, char end, bool *last);
+// Removes the next item from *remaining and returns it without leading and trailing blanks. The character end, or the
+// end of the text, terminates an item. Sets *last for the last item.
+struct gompi_text_view gompi_text_view_next(struct gompi_text_view *remaining, char end, bool *last);
 
 // Returns the index of the value, without leading and trailing blanks, in names, or -1 if it is not among them.
-int gompi_value_among(struct gompi_words value, const char *const names[], int n);
+int gompi_value_index(struct gompi_text_view value, const char *const names[], int n);
 // Parses a decimal integer with optional blanks around it. Returns false if the value is not a number or does not fit
 // 64 bits.
-bool gompi_value_number(struct gompi_words value, int64_t *number);
+bool gompi_value_number(struct gompi_text_view value, int64_t *number);
 
 // The keys of memory allocation kinds (MPI-5.0 11.4.3). The library only reports the first; the application sets the
 // second.
@@ -41,10 +41,10 @@ bool gompi_value_number(struct gompi_words value, int64_t *number);
 // kinds that only other libraries know ("cuda:device"): the assertion is a promise about buffers, not a request.
 // Changes nothing if the value is not a list of kinds, each optionally followed by restrictors after colons, or if out
 // of memory.
-void gompi_kinds_set(char **kinds, struct gompi_words value);
+void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value);
 // Adds GOMPI_KEY_KINDS for an object. kinds are the asserted kinds, or NULL if none are asserted. The value is the list
 // of all supported kinds, or the asserted ones among them with their restrictors.
-void gompi_kinds_add(struct gompi_info *x, const char *kinds);
+void gompi_memory_kinds_add(struct gompi_info *x, const char *kinds);
 
 #pragma GCC visibility pop
 #endif

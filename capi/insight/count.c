@@ -1,124 +1,126 @@
-// Measuring of calls, and sizes of datatypes.
+// Measures calls, and caches the sizes of datatypes.
 
 #include <time.h>
 
-#include "insight/ask.h"
+#include "insight/pmpi.h"
 #include "insight/count.h"
 
-// Maximum number of calls that a measured one stands for: of calls that do not wait, and of calls that may wait.
-#define MOST_LOCAL 64
-#define MOST_WAITING 16
+// Maximum number of calls that one measured call represents: of calls that do not wait, and of calls that may wait.
+#define MAX_LOCAL_STRIDE 64
+#define MAX_WAITING_STRIDE 16
 
-// A call of at least this length, in ticks, can always be measured at a cost of a few percent: two readings of the
-// clock, and about as much for the processing.
-#define LONG (128 * gompi_insight_cost)
+// Calls of at least this many ticks are always measured. That costs a few percent: two readings of the clock, and about
+// as much for the processing.
+#define LONG_CALL_TICKS (128 * gompi_insight_clock_cost)
 
-gompi_a32 gompi_insight_age = 1;
+gompi_a32 gompi_insight_generation = 1;
 
 // Stores the current values of both clocks, for the conversion of ticks.
-static void note_clocks(struct gompi_insight_part *part, uint64_t ticks) {
+static void store_clocks(struct gompi_insight_part *part, uint64_t ticks) {
 	gompi_store(&part->ticks_now, ticks);
-	gompi_store(&part->now, gompi_insight_now(CLOCK_MONOTONIC));
+	gompi_store(&part->monotonic_now, gompi_insight_now(CLOCK_MONOTONIC));
 }
 
 // Sets the number of calls until the next measured one.
-static void set_stride(struct gompi_insight_count *c, uint32_t stride) { c->stride = c->left = stride; }
+static void set_stride(struct gompi_insight_count *c, uint32_t stride) { c->stride = c->until_next = stride; }
 
-// Returns the next stride after a call of `took` ticks. Measuring must cost little, but a series of short calls before
-// a long one must not hide the long one.
-static uint32_t next_stride(uint32_t stride, uint64_t took, uint32_t most) {
-	if (took >= LONG)
+// Returns the next stride after a call of elapsed_ticks. Measuring must be cheap, but a series of short calls must not
+// hide a following long call.
+static uint32_t next_stride(uint32_t stride, uint64_t elapsed_ticks, uint32_t max_stride) {
+	if (elapsed_ticks >= LONG_CALL_TICKS)
 		return 1;
-	if (took * stride < LONG)
-		return stride < most ? 2 * stride : most;
-	return stride > 1 && took * stride > 2 * LONG ? stride / 2 : stride;
+	if (elapsed_ticks * stride < LONG_CALL_TICKS)
+		return stride < max_stride ? 2 * stride : max_stride;
+	return stride > 1 && elapsed_ticks * stride > 2 * LONG_CALL_TICKS ? stride / 2 : stride;
 }
 
-// Notes the time of a measurement, and stores both clocks from time to time.
-static void note_now(struct gompi_insight_thread *t, uint64_t now) {
-	t->stamp = now;
+// Stores the time of a measurement, and both clocks at intervals of 2^27 ticks.
+static void store_stamp(struct gompi_insight_thread *t, uint64_t now) {
+	t->last_ticks = now;
 	if (now - gompi_load(&gompi_insight_part->ticks_now) > UINT64_C(1) << 27)
-		note_clocks(gompi_insight_part, now);
+		store_clocks(gompi_insight_part, now);
 }
 
-static uint64_t took_since(uint64_t began, uint64_t now) {
-	uint64_t took = now - began;
-	return took > gompi_insight_cost ? took - gompi_insight_cost : 0;
+static uint64_t ticks_since(uint64_t began, uint64_t now) {
+	uint64_t elapsed_ticks = now - began;
+	return elapsed_ticks > gompi_insight_clock_cost ? elapsed_ticks - gompi_insight_clock_cost : 0;
 }
 
-void gompi_insight_measured(struct gompi_insight_thread *t, int function, uint64_t began) {
+void gompi_insight_end_measured(struct gompi_insight_thread *t, int function, uint64_t began) {
 	struct gompi_insight_count *c = &t->slot->functions[function];
-	uint64_t now = gompi_insight_ticks(), took = took_since(began, now);
+	uint64_t now = gompi_insight_ticks(), elapsed_ticks = ticks_since(began, now);
 	uint32_t stride = c->stride ? c->stride : 1;
-	// A call that is far too long has been interrupted; the calls that it stands for have not.
-	gompi_insight_raise(&c->ticks, took >= LONG ? took : took * stride);
-	set_stride(c, next_stride(stride, took, MOST_LOCAL));
-	note_now(t, now);
+	// A call that is far too long has been interrupted; the calls that it represents have not.
+	gompi_insight_add_count(&c->ticks, elapsed_ticks >= LONG_CALL_TICKS ? elapsed_ticks : elapsed_ticks * stride);
+	set_stride(c, next_stride(stride, elapsed_ticks, MAX_LOCAL_STRIDE));
+	store_stamp(t, now);
 }
 
-// Returns milliseconds in ticks.
-static uint64_t in_ticks(uint64_t ms, uint64_t now) {
+// Converts milliseconds to ticks.
+static uint64_t ms_to_ticks(uint64_t ms, uint64_t now) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	uint64_t ns = gompi_insight_now(CLOCK_MONOTONIC) - part->monotonic;
 	double per_ns = ns == 0 ? 0 : (double)(now - gompi_load(&part->ticks)) / (double)ns;
 	return (uint64_t)(per_ns * 1e6 * (double)ms);
 }
 
-void gompi_insight_waited(struct gompi_insight_thread *t, int function, uint64_t began, uint32_t tick,
-			  struct gompi_insight_use *use) {
+void gompi_insight_end_waiting(struct gompi_insight_thread *t, int function, uint64_t began, uint32_t start_ms,
+			       struct gompi_insight_use *use) {
 	struct gompi_insight_count *c = &t->slot->functions[function];
-	uint64_t now = gompi_insight_ticks(), took;
-	uint32_t stride = c->stride ? c->stride : 1, went_on = gompi_insight_tick() - tick;
+	uint64_t now = gompi_insight_ticks(), elapsed_ticks;
+	uint32_t stride = c->stride ? c->stride : 1, elapsed_ms = gompi_insight_reader_ms() - start_ms;
 	if (began != 0) {
-		took = took_since(began, now);
-		if (went_on >= 2)
+		elapsed_ticks = ticks_since(began, now);
+		if (elapsed_ms >= 2)
 			stride = 1;
 	} else {
-		if (went_on < 2)
+		if (elapsed_ms < 2)
 			return;
-		// gompirun may have been late, but the call began after the last measurement.
-		took = in_ticks(went_on, now);
-		took = took < now - t->stamp ? took : now - t->stamp;
+		// The update by gompirun may have been late; the call cannot be longer than the time since the last
+		// measurement.
+		elapsed_ticks = ms_to_ticks(elapsed_ms, now);
+		elapsed_ticks = elapsed_ticks < now - t->last_ticks ? elapsed_ticks : now - t->last_ticks;
 		stride = 1;
 	}
-	gompi_insight_raise(&c->ticks, took * stride);
+	gompi_insight_add_count(&c->ticks, elapsed_ticks * stride);
 	if (use != NULL)
-		gompi_insight_raise(&use->ticks, took * stride);
-	set_stride(c, next_stride(stride, took, gompi_insight_alone ? 1 : MOST_WAITING));
-	note_now(t, now);
+		gompi_insight_add_count(&use->ticks, elapsed_ticks * stride);
+	set_stride(c, next_stride(stride, elapsed_ticks, gompi_insight_standalone ? 1 : MAX_WAITING_STRIDE));
+	store_stamp(t, now);
 }
 
-void gompi_insight_ended(void) {
+void gompi_insight_finalized(void) {
 	if (gompi_insight_part == NULL)
 		return;
-	note_clocks(gompi_insight_part, gompi_insight_ticks());
+	store_clocks(gompi_insight_part, gompi_insight_ticks());
 	gompi_store(&gompi_insight_part->ended, gompi_insight_now(CLOCK_MONOTONIC));
 }
 
-int64_t gompi_insight_ask_size(struct gompi_insight_thread *t, MPI_Datatype type) {
-	uint32_t age = gompi_load(&gompi_insight_age);
+int64_t gompi_insight_query_size(struct gompi_insight_thread *t, MPI_Datatype type) {
+	uint32_t age = gompi_load(&gompi_insight_generation);
 	MPI_Count size = 0;
 	// MPI_DATATYPE_NULL is the lowest handle of a datatype in the ABI; lower values are not datatypes.
-	if ((uintptr_t)type <= (uintptr_t)MPI_DATATYPE_NULL || GOMPI_ASK(MPI_Type_size_c, type, &size) != MPI_SUCCESS ||
-	    size < 0)
+	if ((uintptr_t)type <= (uintptr_t)MPI_DATATYPE_NULL ||
+	    GOMPI_CALL_PMPI(MPI_Type_size_c, type, &size) != MPI_SUCCESS || size < 0)
 		return 0;
-	t->types[(uintptr_t)type % GOMPI_INSIGHT_TYPES] = (struct gompi_insight_type){type, age, size};
+	t->types[(uintptr_t)type % GOMPI_INSIGHT_CACHED_TYPES] = (struct gompi_insight_cached_type){type, age, size};
 	return size;
 }
 
-// Sums the sizes of a list: n[i] elements of each member's type.
-#define SIZE_OF_LIST                                                                                                \
-	int64_t members = neighbors ? gompi_insight_neighbors(comm, true) : gompi_insight_members(comm), bytes = 0; \
-	for (int64_t i = 0; n != NULL && i < members; i++)                                                          \
-		bytes += gompi_insight_size(t, n[i], types ? types[i] : type);                                      \
+// Returns the total size of a list: n[i] elements of member i's type.
+#define RETURN_LIST_BYTES                                                                                        \
+	int64_t members = neighbors ? gompi_insight_neighbor_count(comm, true) : gompi_insight_peer_count(comm), \
+		bytes = 0;                                                                                       \
+	for (int64_t i = 0; n != NULL && i < members; i++)                                                       \
+		bytes += gompi_insight_data_bytes(t, n[i], types ? types[i] : type);                             \
 	return bytes
 
-int64_t gompi_insight_size_of_ints(struct gompi_insight_thread *t, const int *n, MPI_Comm comm, MPI_Datatype type,
-				   const MPI_Datatype *types, bool neighbors) {
-	SIZE_OF_LIST;
+int64_t gompi_insight_ints_bytes(struct gompi_insight_thread *t, const int *n, MPI_Comm comm, MPI_Datatype type,
+				 const MPI_Datatype *types, bool neighbors) {
+	RETURN_LIST_BYTES;
 }
 
-int64_t gompi_insight_size_of_counts(struct gompi_insight_thread *t, const MPI_Count *n, MPI_Comm comm,
-				     MPI_Datatype type, const MPI_Datatype *types, bool neighbors) {
-	SIZE_OF_LIST;
+int64_t gompi_insight_counts_bytes(struct gompi_insight_thread *t, const MPI_Count *n, MPI_Comm comm, MPI_Datatype type,
+				   const MPI_Datatype *types, bool neighbors) {
+	RETURN_LIST_BYTES;
 }

@@ -1,6 +1,6 @@
 // Interposed free, realloc and munmap. If a program has several threads, freed memory may be reused by another thread
-// without visible synchronization. So earlier loads and stores of the program in it are forgotten. Freed memory must
-// not be part of a window.
+// without visible synchronization. So earlier loads and stores of the program in freed memory are discarded. Memory of
+// a window must not be freed.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "insight/given.h"
+#include "insight/window_memory.h"
 #include "insight/threads.h"
 
-#define CALLED __attribute__((visibility("default")))
+#define EXPORTED __attribute__((visibility("default")))
 
 static void (*_Atomic next_free)(void *);
 static void *(*_Atomic next_realloc)(void *, size_t);
@@ -29,45 +29,45 @@ __attribute__((constructor)) static void find_next_free(void) {
 }
 
 // Returns true if freed memory must be checked.
-static inline bool watches_memory(void) {
-	return __builtin_expect(gompi_load(&gompi_given_windows) != 0, 0) || gompi_threads_share_memory();
+static inline bool is_watching_memory(void) {
+	return __builtin_expect(gompi_load(&gompi_win_memory_count) != 0, 0) || gompi_threads_share_memory();
 }
 
-static void give_memory_back(void *memory) {
+static void report_freed(void *memory) {
 	if (memory == NULL)
 		return;
 	size_t size = malloc_usable_size(memory);
-	gompi_given_back((uintptr_t)memory, size, true);
+	gompi_win_memory_freed((uintptr_t)memory, size, true);
 	if (gompi_threads_share_memory())
-		gompi_threads_free((uintptr_t)memory, size);
+		gompi_threads_free_memory((uintptr_t)memory, size);
 }
 
-CALLED void free(void *memory) {
+EXPORTED void free(void *memory) {
 	void (*next)(void *) = gompi_load(&next_free);
 	if (__builtin_expect(next == NULL, 0)) {
 		find_next_free();
 		if ((next = gompi_load(&next_free)) == NULL)
-			return; // called from within dlsym: the memory is leaked
+			return; // a call by dlsym: the memory is leaked
 	}
-	if (watches_memory())
-		give_memory_back(memory);
+	if (is_watching_memory())
+		report_freed(memory);
 	next(memory);
 }
 
-CALLED void *realloc(void *memory, size_t size) {
+EXPORTED void *realloc(void *memory, size_t size) {
 	void *(*next)(void *, size_t) = gompi_load(&next_realloc);
 	if (__builtin_expect(next == NULL, 0)) {
 		find_next_free();
 		if ((next = gompi_load(&next_realloc)) == NULL)
 			return NULL;
 	}
-	if (watches_memory())
-		give_memory_back(memory);
+	if (is_watching_memory())
+		report_freed(memory);
 	return next(memory, size);
 }
 
-CALLED int munmap(void *memory, size_t size) {
-	if (__builtin_expect(gompi_load(&gompi_given_windows) != 0, 0))
-		gompi_given_back((uintptr_t)memory, size, false);
+EXPORTED int munmap(void *memory, size_t size) {
+	if (__builtin_expect(gompi_load(&gompi_win_memory_count) != 0, 0))
+		gompi_win_memory_freed((uintptr_t)memory, size, false);
 	return GOMPI_REAL(munmap, NULL)(memory, size);
 }

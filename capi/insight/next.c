@@ -1,4 +1,4 @@
-// The next function of each name in the loader's order, which the wrappers call.
+// Finds the next function of each name in the loader's order, which the wrappers call.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 
 #include "insight/record.h"
 
-_Atomic(void *) gompi_insight_table[2][GOMPI_INSIGHT_FUNCTIONS];
+_Atomic(void *) gompi_insight_next_table[2][GOMPI_INSIGHT_FUNCTIONS];
 
 // Returns the next definition of a symbol. If the MPI library was loaded as a dependency of a library that was loaded
 // by dlopen, such as an extension of Python, RTLD_NEXT does not find it. So this also searches the loaded MPI
@@ -27,29 +27,29 @@ static void *next_symbol(const char *name) {
 }
 
 // Writes the name of a function, with prefix P if profiling is true.
-static const char *name_of(char name[static 128], int number, bool profiling) {
-	snprintf(name, 128, "%s%s", profiling ? "P" : "", gompi_insight_names[number]);
+static const char *function_name(char name[static 128], int number, bool profiling) {
+	snprintf(name, 128, "%s%s", profiling ? "P" : "", gompi_insight_function_names[number]);
 	return name;
 }
 
-void *gompi_insight_find(int number, bool profiling) {
+void *gompi_insight_find_function(int number, bool profiling) {
 	char name[128];
-	void *next = next_symbol(name_of(name, number, profiling));
+	void *next = next_symbol(function_name(name, number, profiling));
 	if (next == NULL) {
 		fprintf(stderr, "libgompirma-insight.so: no MPI library defines %s\n", name);
 		abort();
 	}
-	gompi_store(&gompi_insight_table[profiling][number], next);
+	gompi_store(&gompi_insight_next_table[profiling][number], next);
 	return next;
 }
 
-void *gompi_insight_symbol(const char *name) { return next_symbol(name); }
+void *gompi_insight_next_symbol(const char *name) { return next_symbol(name); }
 
 // Finds all functions that are available when this library is loaded. If the MPI library is loaded later, each function
-// is found at its first call, and so are the functions PMPI_X, which few programs call.
-__attribute__((constructor)) static void find_all(void) {
+// is found at its first call. The functions PMPI_X, which few programs call, are always found at their first call.
+__attribute__((constructor)) static void find_functions(void) {
 	if (dlsym(RTLD_NEXT, "MPI_Init") == NULL)
 		return; // not an MPI program, such as a shell that starts it
 	for (int i = 0; i < GOMPI_INSIGHT_FUNCTIONS; i++)
-		gompi_store(&gompi_insight_table[false][i], dlsym(RTLD_NEXT, gompi_insight_names[i]));
+		gompi_store(&gompi_insight_next_table[false][i], dlsym(RTLD_NEXT, gompi_insight_function_names[i]));
 }

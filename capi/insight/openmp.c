@@ -1,6 +1,6 @@
 // Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them. A
 // thread of libgomp is reused for the next region. So a thread enters and leaves each region, and the threads
-// themselves are not tracked. Other OpenMP runtimes have other functions; their threads are not seen.
+// themselves are not tracked. Threads of other OpenMP runtimes, which have other functions, are not tracked.
 
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "insight/threads.h"
 
-#define CALLED __attribute__((visibility("default")))
+#define EXPORTED __attribute__((visibility("default")))
 
 // The threads of a region.
 struct openmp_team {
@@ -28,63 +28,64 @@ struct openmp_region {
 };
 
 // The current context of a thread.
-struct openmp_place {
+struct openmp_context {
 	struct openmp_team *team;
 	unsigned barriers; // number of barriers that it has reached
-	uint64_t task;     // object that the tasks release which it has created
-	bool final;        // it executes tasks that it creates immediately
+	uint64_t task;     // object that is released by the tasks that it has created
+	bool is_final;     // it immediately executes tasks that it creates
 	char *frame;       // frame of the function that runs the current activity
 };
-static __attribute__((tls_model("initial-exec"))) _Thread_local struct openmp_place openmp_self;
+static __attribute__((tls_model("initial-exec"))) _Thread_local struct openmp_context openmp_self;
 
-// Records the stack of a part of a loop, or of a task, as freed: the next one reuses it without being ordered after it.
-enum { STACK = 1 << 18 };
-static void give_stack_back(void) {
+// Records the stack of a loop chunk, or of a task, as freed: the next chunk or task reuses the stack but is not ordered
+// after it.
+enum { MAX_STACK_BYTES = 1 << 18 };
+static void free_stack(void) {
 	char *here = __builtin_frame_address(0), *frame = openmp_self.frame;
-	if (frame != NULL && frame >= here && frame - here < STACK && gompi_threads_share_memory())
-		gompi_threads_free((uintptr_t)here - STACK, frame - here + STACK);
+	if (frame != NULL && frame >= here && frame - here < MAX_STACK_BYTES && gompi_threads_share_memory())
+		gompi_threads_free_memory((uintptr_t)here - MAX_STACK_BYTES, frame - here + MAX_STACK_BYTES);
 }
 
 static void openmp_release(const void *object) {
-	if (gompi_threads_watched())
+	if (gompi_threads_is_watched())
 		gompi_threads_release((uintptr_t)object);
 }
 
 static void openmp_acquire(const void *object) {
-	if (gompi_threads_watched())
+	if (gompi_threads_is_watched())
 		gompi_threads_acquire((uintptr_t)object);
 }
 
-// Runs a thread's part of a region.
-static void run_part(void *region) {
+// Runs the body of a region in one thread.
+static void run_region_thread(void *region) {
 	struct openmp_region *r = region;
-	struct openmp_place outer = openmp_self;
-	bool seen = gompi_threads_self.seen, other = &gompi_threads_self != r->master;
-	openmp_self = (struct openmp_place){
+	struct openmp_context outer = openmp_self;
+	bool seen = gompi_threads_self.is_tracked, is_other_thread = &gompi_threads_self != r->master;
+	openmp_self = (struct openmp_context){
 		.team = r->team, .task = gompi_threads_new_object(), .frame = __builtin_frame_address(0)};
-	if (other) {
-		gompi_threads_self.seen = true;
+	if (is_other_thread) {
+		gompi_threads_self.is_tracked = true;
 		gompi_threads_enter(&r->fork, false);
 	}
 	r->body(r->data);
-	gompi_threads_end_parts();
-	if (other) {
+	gompi_threads_end_chunks();
+	if (is_other_thread) {
 		gompi_threads_leave((uintptr_t)&r->team->end);
-		gompi_threads_self.seen = seen;
+		gompi_threads_self.is_tracked = seen;
 	}
 	openmp_self = outer;
 }
 
 static bool begin_region(struct openmp_region *r, struct openmp_team *team, void (*body)(void *), void *data,
 			 void *const *first) {
-	if (!gompi_threads_begin())
+	if (!gompi_threads_enable())
 		return false;
 	r->first = first != NULL ? *first : NULL;
 	r->body = body;
 	r->data = data;
 	r->team = team;
 	r->master = &gompi_threads_self;
-	gompi_add(&gompi_threads_several, 1);
+	gompi_add(&gompi_threads_extra_count, 1);
 	if (openmp_self.team == NULL)
 		gompi_threads_begin_region(&r->fork);
 	else
@@ -93,7 +94,7 @@ static bool begin_region(struct openmp_region *r, struct openmp_team *team, void
 }
 
 static void end_region(struct openmp_region *r) {
-	gompi_sub(&gompi_threads_several, 1);
+	gompi_sub(&gompi_threads_extra_count, 1);
 	if (openmp_self.team == NULL) {
 		gompi_threads_end_region((uintptr_t)&r->team->end);
 	} else {
@@ -103,17 +104,17 @@ static void end_region(struct openmp_region *r) {
 	openmp_acquire(&r->team->tasks);
 }
 
-// Defines a function that runs a body in several threads, which have joined when it returns.
-#define REGION(name, first, parameters, ...)                             \
-	CALLED void name parameters {                                    \
-		struct openmp_team team;                                 \
-		struct openmp_region r;                                  \
-		if (!begin_region(&r, &team, body, data, first)) {       \
-			GOMPI_REAL(name, NULL)(body, data, __VA_ARGS__); \
-			return;                                          \
-		}                                                        \
-		GOMPI_REAL(name, NULL)(run_part, &r, __VA_ARGS__);       \
-		end_region(&r);                                          \
+// Defines a function that runs a body in several threads and returns after they have joined.
+#define REGION(name, first, parameters, ...)                                \
+	EXPORTED void name parameters {                                     \
+		struct openmp_team team;                                    \
+		struct openmp_region r;                                     \
+		if (!begin_region(&r, &team, body, data, first)) {          \
+			GOMPI_REAL(name, NULL)(body, data, __VA_ARGS__);    \
+			return;                                             \
+		}                                                           \
+		GOMPI_REAL(name, NULL)(run_region_thread, &r, __VA_ARGS__); \
+		end_region(&r);                                             \
 	}
 #define BODY void (*body)(void *), void *data, unsigned threads
 #define LOOP BODY, long start, long end, long step
@@ -130,21 +131,21 @@ REGION(GOMP_parallel_loop_runtime, NULL, (LOOP, unsigned flags), threads, start,
 REGION(GOMP_parallel_loop_nonmonotonic_runtime, NULL, (LOOP, unsigned flags), threads, start, end, step, flags)
 REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime, NULL, (LOOP, unsigned flags), threads, start, end, step, flags)
 
-CALLED unsigned GOMP_parallel_reductions(BODY, unsigned flags) {
+EXPORTED unsigned GOMP_parallel_reductions(BODY, unsigned flags) {
 	struct openmp_team team;
 	struct openmp_region r;
 	if (!begin_region(&r, &team, body, data, data))
 		return GOMPI_REAL(GOMP_parallel_reductions, NULL)(body, data, threads, flags);
-	unsigned n = GOMPI_REAL(GOMP_parallel_reductions, NULL)(run_part, &r, threads, flags);
+	unsigned n = GOMPI_REAL(GOMP_parallel_reductions, NULL)(run_region_thread, &r, threads, flags);
 	end_region(&r);
 	return n;
 }
 
-// Barriers, in which tasks may be executed. Two objects alternate: a thread that has reached the next barrier must not
-// be ordered before a thread that has not left this one.
-static char *come_to_barrier(void) {
-	struct openmp_place *p = &openmp_self;
-	gompi_threads_end_parts();
+// Barriers, in which threads may execute tasks. Two objects alternate: a thread that has reached the next barrier must
+// not be ordered before a thread that has not left the current one.
+static char *enter_barrier(void) {
+	struct openmp_context *p = &openmp_self;
+	gompi_threads_end_chunks();
 	if (p->team == NULL)
 		return NULL;
 	char *object = &p->team->barrier[p->barriers % 2];
@@ -161,14 +162,14 @@ static void leave_barrier(char *object) {
 }
 
 #define BARRIER(name, parameters, ...)               \
-	CALLED void name parameters {                \
-		char *object = come_to_barrier();    \
+	EXPORTED void name parameters {              \
+		char *object = enter_barrier();      \
 		GOMPI_REAL(name, NULL)(__VA_ARGS__); \
 		leave_barrier(object);               \
 	}
 #define BARRIER_CANCEL(name)                               \
-	CALLED bool name(void) {                           \
-		char *object = come_to_barrier();          \
+	EXPORTED bool name(void) {                         \
+		char *object = enter_barrier();            \
 		bool cancelled = GOMPI_REAL(name, NULL)(); \
 		leave_barrier(object);                     \
 		return cancelled;                          \
@@ -182,142 +183,144 @@ BARRIER_CANCEL(GOMP_barrier_cancel)
 BARRIER_CANCEL(GOMP_loop_end_cancel)
 BARRIER_CANCEL(GOMP_sections_end_cancel)
 
-// Handles the barrier that all threads but the first reach here, in which they receive the data of the first.
-CALLED void *GOMP_single_copy_start(void) {
-	char *object = come_to_barrier();
+// Handles the barrier in which all threads except the first receive the data of the first.
+EXPORTED void *GOMP_single_copy_start(void) {
+	char *object = enter_barrier();
 	void *data = GOMPI_REAL(GOMP_single_copy_start, NULL)();
 	if (data != NULL)
 		leave_barrier(object);
 	return data;
 }
 
-// Handles iterations of a loop, or sections, that any free thread may execute.
-static bool part_if(bool more) {
+// Begins a chunk, if there is one: iterations of a loop, or a section, that any idle thread may execute.
+static bool begin_chunk_if(bool has_next) {
 	if (openmp_self.team != NULL) {
-		bool parts = gompi_threads_self.parted;
-		gompi_threads_next_part(more);
-		if (parts)
-			give_stack_back();
+		bool had_chunks = gompi_threads_self.has_chunks;
+		gompi_threads_next_chunk(has_next);
+		if (had_chunks)
+			free_stack();
 	}
-	return more;
+	return has_next;
 }
 
-#define PART(name, parameters, ...) \
-	CALLED bool name parameters { return part_if(GOMPI_REAL(name, NULL)(__VA_ARGS__)); }
-#define PARTS(name)                                                                                                \
-	PART(GOMP_loop_##name##_start, (long start, long end, long step, long chunk, long *from, long *to), start, \
-	     end, step, chunk, from, to)                                                                           \
-	LATER_PARTS(name)
-#define PARTS_RUNTIME(name)                                                                                       \
-	PART(GOMP_loop_##name##_start, (long start, long end, long step, long *from, long *to), start, end, step, \
-	     from, to)                                                                                            \
-	LATER_PARTS(name)
-#define LATER_PARTS(name)                                               \
-	PART(GOMP_loop_##name##_next, (long *from, long *to), from, to) \
-	PART(GOMP_loop_ull_##name##_next, (unsigned long long *from, unsigned long long *to), from, to)
+#define CHUNK(name, parameters, ...) \
+	EXPORTED bool name parameters { return begin_chunk_if(GOMPI_REAL(name, NULL)(__VA_ARGS__)); }
+#define CHUNKS(name)                                                                                                \
+	CHUNK(GOMP_loop_##name##_start, (long start, long end, long step, long chunk, long *from, long *to), start, \
+	      end, step, chunk, from, to)                                                                           \
+	NEXT_CHUNKS(name)
+#define CHUNKS_RUNTIME(name)                                                                                       \
+	CHUNK(GOMP_loop_##name##_start, (long start, long end, long step, long *from, long *to), start, end, step, \
+	      from, to)                                                                                            \
+	NEXT_CHUNKS(name)
+#define NEXT_CHUNKS(name)                                                \
+	CHUNK(GOMP_loop_##name##_next, (long *from, long *to), from, to) \
+	CHUNK(GOMP_loop_ull_##name##_next, (unsigned long long *from, unsigned long long *to), from, to)
 #define ULL bool up, unsigned long long start, unsigned long long end, unsigned long long step
-#define ULL_PARTS(name)                                                                                               \
-	PART(GOMP_loop_ull_##name##_start,                                                                            \
-	     (ULL, unsigned long long chunk, unsigned long long *from, unsigned long long *to), up, start, end, step, \
-	     chunk, from, to)
-#define ULL_PARTS_RUNTIME(name)                                                                                     \
-	PART(GOMP_loop_ull_##name##_start, (ULL, unsigned long long *from, unsigned long long *to), up, start, end, \
-	     step, from, to)
-PARTS(dynamic)
-PARTS(guided)
-PARTS(nonmonotonic_dynamic)
-PARTS(nonmonotonic_guided)
-PARTS_RUNTIME(runtime)
-PARTS_RUNTIME(nonmonotonic_runtime)
-PARTS_RUNTIME(maybe_nonmonotonic_runtime)
-ULL_PARTS(dynamic)
-ULL_PARTS(guided)
-ULL_PARTS(nonmonotonic_dynamic)
-ULL_PARTS(nonmonotonic_guided)
-ULL_PARTS_RUNTIME(runtime)
-ULL_PARTS_RUNTIME(nonmonotonic_runtime)
-ULL_PARTS_RUNTIME(maybe_nonmonotonic_runtime)
+#define ULL_CHUNKS(name)                                                                                               \
+	CHUNK(GOMP_loop_ull_##name##_start,                                                                            \
+	      (ULL, unsigned long long chunk, unsigned long long *from, unsigned long long *to), up, start, end, step, \
+	      chunk, from, to)
+#define ULL_CHUNKS_RUNTIME(name)                                                                                     \
+	CHUNK(GOMP_loop_ull_##name##_start, (ULL, unsigned long long *from, unsigned long long *to), up, start, end, \
+	      step, from, to)
+CHUNKS(dynamic)
+CHUNKS(guided)
+CHUNKS(nonmonotonic_dynamic)
+CHUNKS(nonmonotonic_guided)
+CHUNKS_RUNTIME(runtime)
+CHUNKS_RUNTIME(nonmonotonic_runtime)
+CHUNKS_RUNTIME(maybe_nonmonotonic_runtime)
+ULL_CHUNKS(dynamic)
+ULL_CHUNKS(guided)
+ULL_CHUNKS(nonmonotonic_dynamic)
+ULL_CHUNKS(nonmonotonic_guided)
+ULL_CHUNKS_RUNTIME(runtime)
+ULL_CHUNKS_RUNTIME(nonmonotonic_runtime)
+ULL_CHUNKS_RUNTIME(maybe_nonmonotonic_runtime)
 
-static unsigned section_if(unsigned section) {
-	part_if(section != 0);
+static unsigned begin_section_if(unsigned section) {
+	begin_chunk_if(section != 0);
 	return section;
 }
-CALLED unsigned GOMP_sections_start(unsigned count) { return section_if(GOMPI_REAL(GOMP_sections_start, NULL)(count)); }
-CALLED unsigned GOMP_sections_next(void) { return section_if(GOMPI_REAL(GOMP_sections_next, NULL)()); }
+EXPORTED unsigned GOMP_sections_start(unsigned count) {
+	return begin_section_if(GOMPI_REAL(GOMP_sections_start, NULL)(count));
+}
+EXPORTED unsigned GOMP_sections_next(void) { return begin_section_if(GOMPI_REAL(GOMP_sections_next, NULL)()); }
 
-#define ENDS_PARTS(name)                   \
-	CALLED void name(void) {           \
-		gompi_threads_end_parts(); \
-		GOMPI_REAL(name, NULL)();  \
+#define END_CHUNKS(name)                    \
+	EXPORTED void name(void) {          \
+		gompi_threads_end_chunks(); \
+		GOMPI_REAL(name, NULL)();   \
 	}
-ENDS_PARTS(GOMP_loop_end_nowait)
-ENDS_PARTS(GOMP_sections_end_nowait)
+END_CHUNKS(GOMP_loop_end_nowait)
+END_CHUNKS(GOMP_sections_end_nowait)
 
-#define TAKES(name, version, object, parameters, ...)   \
-	CALLED void name parameters {                   \
-		GOMPI_REAL(name, version)(__VA_ARGS__); \
-		openmp_acquire(object);                 \
+#define ACQUIRES(name, version, object, parameters, ...) \
+	EXPORTED void name parameters {                  \
+		GOMPI_REAL(name, version)(__VA_ARGS__);  \
+		openmp_acquire(object);                  \
 	}
-#define GIVES(name, version, object, parameters, ...)   \
-	CALLED void name parameters {                   \
-		openmp_release(object);                 \
-		GOMPI_REAL(name, version)(__VA_ARGS__); \
+#define RELEASES(name, version, object, parameters, ...) \
+	EXPORTED void name parameters {                  \
+		openmp_release(object);                  \
+		GOMPI_REAL(name, version)(__VA_ARGS__);  \
 	}
-#define TRIES(name, version, object, parameters, ...)             \
-	CALLED int name parameters {                              \
-		int got = GOMPI_REAL(name, version)(__VA_ARGS__); \
-		if (got)                                          \
-			openmp_acquire(object);                   \
-		return got;                                       \
+#define TRY_ACQUIRES(name, version, object, parameters, ...)           \
+	EXPORTED int name parameters {                                 \
+		int acquired = GOMPI_REAL(name, version)(__VA_ARGS__); \
+		if (acquired)                                          \
+			openmp_acquire(object);                        \
+		return acquired;                                       \
 	}
 static const char openmp_critical, openmp_atomic;
-TAKES(GOMP_critical_start, NULL, &openmp_critical, (void))
-GIVES(GOMP_critical_end, NULL, &openmp_critical, (void))
-TAKES(GOMP_critical_name_start, NULL, name, (void **name), name)
-GIVES(GOMP_critical_name_end, NULL, name, (void **name), name)
-TAKES(GOMP_atomic_start, NULL, &openmp_atomic, (void))
-GIVES(GOMP_atomic_end, NULL, &openmp_atomic, (void))
+ACQUIRES(GOMP_critical_start, NULL, &openmp_critical, (void))
+RELEASES(GOMP_critical_end, NULL, &openmp_critical, (void))
+ACQUIRES(GOMP_critical_name_start, NULL, name, (void **name), name)
+RELEASES(GOMP_critical_name_end, NULL, name, (void **name), name)
+ACQUIRES(GOMP_atomic_start, NULL, &openmp_atomic, (void))
+RELEASES(GOMP_atomic_end, NULL, &openmp_atomic, (void))
 
-#define LOCKS "OMP_3.0" // older versions exist
-#define LOCK(_)                                                        \
-	TAKES(omp_set_lock##_, LOCKS, lock, (void *lock), lock)        \
-	GIVES(omp_unset_lock##_, LOCKS, lock, (void *lock), lock)      \
-	TRIES(omp_test_lock##_, LOCKS, lock, (void *lock), lock)       \
-	TAKES(omp_set_nest_lock##_, LOCKS, lock, (void *lock), lock)   \
-	GIVES(omp_unset_nest_lock##_, LOCKS, lock, (void *lock), lock) \
-	TRIES(omp_test_nest_lock##_, LOCKS, lock, (void *lock), lock)
+#define LOCK_VERSION "OMP_3.0" // older versions exist
+#define LOCK(_)                                                                  \
+	ACQUIRES(omp_set_lock##_, LOCK_VERSION, lock, (void *lock), lock)        \
+	RELEASES(omp_unset_lock##_, LOCK_VERSION, lock, (void *lock), lock)      \
+	TRY_ACQUIRES(omp_test_lock##_, LOCK_VERSION, lock, (void *lock), lock)   \
+	ACQUIRES(omp_set_nest_lock##_, LOCK_VERSION, lock, (void *lock), lock)   \
+	RELEASES(omp_unset_nest_lock##_, LOCK_VERSION, lock, (void *lock), lock) \
+	TRY_ACQUIRES(omp_test_nest_lock##_, LOCK_VERSION, lock, (void *lock), lock)
 LOCK()
 LOCK(_) // for Fortran
 
-// Parts of loops that execute in the order of the loop.
+// Returns the object of ordered constructs: code in loops that executes in the order of the iterations.
 static const char *openmp_ordered(void) {
 	return openmp_self.team != NULL ? &openmp_self.team->ordered : &openmp_atomic;
 }
-TAKES(GOMP_ordered_start, NULL, openmp_ordered(), (void))
-GIVES(GOMP_ordered_end, NULL, openmp_ordered(), (void))
-GIVES(GOMP_doacross_post, NULL, openmp_ordered(), (long *counts), counts)
-GIVES(GOMP_doacross_ull_post, NULL, openmp_ordered(), (unsigned long long *counts), counts)
+ACQUIRES(GOMP_ordered_start, NULL, openmp_ordered(), (void))
+RELEASES(GOMP_ordered_end, NULL, openmp_ordered(), (void))
+RELEASES(GOMP_doacross_post, NULL, openmp_ordered(), (long *counts), counts)
+RELEASES(GOMP_doacross_ull_post, NULL, openmp_ordered(), (unsigned long long *counts), counts)
 
 // Maximum depth of nested doacross loops that are ordered correctly.
-enum { NESTED = 8 };
-#define WAITS_FOR_PART(name, type)                                                                        \
-	CALLED void name(type first, ...) {                                                               \
-		type counts[NESTED] = {first};                                                            \
+enum { MAX_DOACROSS_DEPTH = 8 };
+#define DOACROSS_WAIT(name, type)                                                                         \
+	EXPORTED void name(type first, ...) {                                                             \
+		type counts[MAX_DOACROSS_DEPTH] = {first};                                                \
 		va_list list;                                                                             \
 		va_start(list, first);                                                                    \
-		for (int i = 1; i < NESTED; i++)                                                          \
+		for (int i = 1; i < MAX_DOACROSS_DEPTH; i++)                                              \
 			counts[i] = va_arg(list, type);                                                   \
 		va_end(list);                                                                             \
 		GOMPI_REAL(name, NULL)                                                                    \
 		(counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6], counts[7]); \
 		openmp_acquire(openmp_ordered());                                                         \
 	}
-WAITS_FOR_PART(GOMP_doacross_wait, long)
-WAITS_FOR_PART(GOMP_doacross_ull_wait, unsigned long long)
+DOACROSS_WAIT(GOMP_doacross_wait, long)
+DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
 
 // A task is ordered after the call that created it, and before the end of a wait for it. It is not ordered with other
-// tasks, even if one thread executes both. Dependences of tasks (depend) are not matched by address: such tasks count
-// as ordered in the order in which they execute.
+// tasks, even if one thread executes both. Task dependencies (depend) are not matched by address: such tasks count as
+// ordered in the order of their execution.
 enum { FINAL = 1 << 1, DEPEND = 1 << 3, NOGROUP = 1 << 11, REDUCTION = 1 << 12, DETACH = 1 << 13 };
 
 struct openmp_task {
@@ -326,9 +329,9 @@ struct openmp_task {
 	void (*copy)(void *, void *);
 	void *data;
 	long size, offset; // size of the data, and offset of its copy
-	int changes;       // number of words of head that libgomp changes
+	int changed_words; // number of words of head that libgomp changes
 	unsigned flags;
-	bool loop;
+	bool is_taskloop;
 	struct openmp_team *team;
 	uint64_t parent;
 	struct gompi_threads_fork fork;
@@ -346,32 +349,32 @@ static void copy_task(void *to, void *from) {
 static void run_task(void *task) {
 	struct openmp_task *t = task;
 	void *data = (char *)task + t->offset;
-	struct openmp_place outer = openmp_self;
+	struct openmp_context outer = openmp_self;
 	struct gompi_threads_self self;
-	bool seen = gompi_threads_self.seen;
-	if (t->changes > 0)
-		memcpy(data, t->head, t->changes * sizeof t->head[0]);
-	gompi_threads_self.seen = true; // also at the end of the region, after its body
+	bool seen = gompi_threads_self.is_tracked;
+	if (t->changed_words > 0)
+		memcpy(data, t->head, t->changed_words * sizeof t->head[0]);
+	gompi_threads_self.is_tracked = true; // also at the end of the region, after its body
 	gompi_threads_suspend(&self);
-	gompi_threads_enter(&t->fork, !t->loop);
-	openmp_self = (struct openmp_place){.team = t->team,
-					    .task = gompi_threads_new_object(),
-					    .final = outer.final || t->flags & FINAL,
-					    .frame = __builtin_frame_address(0)};
+	gompi_threads_enter(&t->fork, !t->is_taskloop);
+	openmp_self = (struct openmp_context){.team = t->team,
+					      .task = gompi_threads_new_object(),
+					      .is_final = outer.is_final || t->flags & FINAL,
+					      .frame = __builtin_frame_address(0)};
 	if (t->flags & DEPEND)
 		openmp_acquire(&t->team->depend);
 	t->body(data);
-	if (gompi_threads_entered()) {
+	if (gompi_threads_has_entered()) {
 		openmp_release(&t->team->tasks);
 		if (t->flags & DEPEND)
 			openmp_release(&t->team->depend);
 	}
 	gompi_threads_leave(t->parent);
-	give_stack_back();
+	free_stack();
 	if (gompi_threads_share_memory())
-		gompi_threads_free((uintptr_t)t, t->offset + t->size);
+		gompi_threads_free_memory((uintptr_t)t, t->offset + t->size);
 	gompi_threads_resume(&self);
-	gompi_threads_self.seen = seen;
+	gompi_threads_self.is_tracked = seen;
 	openmp_self = outer;
 }
 
@@ -387,54 +390,57 @@ static long wrap_task(struct openmp_task *t, void (*body)(void *), void *data, v
 				  .offset = ((long)sizeof *t + align - 1) / align * align,
 				  .team = openmp_self.team,
 				  .parent = openmp_self.task};
-	gompi_threads_write_all();
+	gompi_threads_record_all();
 	gompi_threads_fork(&t->fork, gompi_threads_new_object());
 	return align;
 }
 
-static bool defers(void) { return openmp_self.team != NULL && !openmp_self.final && gompi_threads_watched(); }
+static bool is_deferring(void) {
+	return openmp_self.team != NULL && !openmp_self.is_final && gompi_threads_is_watched();
+}
 
-CALLED void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool defer,
-		      unsigned flags, void **depend, int priority, void *detach) {
-	if (!defer || !defers()) {
+EXPORTED void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+			bool defer, unsigned flags, void **depend, int priority, void *detach) {
+	if (!defer || !is_deferring()) {
 		GOMPI_REAL(GOMP_task, NULL)(body, data, copy, size, align, defer, flags, depend, priority, detach);
 		if (flags & DEPEND && openmp_self.team != NULL)
-			openmp_acquire(&openmp_self.team->depend); // it has waited for tasks on which it depends
+			// libgomp has waited for the tasks on which this one depends
+			openmp_acquire(&openmp_self.team->depend);
 		return;
 	}
 	struct openmp_task t;
 	align = wrap_task(&t, body, data, copy, size, align, flags);
-	t.changes = flags & DETACH && size >= (long)sizeof(void *);
+	t.changed_words = flags & DETACH && size >= (long)sizeof(void *);
 	GOMPI_REAL(GOMP_task, NULL)
 	(run_task, &t, copy_task, t.offset + size, align, defer, flags, depend, priority, detach);
 }
 
 // libgomp stores begin and end in the first words of the data of each task.
-#define TASKLOOP(name, type)                                                                                    \
-	CALLED void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
-			 unsigned flags, unsigned long tasks, int priority, type start, type end, type step) {  \
-		if (!defers()) {                                                                                \
-			GOMPI_REAL(name, NULL)                                                                  \
-			(body, data, copy, size, align, flags, tasks, priority, start, end, step);              \
-			return;                                                                                 \
-		}                                                                                               \
-		struct openmp_task t;                                                                           \
-		align = wrap_task(&t, body, data, copy, size, align, flags);                                    \
-		t.loop = true;                                                                                  \
-		t.changes = 2;                                                                                  \
-		if (flags & REDUCTION)                                                                          \
-			t.head[2] = ((void **)data)[2];                                                         \
-		GOMPI_REAL(name, NULL)                                                                          \
-		(run_task, &t, copy_task, t.offset + size, align, flags, tasks, priority, start, end, step);    \
-		if (!(flags & NOGROUP)) {                                                                       \
-			openmp_acquire(&t.team->tasks);                                                         \
-			gompi_threads_drop(t.fork.object);                                                      \
-		}                                                                                               \
+#define TASKLOOP(name, type)                                                                                      \
+	EXPORTED void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
+			   unsigned flags, unsigned long tasks, int priority, type start, type end, type step) {  \
+		if (!is_deferring()) {                                                                            \
+			GOMPI_REAL(name, NULL)                                                                    \
+			(body, data, copy, size, align, flags, tasks, priority, start, end, step);                \
+			return;                                                                                   \
+		}                                                                                                 \
+		struct openmp_task t;                                                                             \
+		align = wrap_task(&t, body, data, copy, size, align, flags);                                      \
+		t.is_taskloop = true;                                                                             \
+		t.changed_words = 2;                                                                              \
+		if (flags & REDUCTION)                                                                            \
+			t.head[2] = ((void **)data)[2];                                                           \
+		GOMPI_REAL(name, NULL)                                                                            \
+		(run_task, &t, copy_task, t.offset + size, align, flags, tasks, priority, start, end, step);      \
+		if (!(flags & NOGROUP)) {                                                                         \
+			openmp_acquire(&t.team->tasks);                                                           \
+			gompi_threads_drop(t.fork.object);                                                        \
+		}                                                                                                 \
 	}
 TASKLOOP(GOMP_taskloop, long)
 TASKLOOP(GOMP_taskloop_ull, unsigned long long)
 
-static void tasks_are_done(bool all) {
+static void acquire_tasks(bool all) {
 	if (openmp_self.team == NULL)
 		return;
 	openmp_acquire((const void *)(uintptr_t)openmp_self.task);
@@ -442,18 +448,18 @@ static void tasks_are_done(bool all) {
 		openmp_acquire(&openmp_self.team->tasks);
 }
 
-CALLED void GOMP_taskwait(void) {
+EXPORTED void GOMP_taskwait(void) {
 	GOMPI_REAL(GOMP_taskwait, NULL)();
-	tasks_are_done(false);
+	acquire_tasks(false);
 }
 
-CALLED void GOMP_taskwait_depend(void **depend) {
+EXPORTED void GOMP_taskwait_depend(void **depend) {
 	GOMPI_REAL(GOMP_taskwait_depend, NULL)(depend);
 	if (openmp_self.team != NULL)
 		openmp_acquire(&openmp_self.team->depend);
 }
 
-CALLED void GOMP_taskgroup_end(void) {
+EXPORTED void GOMP_taskgroup_end(void) {
 	GOMPI_REAL(GOMP_taskgroup_end, NULL)();
-	tasks_are_done(true);
+	acquire_tasks(true);
 }

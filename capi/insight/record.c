@@ -1,4 +1,4 @@
-// A record is built in memory of its thread, and copied to the ring when it is complete.
+// Builds records. A record is built in memory of its thread and copied to the ring when it is complete.
 
 #include <linux/futex.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 
 const char gompi_insight_absent[1];
 
-// Words that lists and texts leave free for the words that follow them.
-#define SPARE 64
+// Number of words that lists and texts leave free for later words of the record.
+#define RESERVED_WORDS 64
 
-void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void *caller) {
+void gompi_insight_begin_record(struct gompi_insight_thread *t, uint32_t function, void *caller) {
 	uintptr_t address = (uintptr_t)caller;
-	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES && gompi_insight_own.pass_on != NULL)
-		gompi_insight_own.pass_on(t);
-	if (__builtin_expect(address - t->low >= t->size, 0))
-		address = gompi_insight_caller(t, address);
+	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES && gompi_insight_hooks.before_call != NULL)
+		gompi_insight_hooks.before_call(t);
+	if (__builtin_expect(address - t->object_low >= t->object_bytes, 0))
+		address = gompi_insight_app_caller(t, address);
 	t->truncated = false;
-	t->used = GOMPI_INSIGHT_HEAD_WORDS;
+	t->used_words = GOMPI_INSIGHT_HEAD_WORDS;
 	t->words[0] = function;
 	t->words[1] = t->number;
 	t->words[3] = 0;
@@ -29,165 +29,171 @@ void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void
 	t->words[2] = gompi_insight_now(CLOCK_MONOTONIC);
 }
 
-static void list_head(struct gompi_insight_thread *t, uint64_t state, uint64_t n) {
-	t->words[t->used++] = state << 32 | n;
+static void write_list_head(struct gompi_insight_thread *t, uint64_t state, uint64_t n) {
+	t->words[t->used_words++] = state << 32 | n;
 	t->truncated |= state == GOMPI_INSIGHT_STATE_TRUNCATED;
 }
 
 // Returns true if a pointer refers to memory. Otherwise writes its special value to the record.
-static bool points(struct gompi_insight_thread *t, const void *pointer) {
+static bool points_to_memory(struct gompi_insight_thread *t, const void *pointer) {
 	uintptr_t address = (uintptr_t)pointer;
 	if (address >= 4096)
 		return true;
 	if (address == 0) {
-		list_head(t, GOMPI_INSIGHT_STATE_NULL, 0);
+		write_list_head(t, GOMPI_INSIGHT_STATE_NULL, 0);
 	} else {
-		list_head(t, GOMPI_INSIGHT_STATE_SPECIAL, 1);
-		t->words[t->used++] = address;
+		write_list_head(t, GOMPI_INSIGHT_STATE_SPECIAL, 1);
+		t->words[t->used_words++] = address;
 	}
 	return false;
 }
 
-void gompi_insight_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size) {
+void gompi_insight_add_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size) {
 	if (n < 0) {
-		list_head(t, GOMPI_INSIGHT_STATE_ABSENT, 0);
+		write_list_head(t, GOMPI_INSIGHT_STATE_ABSENT, 0);
 		return;
 	}
-	if (!points(t, elements))
+	if (!points_to_memory(t, elements))
 		return;
-	int64_t words = size <= 8 ? 1 : size / 8, room = GOMPI_INSIGHT_MAX_RECORD - SPARE - (int64_t)t->used;
-	int64_t most = room / words < GOMPI_INSIGHT_ELEMENTS ? room / words : GOMPI_INSIGHT_ELEMENTS;
-	most = most < 0 ? 0 : most;
-	list_head(t, n > most ? GOMPI_INSIGHT_STATE_TRUNCATED : GOMPI_INSIGHT_STATE_GIVEN, n > most ? most : n);
-	n = n > most ? most : n;
-	uint64_t *to = t->words + t->used;
+	int64_t words = size <= 8 ? 1 : size / 8,
+		free_words = GOMPI_INSIGHT_MAX_RECORD - RESERVED_WORDS - (int64_t)t->used_words;
+	int64_t max_count =
+		free_words / words < GOMPI_INSIGHT_MAX_ELEMENTS ? free_words / words : GOMPI_INSIGHT_MAX_ELEMENTS;
+	max_count = max_count < 0 ? 0 : max_count;
+	write_list_head(t, n > max_count ? GOMPI_INSIGHT_STATE_TRUNCATED : GOMPI_INSIGHT_STATE_PRESENT,
+			n > max_count ? max_count : n);
+	n = n > max_count ? max_count : n;
+	uint64_t *to = t->words + t->used_words;
 	if (size == sizeof(int)) {
 		for (int64_t i = 0; i < n; i++)
 			to[i] = ((const int *)elements)[i];
 	} else {
 		memcpy(to, elements, n * words * sizeof *to);
 	}
-	t->used += n * words;
+	t->used_words += n * words;
 }
 
-void gompi_insight_text(struct gompi_insight_thread *t, const char *text) {
+void gompi_insight_add_text(struct gompi_insight_thread *t, const char *text) {
 	if (text == gompi_insight_absent) {
-		list_head(t, GOMPI_INSIGHT_STATE_ABSENT, 0);
+		write_list_head(t, GOMPI_INSIGHT_STATE_ABSENT, 0);
 		return;
 	}
-	if (!points(t, text))
+	if (!points_to_memory(t, text))
 		return;
-	int64_t room = 8 * (GOMPI_INSIGHT_MAX_RECORD - SPARE - (int64_t)t->used);
-	size_t most = room < 0 ? 0 : room < GOMPI_INSIGHT_ELEMENTS ? room : GOMPI_INSIGHT_ELEMENTS;
-	size_t n = strnlen(text, most + 1), words = ((n > most ? most : n) + 7) / 8;
-	list_head(t, n > most ? GOMPI_INSIGHT_STATE_TRUNCATED : GOMPI_INSIGHT_STATE_GIVEN, n > most ? most : n);
+	int64_t free_bytes = 8 * (GOMPI_INSIGHT_MAX_RECORD - RESERVED_WORDS - (int64_t)t->used_words);
+	size_t max_bytes = free_bytes < 0                            ? 0
+			   : free_bytes < GOMPI_INSIGHT_MAX_ELEMENTS ? free_bytes
+								     : GOMPI_INSIGHT_MAX_ELEMENTS;
+	size_t n = strnlen(text, max_bytes + 1), words = ((n > max_bytes ? max_bytes : n) + 7) / 8;
+	write_list_head(t, n > max_bytes ? GOMPI_INSIGHT_STATE_TRUNCATED : GOMPI_INSIGHT_STATE_PRESENT,
+			n > max_bytes ? max_bytes : n);
 	if (words > 0) {
-		t->words[t->used + words - 1] = 0;
-		memcpy(t->words + t->used, text, n > most ? most : n);
+		t->words[t->used_words + words - 1] = 0;
+		memcpy(t->words + t->used_words, text, n > max_bytes ? max_bytes : n);
 	}
-	t->used += words;
+	t->used_words += words;
 }
 
-void gompi_insight_returned(struct gompi_insight_thread *t, int64_t result) {
+void gompi_insight_set_result(struct gompi_insight_thread *t, int64_t result) {
 	t->words[3] = gompi_insight_now(CLOCK_MONOTONIC);
 	t->words[5] = result;
 }
 
-bool gompi_insight_found(struct gompi_insight_thread *t, int rc, const int *flag) {
-	if (rc != MPI_SUCCESS || flag == NULL || *flag || t->mode & GOMPI_INSIGHT_MODE_POLLS)
+bool gompi_insight_must_record(struct gompi_insight_thread *t, int rc, const int *flag) {
+	if (rc != MPI_SUCCESS || flag == NULL || *flag || t->mode & GOMPI_INSIGHT_MODE_FAILED_TESTS)
 		return true;
-	gompi_add(&gompi_insight_part->polls, 1);
+	gompi_add(&gompi_insight_part->failed_tests, 1);
 	return false;
 }
 
-static void wake(gompi_a32 *word) {
-	gompi_add_total(word, 1);
+static void wake_futex(gompi_a32 *word) {
+	gompi_add_seq_cst(word, 1);
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-static void call_reader(void) {
-	if (gompi_load(&gompi_insight_job->sleeping) && gompi_swap_total(&gompi_insight_job->sleeping, 0))
-		wake(&gompi_insight_job->bell);
+static void wake_reader(void) {
+	if (gompi_load(&gompi_insight_job->reader_asleep) && gompi_swap_seq_cst(&gompi_insight_job->reader_asleep, 0))
+		wake_futex(&gompi_insight_job->doorbell);
 }
 
-bool gompi_insight_await(struct gompi_insight_wait *w, gompi_a64 *position, uint64_t seen, gompi_a32 *bell,
-			 gompi_a32 *waits) {
-	const int64_t patience = INT64_C(10) * 1000000000;
-	const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
-	int64_t since = gompi_insight_now(CLOCK_MONOTONIC);
-	if (gompi_load(&w->given_up) == seen + 1)
+bool gompi_insight_await_reader(struct gompi_insight_wait *w, gompi_a64 *position, uint64_t seen, gompi_a32 *doorbell,
+				gompi_a32 *wait_flag) {
+	const int64_t max_wait_ns = INT64_C(10) * 1000000000;
+	const struct timespec poll_interval = {.tv_nsec = 20 * 1000 * 1000};
+	int64_t start_ns = gompi_insight_now(CLOCK_MONOTONIC);
+	if (gompi_load(&w->gave_up_at) == seen + 1)
 		return false;
 	while (gompi_load_acquire(position) == seen) { // pairs with the stores in core/insight
-		uint32_t rung = gompi_load_total(bell);
-		gompi_store_total(waits, 1);
-		call_reader();
-		if (gompi_load_total(position) != seen)
+		uint32_t ticket = gompi_load_seq_cst(doorbell);
+		gompi_store_seq_cst(wait_flag, 1);
+		wake_reader();
+		if (gompi_load_seq_cst(position) != seen)
 			break;
-		syscall(SYS_futex, bell, FUTEX_WAIT, rung, &moment, NULL, 0);
-		if (gompi_insight_now(CLOCK_MONOTONIC) - since > patience) {
-			gompi_store(&w->given_up, seen + 1);
+		syscall(SYS_futex, doorbell, FUTEX_WAIT, ticket, &poll_interval, NULL, 0);
+		if (gompi_insight_now(CLOCK_MONOTONIC) - start_ns > max_wait_ns) {
+			gompi_store(&w->gave_up_at, seen + 1);
 			return false;
 		}
 	}
 	return true;
 }
 
-// Waits until gompirun has read a part of the ring. Returns false if it has not read for a long time.
-static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
+// Waits until gompirun has read records from the ring. Returns false if it has not read for a long time.
+static bool await_ring_space(struct gompi_insight_part *part, uint64_t tail) {
 	static struct gompi_insight_wait wait;
-	return gompi_insight_await(&wait, &part->tail, tail, &part->room, &part->full);
+	return gompi_insight_await_reader(&wait, &part->tail, tail, &part->space_futex, &part->space_wanted);
 }
 
 // Copies the record to the ring. If records may be dropped, a quarter of the ring is reserved for records that are not
-// `alone`, since others depend on them.
-static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) {
+// droppable, because other records depend on them.
+static void copy_to_ring(struct gompi_insight_thread *t, uint32_t flags, bool is_droppable) {
 	struct gompi_insight_part *part = gompi_insight_part;
-	uint64_t size = gompi_insight_job->ring_size / 8, n = t->used, head = gompi_load(&part->head), tail;
-	uint64_t room = alone && !(t->mode & GOMPI_INSIGHT_MODE_WAITS) ? size - size / 4 : size;
+	uint64_t size = gompi_insight_job->ring_size / 8, n = t->used_words, head = gompi_load(&part->head), tail;
+	uint64_t usable_words = is_droppable && !(t->mode & GOMPI_INSIGHT_MODE_WAITS) ? size - size / 4 : size;
 	for (;;) {
-		tail = gompi_load_acquire(&part->tail); // space that has been read is zero again
-		if (head + n - tail > room) {
-			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_reader(part, tail)) {
-				if (!alone) // before any later record
-					gompi_add(&part->broken, 1);
-				if (!(flags & GOMPI_INSIGHT_FLAG_ENTRY)) // each call once
+		tail = gompi_load_acquire(&part->tail); // space that gompirun has read is zero again
+		if (head + n - tail > usable_words) {
+			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_ring_space(part, tail)) {
+				if (!is_droppable) // before any later record is written
+					gompi_add(&part->essential_lost, 1);
+				if (!(flags & GOMPI_INSIGHT_FLAG_ENTRY)) // counts each call once
 					gompi_add(&part->dropped, 1);
-				t->ends = 0;
+				t->record_end = 0;
 				return;
 			}
 			head = gompi_load(&part->head);
-		} else if (gompi_change(&part->head, &head, head + n)) {
+		} else if (gompi_cas_weak(&part->head, &head, head + n)) {
 			break;
 		}
 	}
-	t->ends = head + n;
+	t->record_end = head + n;
 	gompi_a64 *to = part->ring + (head & (size - 1));
 	flags |= t->truncated ? GOMPI_INSIGHT_FLAG_TRUNCATED : 0;
 	memcpy((void *)(to + 1), t->words + 1, (n - 1) * sizeof *to);
-	// Release: a reader that sees the first word sees the whole record; pairs with its load in core/insight.
+	// release: a reader that sees the first word sees the whole record; pairs with its load in core/insight
 	gompi_store_release(to, (t->words[0] & 0xffff) | flags << 16 | n << 32);
 	if (__builtin_expect(head + n - tail > size / 4, 0))
-		call_reader();
+		wake_reader();
 }
 
-void gompi_insight_entered(struct gompi_insight_thread *t) {
+void gompi_insight_write_entry(struct gompi_insight_thread *t) {
 	if (t->mode & GOMPI_INSIGHT_MODE_ENTRIES)
-		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
+		copy_to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
 }
 
-void gompi_insight_operates(struct gompi_insight_thread *t) {
-	if (gompi_insight_asks(t))
-		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
+void gompi_insight_write_op_entry(struct gompi_insight_thread *t) {
+	if (gompi_insight_awaits_check(t))
+		copy_to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
 }
 
-void gompi_insight_write_words(struct gompi_insight_thread *t) { to_ring(t, 0, false); }
+void gompi_insight_write_words(struct gompi_insight_thread *t) { copy_to_ring(t, 0, false); }
 
-static void write_call(struct gompi_insight_thread *t, bool alone) {
-	to_ring(t, 0, alone);
-	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES && gompi_insight_own.learn != NULL)
-		gompi_insight_own.learn(t);
+static void write_call(struct gompi_insight_thread *t, bool is_droppable) {
+	copy_to_ring(t, 0, is_droppable);
+	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES && gompi_insight_hooks.after_record != NULL)
+		gompi_insight_hooks.after_record(t);
 }
 
 void gompi_insight_write(struct gompi_insight_thread *t) { write_call(t, false); }
 
-void gompi_insight_write_alone(struct gompi_insight_thread *t) { write_call(t, true); }
+void gompi_insight_write_may_drop(struct gompi_insight_thread *t) { write_call(t, true); }

@@ -10,7 +10,7 @@
 
 #include "insight/threads.h"
 
-#define CALLED __attribute__((visibility("default")))
+#define EXPORTED __attribute__((visibility("default")))
 
 // Arguments of a thread that is being created.
 struct thread_start {
@@ -22,7 +22,7 @@ struct thread_start {
 
 // Returns true if an address is in MPI, or in a runtime library that synchronizes its threads by means that are not
 // interposed.
-static bool orders_by_itself(void *address) {
+static bool is_in_runtime(void *address) {
 	static const char *const libraries[] = {"libgompirma", "libmpi_abi", "libgomp.",  "libomp",
 						"libiomp",     "libtbb",     "libfabric", "libpmix"};
 	Dl_info info;
@@ -35,21 +35,21 @@ static bool orders_by_itself(void *address) {
 	return false;
 }
 
-// Returns the start arguments of a new thread. Returns NULL if the thread is not to be watched.
-static struct thread_start *new_start(void *argument, void *caller) {
-	if (!gompi_threads_begin() || orders_by_itself(caller))
+// Returns the start arguments of a new thread. Returns NULL if the thread is not to be tracked.
+static struct thread_start *new_thread_start(void *argument, void *caller) {
+	if (!gompi_threads_enable() || is_in_runtime(caller))
 		return NULL;
 	struct thread_start *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return NULL;
 	s->argument = argument;
-	gompi_add(&gompi_threads_several, 1);
+	gompi_add(&gompi_threads_extra_count, 1);
 	gompi_threads_fork(&s->fork, gompi_threads_new_object());
 	return s;
 }
 
-static void drop_start(struct thread_start *s) {
-	gompi_sub(&gompi_threads_several, 1);
+static void drop_thread_start(struct thread_start *s) {
+	gompi_sub(&gompi_threads_extra_count, 1);
 	gompi_threads_drop(s->fork.object);
 	free(s);
 }
@@ -57,16 +57,16 @@ static void drop_start(struct thread_start *s) {
 static struct thread_start begin_thread(void *start) {
 	struct thread_start s = *(struct thread_start *)start;
 	free(start);
-	gompi_threads_self.seen = true;
+	gompi_threads_self.is_tracked = true;
 	gompi_threads_enter(&s.fork, true);
-	gompi_threads_acquire((uintptr_t)pthread_self()); // of an earlier thread with the same stack
+	gompi_threads_acquire((uintptr_t)pthread_self()); // released by an earlier thread with the same stack
 	return s;
 }
 
 // Records the end of the thread; a thread that joins it is ordered after that.
 static void end_thread(void *unused) {
 	(void)unused;
-	gompi_threads_end((uintptr_t)pthread_self());
+	gompi_threads_end_thread((uintptr_t)pthread_self());
 }
 
 static void *run_thread(void *start) {
@@ -87,59 +87,59 @@ static int run_thread_c11(void *start) {
 	return result;
 }
 
-CALLED int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument) {
-	struct thread_start *s = new_start(argument, __builtin_return_address(0));
+EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument) {
+	struct thread_start *s = new_thread_start(argument, __builtin_return_address(0));
 	if (s == NULL)
 		return GOMPI_REAL(pthread_create, NULL)(thread, attr, routine, argument);
 	s->routine = routine;
 	int rc = GOMPI_REAL(pthread_create, NULL)(thread, attr, run_thread, s);
 	if (rc != 0)
-		drop_start(s);
+		drop_thread_start(s);
 	return rc;
 }
 
-CALLED int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
-	struct thread_start *s = new_start(argument, __builtin_return_address(0));
+EXPORTED int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
+	struct thread_start *s = new_thread_start(argument, __builtin_return_address(0));
 	if (s == NULL)
 		return GOMPI_REAL(thrd_create, NULL)(thread, routine, argument);
 	s->routine_c11 = routine;
 	int rc = GOMPI_REAL(thrd_create, NULL)(thread, run_thread_c11, s);
 	if (rc != thrd_success)
-		drop_start(s);
+		drop_thread_start(s);
 	return rc;
 }
 
 static void release_object(const void *object) {
-	if (gompi_threads_watched())
+	if (gompi_threads_is_watched())
 		gompi_threads_release((uintptr_t)object);
 }
 
 static void acquire_object(const void *object) {
-	if (gompi_threads_watched())
+	if (gompi_threads_is_watched())
 		gompi_threads_acquire((uintptr_t)object);
 }
 
-// Defines a function that acquires an object if it returns `taken`.
-#define TAKES(name, version, object, taken, parameters, ...)         \
-	CALLED int name parameters {                                 \
-		int result = GOMPI_REAL(name, version)(__VA_ARGS__); \
-		if (result == (taken))                               \
-			acquire_object((const void *)(object));      \
-		return result;                                       \
+// Defines a function that acquires an object if it returns success_value.
+#define ACQUIRES(name, version, object, success_value, parameters, ...) \
+	EXPORTED int name parameters {                                  \
+		int result = GOMPI_REAL(name, version)(__VA_ARGS__);    \
+		if (result == (success_value))                          \
+			acquire_object((const void *)(object));         \
+		return result;                                          \
 	}
 // Defines a function that releases an object.
-#define GIVES(name, version, object, parameters, ...)          \
-	CALLED int name parameters {                           \
+#define RELEASES(name, version, object, parameters, ...)       \
+	EXPORTED int name parameters {                         \
 		release_object((const void *)(object));        \
 		return GOMPI_REAL(name, version)(__VA_ARGS__); \
 	}
 
-#define JOINS(name, joined, parameters, ...)                   \
-	CALLED int name parameters {                           \
-		int rc = GOMPI_REAL(name, NULL)(__VA_ARGS__);  \
-		if (rc == (joined) && gompi_threads_watched()) \
-			gompi_threads_joined(thread);          \
-		return rc;                                     \
+#define JOINS(name, joined, parameters, ...)                      \
+	EXPORTED int name parameters {                            \
+		int rc = GOMPI_REAL(name, NULL)(__VA_ARGS__);     \
+		if (rc == (joined) && gompi_threads_is_watched()) \
+			gompi_threads_join(thread);               \
+		return rc;                                        \
 	}
 JOINS(pthread_join, 0, (pthread_t thread, void **result), thread, result)
 JOINS(pthread_tryjoin_np, 0, (pthread_t thread, void **result), thread, result)
@@ -148,109 +148,110 @@ JOINS(pthread_clockjoin_np, 0, (pthread_t thread, void **result, clockid_t clock
       result, clock, until)
 JOINS(thrd_join, thrd_success, (thrd_t thread, int *result), thread, result)
 
-TAKES(pthread_mutex_lock, NULL, m, 0, (pthread_mutex_t * m), m)
-TAKES(pthread_mutex_trylock, NULL, m, 0, (pthread_mutex_t * m), m)
-TAKES(pthread_mutex_timedlock, NULL, m, 0, (pthread_mutex_t * m, const struct timespec *until), m, until)
-TAKES(pthread_mutex_clocklock, NULL, m, 0, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until), m,
-      clock, until)
-GIVES(pthread_mutex_unlock, NULL, m, (pthread_mutex_t * m), m)
-TAKES(mtx_lock, NULL, m, thrd_success, (mtx_t * m), m)
-TAKES(mtx_trylock, NULL, m, thrd_success, (mtx_t * m), m)
-TAKES(mtx_timedlock, NULL, m, thrd_success, (mtx_t * m, const struct timespec *until), m, until)
-GIVES(mtx_unlock, NULL, m, (mtx_t * m), m)
+ACQUIRES(pthread_mutex_lock, NULL, m, 0, (pthread_mutex_t * m), m)
+ACQUIRES(pthread_mutex_trylock, NULL, m, 0, (pthread_mutex_t * m), m)
+ACQUIRES(pthread_mutex_timedlock, NULL, m, 0, (pthread_mutex_t * m, const struct timespec *until), m, until)
+ACQUIRES(pthread_mutex_clocklock, NULL, m, 0, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until), m,
+	 clock, until)
+RELEASES(pthread_mutex_unlock, NULL, m, (pthread_mutex_t * m), m)
+ACQUIRES(mtx_lock, NULL, m, thrd_success, (mtx_t * m), m)
+ACQUIRES(mtx_trylock, NULL, m, thrd_success, (mtx_t * m), m)
+ACQUIRES(mtx_timedlock, NULL, m, thrd_success, (mtx_t * m, const struct timespec *until), m, until)
+RELEASES(mtx_unlock, NULL, m, (mtx_t * m), m)
 
-TAKES(pthread_spin_lock, NULL, m, 0, (pthread_spinlock_t * m), m)
-TAKES(pthread_spin_trylock, NULL, m, 0, (pthread_spinlock_t * m), m)
-GIVES(pthread_spin_unlock, NULL, m, (pthread_spinlock_t * m), m)
+ACQUIRES(pthread_spin_lock, NULL, m, 0, (pthread_spinlock_t * m), m)
+ACQUIRES(pthread_spin_trylock, NULL, m, 0, (pthread_spinlock_t * m), m)
+RELEASES(pthread_spin_unlock, NULL, m, (pthread_spinlock_t * m), m)
 
-TAKES(sem_wait, NULL, s, 0, (sem_t * s), s)
-TAKES(sem_trywait, NULL, s, 0, (sem_t * s), s)
-TAKES(sem_timedwait, NULL, s, 0, (sem_t * s, const struct timespec *until), s, until)
-TAKES(sem_clockwait, NULL, s, 0, (sem_t * s, clockid_t clock, const struct timespec *until), s, clock, until)
-GIVES(sem_post, NULL, s, (sem_t * s), s)
+ACQUIRES(sem_wait, NULL, s, 0, (sem_t * s), s)
+ACQUIRES(sem_trywait, NULL, s, 0, (sem_t * s), s)
+ACQUIRES(sem_timedwait, NULL, s, 0, (sem_t * s, const struct timespec *until), s, until)
+ACQUIRES(sem_clockwait, NULL, s, 0, (sem_t * s, clockid_t clock, const struct timespec *until), s, clock, until)
+RELEASES(sem_post, NULL, s, (sem_t * s), s)
 
-// A wait for a condition releases the mutex and acquires it again, whatever the result.
-#define COND "GLIBC_2.3.2" // older versions exist
-#define WAITS(name, version, parameters, ...)                    \
-	CALLED int name parameters {                             \
+// A wait for a condition releases the mutex and acquires it again, with any result.
+#define COND_VERSION "GLIBC_2.3.2" // older versions exist
+#define COND_WAITS(name, version, parameters, ...)               \
+	EXPORTED int name parameters {                           \
 		release_object(m);                               \
 		int rc = GOMPI_REAL(name, version)(__VA_ARGS__); \
 		acquire_object(m);                               \
 		acquire_object(c);                               \
 		return rc;                                       \
 	}
-WAITS(pthread_cond_wait, COND, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
-WAITS(pthread_cond_timedwait, COND, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), c, m, until)
-WAITS(pthread_cond_clockwait, NULL,
-      (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), c, m, clock, until)
-WAITS(cnd_wait, NULL, (cnd_t * c, mtx_t *m), c, m)
-WAITS(cnd_timedwait, NULL, (cnd_t * c, mtx_t *m, const struct timespec *until), c, m, until)
-GIVES(pthread_cond_signal, COND, c, (pthread_cond_t * c), c)
-GIVES(pthread_cond_broadcast, COND, c, (pthread_cond_t * c), c)
-GIVES(cnd_signal, NULL, c, (cnd_t * c), c)
-GIVES(cnd_broadcast, NULL, c, (cnd_t * c), c)
+COND_WAITS(pthread_cond_wait, COND_VERSION, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
+COND_WAITS(pthread_cond_timedwait, COND_VERSION, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until),
+	   c, m, until)
+COND_WAITS(pthread_cond_clockwait, NULL,
+	   (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), c, m, clock, until)
+COND_WAITS(cnd_wait, NULL, (cnd_t * c, mtx_t *m), c, m)
+COND_WAITS(cnd_timedwait, NULL, (cnd_t * c, mtx_t *m, const struct timespec *until), c, m, until)
+RELEASES(pthread_cond_signal, COND_VERSION, c, (pthread_cond_t * c), c)
+RELEASES(pthread_cond_broadcast, COND_VERSION, c, (pthread_cond_t * c), c)
+RELEASES(cnd_signal, NULL, c, (cnd_t * c), c)
+RELEASES(cnd_broadcast, NULL, c, (cnd_t * c), c)
 
 // Returns the object that readers release, the address after the lock's first byte. A reader is ordered after earlier
-// writers, a writer after all: so readers and writers release different objects.
-static const char *readers_of(const pthread_rwlock_t *l) { return (const char *)l + 1; }
+// writers; a writer is ordered after earlier readers and writers. So readers and writers release different objects.
+static const char *reader_object(const pthread_rwlock_t *l) { return (const char *)l + 1; }
 
-static int reads_if(int rc, pthread_rwlock_t *l) {
+static int acquire_if_read_locked(int rc, pthread_rwlock_t *l) {
 	if (rc == 0)
 		acquire_object(l);
 	return rc;
 }
 
-static int writes_if(int rc, pthread_rwlock_t *l) {
-	if (rc == 0 && gompi_threads_watched()) {
+static int acquire_if_write_locked(int rc, pthread_rwlock_t *l) {
+	if (rc == 0 && gompi_threads_is_watched()) {
 		acquire_object(l);
-		acquire_object(readers_of(l));
-		gompi_threads_write_locks((uintptr_t)l);
+		acquire_object(reader_object(l));
+		gompi_threads_set_writer((uintptr_t)l);
 	}
 	return rc;
 }
 
-CALLED int pthread_rwlock_rdlock(pthread_rwlock_t *l) {
-	return reads_if(GOMPI_REAL(pthread_rwlock_rdlock, NULL)(l), l);
+EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *l) {
+	return acquire_if_read_locked(GOMPI_REAL(pthread_rwlock_rdlock, NULL)(l), l);
 }
-CALLED int pthread_rwlock_tryrdlock(pthread_rwlock_t *l) {
-	return reads_if(GOMPI_REAL(pthread_rwlock_tryrdlock, NULL)(l), l);
+EXPORTED int pthread_rwlock_tryrdlock(pthread_rwlock_t *l) {
+	return acquire_if_read_locked(GOMPI_REAL(pthread_rwlock_tryrdlock, NULL)(l), l);
 }
-CALLED int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until) {
-	return reads_if(GOMPI_REAL(pthread_rwlock_timedrdlock, NULL)(l, until), l);
+EXPORTED int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until) {
+	return acquire_if_read_locked(GOMPI_REAL(pthread_rwlock_timedrdlock, NULL)(l, until), l);
 }
-CALLED int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until) {
-	return reads_if(GOMPI_REAL(pthread_rwlock_clockrdlock, NULL)(l, clock, until), l);
+EXPORTED int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until) {
+	return acquire_if_read_locked(GOMPI_REAL(pthread_rwlock_clockrdlock, NULL)(l, clock, until), l);
 }
-CALLED int pthread_rwlock_wrlock(pthread_rwlock_t *l) {
-	return writes_if(GOMPI_REAL(pthread_rwlock_wrlock, NULL)(l), l);
+EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *l) {
+	return acquire_if_write_locked(GOMPI_REAL(pthread_rwlock_wrlock, NULL)(l), l);
 }
-CALLED int pthread_rwlock_trywrlock(pthread_rwlock_t *l) {
-	return writes_if(GOMPI_REAL(pthread_rwlock_trywrlock, NULL)(l), l);
+EXPORTED int pthread_rwlock_trywrlock(pthread_rwlock_t *l) {
+	return acquire_if_write_locked(GOMPI_REAL(pthread_rwlock_trywrlock, NULL)(l), l);
 }
-CALLED int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until) {
-	return writes_if(GOMPI_REAL(pthread_rwlock_timedwrlock, NULL)(l, until), l);
+EXPORTED int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until) {
+	return acquire_if_write_locked(GOMPI_REAL(pthread_rwlock_timedwrlock, NULL)(l, until), l);
 }
-CALLED int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until) {
-	return writes_if(GOMPI_REAL(pthread_rwlock_clockwrlock, NULL)(l, clock, until), l);
+EXPORTED int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until) {
+	return acquire_if_write_locked(GOMPI_REAL(pthread_rwlock_clockwrlock, NULL)(l, clock, until), l);
 }
-CALLED int pthread_rwlock_unlock(pthread_rwlock_t *l) {
-	if (gompi_threads_watched()) {
-		if (gompi_threads_write_unlocks((uintptr_t)l))
+EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *l) {
+	if (gompi_threads_is_watched()) {
+		if (gompi_threads_clear_writer((uintptr_t)l))
 			release_object(l);
 		else
-			release_object(readers_of(l));
+			release_object(reader_object(l));
 	}
 	return GOMPI_REAL(pthread_rwlock_unlock, NULL)(l);
 }
 
-CALLED int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attr, unsigned count) {
-	if (gompi_threads_checked())
+EXPORTED int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attr, unsigned count) {
+	if (gompi_threads_is_checked())
 		gompi_threads_set_barrier((uintptr_t)b, count);
 	return GOMPI_REAL(pthread_barrier_init, NULL)(b, attr, count);
 }
 
-CALLED int pthread_barrier_wait(pthread_barrier_t *b) {
-	uintptr_t round = gompi_threads_checked() ? gompi_threads_round((uintptr_t)b) : 0;
+EXPORTED int pthread_barrier_wait(pthread_barrier_t *b) {
+	uintptr_t round = gompi_threads_is_checked() ? gompi_threads_barrier_round((uintptr_t)b) : 0;
 	release_object((void *)round);
 	int rc = GOMPI_REAL(pthread_barrier_wait, NULL)(b);
 	acquire_object((void *)round);
@@ -277,8 +278,8 @@ static __typeof__(once_self) begin_once(void *control, void (*routine)(void)) {
 	return outer;
 }
 
-CALLED int pthread_once(pthread_once_t *control, void (*routine)(void)) {
-	if (!gompi_threads_watched())
+EXPORTED int pthread_once(pthread_once_t *control, void (*routine)(void)) {
+	if (!gompi_threads_is_watched())
 		return GOMPI_REAL(pthread_once, NULL)(control, routine);
 	__typeof__(once_self) outer = begin_once(control, routine);
 	int rc = GOMPI_REAL(pthread_once, NULL)(control, run_once);
@@ -287,8 +288,8 @@ CALLED int pthread_once(pthread_once_t *control, void (*routine)(void)) {
 	return rc;
 }
 
-CALLED void call_once(once_flag *control, void (*routine)(void)) {
-	if (!gompi_threads_watched()) {
+EXPORTED void call_once(once_flag *control, void (*routine)(void)) {
+	if (!gompi_threads_is_watched()) {
 		GOMPI_REAL(call_once, NULL)(control, routine);
 		return;
 	}

@@ -4,83 +4,86 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "insight/ask.h"
+#include "insight/pmpi.h"
 #include "insight/count.h"
 
 static pthread_mutex_t windows_mutex = PTHREAD_MUTEX_INITIALIZER; // guards additions to the table
 
-static struct gompi_insight_window *window_of(MPI_Win win) {
+static struct gompi_insight_window *find_counted_window(MPI_Win win) {
 	struct gompi_insight_part *part = gompi_insight_part;
-	for (uint32_t i = gompi_load_acquire(&part->windows); i-- > 0;) // pairs with the release in enter_window
+	for (uint32_t i = gompi_load_acquire(&part->windows); i-- > 0;) // pairs with the release in add_window
 		if (gompi_load(&part->window[i].handle) == (uintptr_t)win)
 			return &part->window[i];
 	return NULL;
 }
 
 // Finds the first member (rank in MPI_COMM_WORLD) and the number of members of a communicator. Without MPI_COMM_WORLD
-// there is no common identification of members.
-static void ask_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
+// (sessions) no first member can be determined.
+static void query_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
 	int started = 0, n = 0, first = 0, at = -1;
-	if (GOMPI_ASK(MPI_Comm_group, comm, &group) != MPI_SUCCESS)
+	if (GOMPI_CALL_PMPI(MPI_Comm_group, comm, &group) != MPI_SUCCESS)
 		return;
-	if (GOMPI_ASK(MPI_Group_size, group, &n) == MPI_SUCCESS && n > 0 &&
-	    GOMPI_ASK(MPI_Initialized, &started) == MPI_SUCCESS && started &&
-	    GOMPI_ASK(MPI_Comm_group, MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-		if (GOMPI_ASK(MPI_Group_translate_ranks, group, 1, &first, world, &at) == MPI_SUCCESS && at >= 0)
+	if (GOMPI_CALL_PMPI(MPI_Group_size, group, &n) == MPI_SUCCESS && n > 0 &&
+	    GOMPI_CALL_PMPI(MPI_Initialized, &started) == MPI_SUCCESS && started &&
+	    GOMPI_CALL_PMPI(MPI_Comm_group, MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+		if (GOMPI_CALL_PMPI(MPI_Group_translate_ranks, group, 1, &first, world, &at) == MPI_SUCCESS && at >= 0)
 			*leader = at;
-		(void)GOMPI_ASK(MPI_Group_free, &world);
+		(void)GOMPI_CALL_PMPI(MPI_Group_free, &world);
 	}
-	(void)GOMPI_ASK(MPI_Group_free, &group);
+	(void)GOMPI_CALL_PMPI(MPI_Group_free, &group);
 	*members = n;
 }
 
-// Makes the library count operations on a window by the path that they take, if it is gompirma.
-static void count_ways(MPI_Win win, uint32_t entry) {
-	__typeof__(MPIX_Gompirma_win_count) *count = gompi_insight_symbol("MPIX_Gompirma_win_count");
-	if (count != NULL && count(win, gompi_insight_part->ways[entry]) == MPI_SUCCESS)
-		gompi_insight_part->window[entry].ways = 1;
+// Makes the library, if it is gompirma, count the operations on a window by their path.
+static void enable_path_counts(MPI_Win win, uint32_t entry) {
+	__typeof__(MPIX_Gompirma_win_count) *count = gompi_insight_next_symbol("MPIX_Gompirma_win_count");
+	if (count != NULL && count(win, gompi_insight_part->paths[entry]) == MPI_SUCCESS)
+		gompi_insight_part->window[entry].has_paths = 1;
 }
 
 // Adds a window to the table. The last entry is reserved: it collects all windows without an entry.
-static void enter_window(MPI_Win win, MPI_Comm comm) {
+static void add_window(MPI_Win win, MPI_Comm comm) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	int32_t leader = -1;
 	uint32_t members = 0, n = gompi_load(&part->windows), ordinal = 0;
-	count_ways(win, n);
+	enable_path_counts(win, n);
 	if (n == GOMPI_INSIGHT_MAX_WINDOWS - 1)
 		return;
-	ask_members(comm, &leader, &members);
+	query_members(comm, &leader, &members);
 	for (uint32_t i = 0; i < n; i++)
-		ordinal += part->window[i].leader == leader && part->window[i].members == members;
+		ordinal += part->window[i].first_rank == leader && part->window[i].members == members;
 	struct gompi_insight_window *w = &part->window[n];
-	w->leader = leader;
+	w->first_rank = leader;
 	w->members = members;
 	w->ordinal = ordinal;
 	gompi_store(&w->handle, (uintptr_t)win);
-	gompi_store_release(&part->windows, n + 1); // pairs with the acquire in window_of, and in core/insight
+	gompi_store_release(&part->windows,
+			    n + 1); // pairs with the acquire in find_counted_window, and in core/insight
 }
 
 // Returns the counters of a window; those of the last entry if the window is not in the table.
-struct gompi_insight_use *gompi_insight_find_window(struct gompi_insight_thread *t, MPI_Win win) {
-	uint32_t age = gompi_load(&gompi_insight_age);
-	struct gompi_insight_window *w = window_of(win);
+struct gompi_insight_use *gompi_insight_window_uses(struct gompi_insight_thread *t, MPI_Win win) {
+	uint32_t age = gompi_load(&gompi_insight_generation);
+	struct gompi_insight_window *w = find_counted_window(win);
 	size_t at = w != NULL ? w - gompi_insight_part->window : GOMPI_INSIGHT_MAX_WINDOWS - 1;
 	struct gompi_insight_use *uses = t->slot->windows[at];
-	t->windows[(uintptr_t)win % GOMPI_INSIGHT_KNOWN] = (struct gompi_insight_known){win, age, uses};
+	t->windows[(uintptr_t)win % GOMPI_INSIGHT_CACHED_WINDOWS] =
+		(struct gompi_insight_cached_window){win, age, uses};
 	return uses;
 }
 
-void gompi_insight_window_made(MPI_Win win, MPI_Comm comm) {
+void gompi_insight_window_created(MPI_Win win, MPI_Comm comm) {
 	pthread_mutex_lock(&windows_mutex);
-	if (win != MPI_WIN_NULL && window_of(win) == NULL)
-		enter_window(win, comm);
+	if (win != MPI_WIN_NULL && find_counted_window(win) == NULL)
+		add_window(win, comm);
 	pthread_mutex_unlock(&windows_mutex);
-	gompi_add_total(&gompi_insight_age, 1); // a thread may have looked up the handle before
+	// invalidates entries that threads cached for this handle before
+	gompi_add_seq_cst(&gompi_insight_generation, 1);
 }
 
 void gompi_insight_window_named(MPI_Win win, const char *name) {
-	struct gompi_insight_window *w = window_of(win);
+	struct gompi_insight_window *w = find_counted_window(win);
 	if (w == NULL)
 		return;
 	size_t n = strnlen(name, sizeof w->label - 1);
@@ -89,8 +92,8 @@ void gompi_insight_window_named(MPI_Win win, const char *name) {
 }
 
 void gompi_insight_window_freed(MPI_Win win) {
-	struct gompi_insight_window *w = window_of(win);
+	struct gompi_insight_window *w = find_counted_window(win);
 	if (w != NULL)
 		gompi_store(&w->handle, 0);
-	gompi_add_total(&gompi_insight_age, 1);
+	gompi_add_seq_cst(&gompi_insight_generation, 1);
 }

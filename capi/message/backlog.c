@@ -1,226 +1,233 @@
-// Pending output of a lane: records that found no space, and the data of sends that goes out in fragments.
+// Pending output of a VCI: records that found no space, and the data of sends that goes out in fragments.
 #include "message/remote.h"
 
-// Adds by to the number of records and streams that wait for a peer. Adds the peer to the lane's list with the first
+// Adds change to the number of records and streams that wait for a peer. Adds the peer to the VCI's list with the first
 // one, and removes it with the last one.
-static void count_waiting(struct gompi_lane *l, struct gompi_link *p, int by) {
-	int now = gompi_add_total(&p->waiting, by) + by;
-	if (by > 0 && now == by) {
-		gompi_add_total(&l->backlog, 1);
-		p->behind = l->behind;
-		l->behind = p;
-	} else if (by < 0 && now == 0) {
-		gompi_sub_total(&l->backlog, 1);
-		struct gompi_link **at = &l->behind;
+static void add_pending_count(struct gompi_vci *l, struct gompi_link *p, int change) {
+	int count = gompi_add_seq_cst(&p->pending_count, change) + change;
+	if (change > 0 && count == change) {
+		gompi_add_seq_cst(&l->pending_links, 1);
+		p->next_pending = l->first_pending_link;
+		l->first_pending_link = p;
+	} else if (change < 0 && count == 0) {
+		gompi_sub_seq_cst(&l->pending_links, 1);
+		struct gompi_link **at = &l->first_pending_link;
 		while (*at != p)
-			at = &(*at)->behind;
-		*at = p->behind;
+			at = &(*at)->next_pending;
+		*at = p->next_pending;
 	}
 }
 
 static void add_stream(struct gompi_link *p, struct gompi_request *r) {
 	r->next = NULL;
-	if (p->stream == NULL)
-		p->stream = r;
+	if (p->first_stream == NULL)
+		p->first_stream = r;
 	else
-		p->stream_end->next = r;
-	p->stream_end = r;
+		p->last_stream->next = r;
+	p->last_stream = r;
 }
 
 // Sends the next fragment of the first stream. Returns false if there is no stream or no space.
-static bool send_piece(struct gompi_lane *l, struct gompi_link *p) {
-	struct gompi_request *r = p->stream;
+static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
+	struct gompi_request *r = p->first_stream;
 	if (r == NULL)
 		return false;
 	const bool remote = gompi_is_remote(p);
-	const int64_t most = remote ? REMOTE_MOST_DATA : RECORD_MOST_DATA;
-	int64_t left = r->want - r->done, n = left < most ? left : most;
+	const int64_t max_bytes = remote ? REMOTE_MAX_DATA : RECORD_MAX_DATA;
+	int64_t left_bytes = r->transfer_bytes - r->done_bytes, n = left_bytes < max_bytes ? left_bytes : max_bytes;
 	int class;
-	struct gompi_room room = gompi_record_reserve(l, p, gompi_record_size(n), remote, FABRIC_TRY, &class);
+	struct gompi_reservation room = gompi_record_reserve(l, p, gompi_record_size(n), remote, FABRIC_TRY, &class);
 	struct gompi_record *h = room.record;
 	if (h == NULL && class == MPI_ERR_PENDING)
 		return false;
 	if (h != NULL) {
-		h->context = (uint64_t)r->done;
+		h->context = (uint64_t)r->done_bytes;
 		h->source = h->tag = h->class = 0;
 		h->size = 0;
-		h->from = l->home->node.self;
-		h->id = r->full;
-		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
-		uint64_t word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n));
-		gompi_record_send(p, room, word, remote, left == n ? FABRIC_NOW : FABRIC_PENDING, NOTICE_QUIET);
-		r->done += n;
+		h->from = l->messages->node.self;
+		h->id = r->size_or_receive_id;
+		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done_bytes, n);
+		uint64_t word = gompi_record_word(RECORD_FRAGMENT, 0, gompi_record_size(n));
+		gompi_record_commit(p, room, word, remote, left_bytes == n ? FABRIC_NOW : FABRIC_PENDING,
+				    NOTIFY_WAITERS);
+		r->done_bytes += n;
 	}
-	p->stream = r->next;
-	if (h != NULL && r->done < r->want) { // moves to the end: streams advance alternately
+	p->first_stream = r->next;
+	if (h != NULL && r->done_bytes < r->transfer_bytes) { // moves to the end: streams advance alternately
 		add_stream(p, r);
 		return true;
 	}
-	r->want = 0;
-	count_waiting(l, p, -1);
-	gompi_send_finish(l, r, h != NULL ? MPI_SUCCESS : class);
+	r->transfer_bytes = 0;
+	add_pending_count(l, p, -1);
+	gompi_send_complete(l, r, h != NULL ? MPI_SUCCESS : class);
 	return true;
 }
 
 // Sends the first pending record or, if there is none, one fragment of the first stream. Returns false if there is
 // nothing to send or no space.
-static bool send_some(struct gompi_lane *l, struct gompi_link *p) {
-	struct gompi_pending *w = p->first;
+static bool send_next_pending(struct gompi_vci *l, struct gompi_link *p) {
+	struct gompi_pending *w = p->first_pending;
 	if (w == NULL)
-		return send_piece(l, p);
+		return send_fragment(l, p);
 	struct gompi_request *r = w->send; // may be freed once its record has been sent
 	if (r != NULL)
-		r->behind = false;
-	if (!gompi_put_record(l, p, w)) {
+		r->record_pending = false;
+	if (!gompi_pending_try_send(l, p, w)) {
 		if (r != NULL)
-			r->behind = true;
+			r->record_pending = true;
 		return false;
 	}
-	p->first = w->next;
-	if (p->first == NULL)
-		p->last = NULL;
-	gompi_pending_give(l, w);
-	count_waiting(l, p, -1);
+	p->first_pending = w->next;
+	if (p->first_pending == NULL)
+		p->last_pending = NULL;
+	gompi_pending_free(l, w);
+	add_pending_count(l, p, -1);
 	return true;
 }
 
-enum { AT_ONCE = 32 }; // records or fragments sent before the lock is released temporarily
+enum { MAX_RECORDS_PER_LOCK = 32 }; // records or fragments sent before the lock is released temporarily
 
-static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more) {
-	bool sent = false, asked = false;
-	*more = false;
-	for (int n = 0; gompi_load(&p->waiting) > 0; n++) {
-		if (n == AT_ONCE) {
-			*more = true;
+static bool flush_link(struct gompi_vci *l, struct gompi_link *p, bool *is_incomplete) {
+	bool sent = false, registered = false;
+	*is_incomplete = false;
+	for (int n = 0; gompi_load(&p->pending_count) > 0; n++) {
+		if (n == MAX_RECORDS_PER_LOCK) {
+			*is_incomplete = true;
 			return sent;
 		}
-		if (send_some(l, p)) {
+		if (send_next_pending(l, p)) {
 			sent = true;
-			asked = false;
+			registered = false;
 			continue;
 		}
-		// The peer reports space with RECORD_ROOM; for another node the network does.
-		if (gompi_is_remote(p) || asked || !gompi_inbox_want(p->box, l->home->node.me))
+		// The peer reports space with RECORD_SPACE; for another node the network does.
+		if (gompi_is_remote(p) || registered ||
+		    !gompi_inbox_register_waiter(p->inbox, l->messages->node.local_index))
 			break;
-		gompi_doorbell(p->cell);
-		asked = true;
+		gompi_cell_ring_doorbell(p->cell);
+		registered = true;
 	}
 	if (sent && gompi_is_remote(p))
-		gompi_fabric_push(p->world);
+		gompi_fabric_flush(p->world);
 	return sent;
 }
 
-void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p) {
-	bool more;
-	flush_link(l, p, &more);
-	if (more)
+void gompi_flush_link(struct gompi_vci *l, struct gompi_link *p) {
+	bool is_incomplete;
+	flush_link(l, p, &is_incomplete);
+	if (is_incomplete)
 		l->must_flush = true;
 }
 
-void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w) {
-	struct gompi_pending now = *w;
+void gompi_post_record(struct gompi_vci *l, struct gompi_link *p, const struct gompi_pending *w) {
+	struct gompi_pending to_send = *w;
 	// An answer may overtake pending records: the network always has space for it.
-	bool passes = gompi_is_remote(p) && gompi_record_is_answer(gompi_record_kind(w->record.word));
-	if ((gompi_load(&p->waiting) == 0 || passes) && gompi_put_record(l, p, &now))
+	bool may_overtake = gompi_is_remote(p) && gompi_record_is_answer(gompi_record_kind(w->record.word));
+	if ((gompi_load(&p->pending_count) == 0 || may_overtake) && gompi_pending_try_send(l, p, &to_send))
 		return;
-	if (now.send != NULL)
-		now.send->behind = true;
-	struct gompi_pending *later = gompi_pending_take(l);
-	*later = now;
-	later->next = NULL;
-	if (p->last != NULL)
-		p->last->next = later;
+	if (to_send.send != NULL)
+		to_send.send->record_pending = true;
+	struct gompi_pending *queued = gompi_pending_alloc(l);
+	*queued = to_send;
+	queued->next = NULL;
+	if (p->last_pending != NULL)
+		p->last_pending->next = queued;
 	else
-		p->first = later;
-	p->last = later;
-	count_waiting(l, p, 1);
+		p->first_pending = queued;
+	p->last_pending = queued;
+	add_pending_count(l, p, 1);
 	gompi_flush_link(l, p);
 }
 
-bool gompi_unpost_record(struct gompi_lane *l, struct gompi_request *r) {
-	struct gompi_link *p = r->to;
-	struct gompi_pending **at = &p->first, *before = NULL, *w;
+bool gompi_unqueue_record(struct gompi_vci *l, struct gompi_request *r) {
+	struct gompi_link *p = r->peer_link;
+	struct gompi_pending **at = &p->first_pending, *before = NULL, *w;
 	for (; (w = *at) != NULL && w->send != r; before = w)
 		at = &w->next;
 	if (w == NULL)
 		return false;
 	*at = w->next;
-	if (p->last == w)
-		p->last = before;
-	gompi_pending_give(l, w);
-	count_waiting(l, p, -1);
-	r->behind = false;
+	if (p->last_pending == w)
+		p->last_pending = before;
+	gompi_pending_free(l, w);
+	add_pending_count(l, p, -1);
+	r->record_pending = false;
 	return true;
 }
 
-void gompi_post_cancel(struct gompi_lane *l, const struct gompi_request *r, unsigned flags) {
+void gompi_post_cancel(struct gompi_vci *l, const struct gompi_request *r, unsigned flags) {
 	struct gompi_pending w = {
 		.record = {.word = gompi_record_word(RECORD_CANCEL, flags, 0),
 			   .context = r->context,
-			   .from = l->home->node.self,
+			   .from = l->messages->node.self,
 			   .id = r->id},
-		.notice = NOTICE_CALL,
+		.notify = NOTIFY_DOORBELL,
 	};
-	gompi_post(l, r->to, &w);
+	gompi_post_record(l, r->peer_link, &w);
 }
 
-void gompi_answer(struct gompi_lane *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool call, int class) {
+void gompi_send_answer(struct gompi_vci *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool doorbell,
+		       int class) {
 	struct gompi_pending w = {
-		.record = {.word = gompi_record_word(kind, 0, 0), .from = l->home->node.self, .id = id, .class = class},
-		.notice = call ? NOTICE_CALL : NOTICE_QUIET,
+		.record = {.word = gompi_record_word(kind, 0, 0),
+			   .from = l->messages->node.self,
+			   .id = id,
+			   .class = class},
+		.notify = doorbell ? NOTIFY_DOORBELL : NOTIFY_WAITERS,
 	};
-	gompi_post(l, gompi_link_to(l, to), &w);
+	gompi_post_record(l, gompi_link_to(l, to), &w);
 }
 
-bool gompi_flush_behind(struct gompi_lane *l) {
+bool gompi_flush_pending(struct gompi_vci *l) {
 	l->must_flush = false;
-	bool worked = gompi_remote_start_reads(l), more;
-	for (struct gompi_link *p = l->behind, *next; p != NULL; p = next) {
-		next = p->behind;
-		worked = flush_link(l, p, &more) || worked;
-		if (more) {
-			gompi_lane_let_go(l);
-			gompi_lane_take(l);
-			next = l->behind; // the list may have changed meanwhile
+	bool worked = gompi_remote_start_reads(l), is_incomplete;
+	for (struct gompi_link *p = l->first_pending_link, *next; p != NULL; p = next) {
+		next = p->next_pending;
+		worked = flush_link(l, p, &is_incomplete) || worked;
+		if (is_incomplete) {
+			gompi_vci_unlock_wake(l);
+			gompi_vci_lock(l);
+			next = l->first_pending_link; // the list may have changed meanwhile
 		}
 	}
 	return worked;
 }
 
-void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h) {
-	struct gompi_request *r = gompi_number_get(&l->sends, h->id);
-	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0 || r->behind ||
-	    (int64_t)h->size <= 0 || (int64_t)h->size > r->buf.size)
+void gompi_handle_cts(struct gompi_vci *l, const struct gompi_record *h) {
+	struct gompi_request *r = gompi_id_find(&l->send_ids, h->id);
+	if (r == NULL || r->peer_link == NULL || r->peer_link->world != h->from || r->transfer_bytes != 0 ||
+	    r->record_pending || (int64_t)h->size <= 0 || (int64_t)h->size > r->buf.size)
 		return;
-	struct gompi_link *p = r->to;
+	struct gompi_link *p = r->peer_link;
 	if (r->registered)
 		gompi_remote_unregister(r);
-	r->want = (int64_t)h->size;
-	r->done = 0;
-	r->full = h->context;
+	r->transfer_bytes = (int64_t)h->size;
+	r->done_bytes = 0;
+	r->size_or_receive_id = h->context;
 	add_stream(p, r);
-	count_waiting(l, p, 1);
+	add_pending_count(l, p, 1);
 	l->must_flush = true;
 }
 
-void gompi_lane_end_started(struct gompi_lane *l) {
-	if (__builtin_expect(l->due, 0))
-		l->home->progress(l);
+void gompi_vci_unlock_started(struct gompi_vci *l) {
+	if (__builtin_expect(l->work_is_urgent, 0))
+		l->messages->progress(l);
 	else if (__builtin_expect(l->must_flush, 0))
-		gompi_flush_behind(l);
+		gompi_flush_pending(l);
 	if (__builtin_expect(l->work != NULL, 0))
-		l->completed = true;
-	gompi_lane_give(l);
+		l->has_completions = true;
+	gompi_vci_unlock(l);
 }
 
-void gompi_lane_end_served(struct gompi_lane *l) {
-	struct gompi_messages *m = l->home;
+void gompi_vci_unlock_network(struct gompi_vci *l) {
+	struct gompi_messages *m = l->messages;
 	if (__builtin_expect(l->must_flush, 0))
-		gompi_flush_behind(l);
-	bool more = l->work != NULL;
-	if (__builtin_expect(more, 0))
-		l->completed = true; // wakes a sleeping thread, which copies the data
-	gompi_lane_let_go(l);
-	if (__builtin_expect(more || gompi_load(&l->missed) != 0 || gompi_load(&m->stepped) != 0, 0))
-		gompi_doorbell(gompi_messages_cell(m, m->node.me));
+		gompi_flush_pending(l);
+	bool has_work = l->work != NULL;
+	if (__builtin_expect(has_work, 0))
+		l->has_completions = true; // wakes a sleeping thread, which copies the data
+	gompi_vci_unlock_wake(l);
+	if (__builtin_expect(has_work || gompi_load(&l->missed_progress) != 0 || gompi_load(&m->plan_may_continue) != 0,
+			     0))
+		gompi_cell_ring_doorbell(gompi_messages_cell(m, m->node.local_index));
 }

@@ -1,6 +1,6 @@
 #include "message/call.h"
 
-#include "base/loss.h"
+#include "base/failure.h"
 #include "datatype/label.h"
 #include "message/remote.h"
 #include "win/win.h"
@@ -11,18 +11,18 @@
 
 // Implements gompi_call_check, without the arguments in the error text.
 static inline int check_envelope(struct gompi_request *r, const struct gompi_envelope *e, bool receive,
-				 struct gompi_verdict *v) {
+				 struct gompi_error_status *v) {
 	struct gompi_comm *c = gompi_comm_get(e->comm);
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (c == NULL || m == NULL)
-		return gompi_comm_none(v, e->comm);
-	bool nobody = e->peer == MPI_PROC_NULL;
-	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !nobody && !(receive && e->peer == MPI_ANY_SOURCE))
-		return gompi_error(v, MPI_ERR_RANK, "%s is %d; valid ranks of the communicator are 0 to %d",
-				   receive ? "source" : "dest", e->peer, c->peers.n - 1);
+		return gompi_comm_invalid(v, e->comm);
+	bool is_proc_null = e->peer == MPI_PROC_NULL;
+	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !is_proc_null && !(receive && e->peer == MPI_ANY_SOURCE))
+		return gompi_set_error(v, MPI_ERR_RANK, "%s is %d; valid ranks of the communicator are 0 to %d",
+				       receive ? "source" : "dest", e->peer, c->peers.n - 1);
 	if (e->tag < 0 && !(receive && e->tag == MPI_ANY_TAG))
-		return gompi_error(v, MPI_ERR_TAG, "tag is %d; it must be from 0 to %d", e->tag, INT32_MAX);
-	int class = gompi_buffer_check(&r->buf, e->at, e->count, e->type, nobody, v);
+		return gompi_set_error(v, MPI_ERR_TAG, "tag is %d; it must be from 0 to %d", e->tag, INT32_MAX);
+	int class = gompi_buffer_check(&r->buf, e->at, e->count, e->type, is_proc_null, v);
 	if (class != MPI_SUCCESS)
 		return class;
 	r->receive = receive;
@@ -31,14 +31,14 @@ static inline int check_envelope(struct gompi_request *r, const struct gompi_env
 	r->peer = e->peer;
 	r->tag = e->tag;
 	r->source = c->rank;
-	r->world = nobody || e->peer < 0 ? -1 : gompi_ranks_at(&c->peers, e->peer);
-	r->lane = gompi_lane_of(m, c->id);
+	r->world = is_proc_null || e->peer < 0 ? -1 : gompi_ranks_at(&c->peers, e->peer);
+	r->vci = gompi_vci_of(m, c->id);
 	return MPI_SUCCESS;
 }
 
 // Appends the arguments of a failed call to its error text.
 static __attribute__((cold, noinline)) void append_envelope(const struct gompi_envelope *e, bool receive,
-							    struct gompi_verdict *v) {
+							    struct gompi_error_status *v) {
 	char label[GOMPI_LABEL], address[20];
 	const size_t n = strlen(v->text);
 	if (e->at == NULL && e->count == 0) // a probe, which has no buffer
@@ -50,68 +50,69 @@ static __attribute__((cold, noinline)) void append_envelope(const struct gompi_e
 			 receive ? "source" : "dest", e->peer, e->tag);
 }
 
-int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive, struct gompi_verdict *v) {
+int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive,
+		     struct gompi_error_status *v) {
 	const int class = check_envelope(r, e, receive, v);
 	if (__builtin_expect(class != MPI_SUCCESS, 0))
 		append_envelope(e, receive, v);
 	return class;
 }
 
-int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm) {
-	bool there = gompi_comm_get(comm) != NULL;
-	return gompi_refuse(v->class, call, v->text, there ? GOMPI_ON_COMM : GOMPI_ON_NONE,
-			    there ? (uintptr_t)comm : 0);
+int gompi_call_raise(const struct gompi_error_status *v, const char *call, MPI_Comm comm) {
+	bool is_comm = gompi_comm_get(comm) != NULL;
+	return gompi_return_error(v->class, call, v->text, is_comm ? GOMPI_ON_COMM : GOMPI_ON_NONE,
+				  is_comm ? (uintptr_t)comm : 0);
 }
 
-int gompi_request_raise(const struct gompi_verdict *v, const char *call, uintptr_t on) {
-	if (gompi_win_get((MPI_Win)on) != NULL)
-		return gompi_refuse(v->class, call, v->text, GOMPI_ON_WIN, on);
-	return gompi_call_refuse(v, call, (MPI_Comm)on);
+int gompi_request_raise(const struct gompi_error_status *v, const char *call, uintptr_t object) {
+	if (gompi_win_get((MPI_Win)object) != NULL)
+		return gompi_return_error(v->class, call, v->text, GOMPI_ON_WIN, object);
+	return gompi_call_raise(v, call, (MPI_Comm)object);
 }
 
-int gompi_request_refuse(const struct gompi_request *r, const char *call) {
-	struct gompi_verdict v;
-	gompi_request_why(r, &v);
+int gompi_request_raise_error(const struct gompi_request *r, const char *call) {
+	struct gompi_error_status v;
+	gompi_request_error_detail(r, &v);
 	return gompi_request_raise(&v, call, r->comm);
 }
 
-int gompi_request_gone(const char *call, int class, uintptr_t on) {
-	struct gompi_verdict v;
-	gompi_request_lost(class, &v);
-	return gompi_request_raise(&v, call, on);
+int gompi_request_raise_failed(const char *call, int class, uintptr_t object) {
+	struct gompi_error_status v;
+	gompi_request_fill_failure(class, &v);
+	return gompi_request_raise(&v, call, object);
 }
 
 int gompi_call_error(const char *call, int class, const char *text, ...) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	va_list ap;
 	va_start(ap, text);
 	vsnprintf(v.text, sizeof v.text, text, ap);
 	va_end(ap);
 	// If MPI is not running, that is the error to report.
-	if (gompi_load(&gompi_messages_here) == NULL)
+	if (gompi_load(&gompi_app_messages) == NULL)
 		class = MPI_ERR_COMM;
-	return gompi_refuse(class, call, v.text, GOMPI_ON_NONE, 0);
+	return gompi_return_error(class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-static bool over(void *arg) {
+static bool request_is_over(void *arg) {
 	struct gompi_request *r = arg;
 	if (gompi_load_acquire(&r->state) != REQUEST_ACTIVE)
 		return true;
-	struct gompi_lane *l = r->lane;
-	if (gompi_lane_ready(l))
-		gompi_lane_progress(l);
-	gompi_request_advance(r);
-	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->broken) != 0;
+	struct gompi_vci *l = r->vci;
+	if (gompi_vci_has_work(l))
+		gompi_vci_progress(l);
+	gompi_request_progress(r);
+	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->inbox_error) != 0;
 }
 
-static int describe_request(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
+static int describe_kind_wait(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t) {
 	const struct gompi_request *r = on;
-	r->kind->awaits(r, what, t);
+	r->kind->describe_wait(r, what, t);
 	return first;
 }
 
 // Returns what a wait for a request depends on.
-static struct gompi_waiting waiting_for(const struct gompi_request *r, const char *call) {
+static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, const char *call) {
 	int world = r->world;
 	if (r->receive) {
 		world = GOMPI_PEERS_ANY;
@@ -119,111 +120,112 @@ static struct gompi_waiting waiting_for(const struct gompi_request *r, const cha
 		if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
 			world = gompi_ranks_at(&c->peers, r->peer);
 	}
-	struct gompi_waiting what = {.call = call,
-				     .peer = world,
-				     .tag = r->tag,
-				     .object = r->comm,
-				     .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
+	struct gompi_wait_desc what = {.call = call,
+				       .peer = world,
+				       .tag = r->tag,
+				       .object = r->comm,
+				       .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
 	if (r->kind != NULL) {
-		what.reason = GOMPI_FOR_UNSAID;
-		what.describe = r->kind->awaits != NULL ? describe_request : NULL;
-		what.on = r;
+		what.reason = GOMPI_FOR_CALL;
+		what.fill_details = r->kind->describe_wait != NULL ? describe_kind_wait : NULL;
+		what.fill_details_arg = r;
 	}
 	return what;
 }
 
-void gompi_request_awaits(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
-	*what = waiting_for(r, what->call);
-	if (what->describe != NULL)
-		r->kind->awaits(r, what, t);
+void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
+				 struct gompi_wait_details *t) {
+	*what = wait_of_request(r, what->call);
+	if (what->fill_details != NULL)
+		r->kind->describe_wait(r, what, t);
 }
 
-int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place) {
-	struct gompi_waiting what = waiting_for(r, NULL);
-	return gompi_loss_to(&what, place);
+int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place) {
+	struct gompi_wait_desc what = wait_of_request(r, NULL);
+	return gompi_failed_for_wait(&what, place);
 }
 
-int gompi_request_await(struct gompi_request *r, const char *call) {
-	return gompi_request_await_with(r, call, NULL, NULL);
+int gompi_request_wait(struct gompi_request *r, const char *call) {
+	return gompi_request_wait_with(r, call, NULL, NULL);
 }
 
-int gompi_request_await_with(struct gompi_request *r, const char *call,
-			     int (*lost)(const void *of, struct gompi_stuck *place), const void *of) {
+int gompi_request_wait_with(struct gompi_request *r, const char *call,
+			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg) {
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE) {
-		struct gompi_messages *m = r->lane->home;
-		struct gompi_waiting what = waiting_for(r, call);
-		what.lost = lost;
-		what.of = of;
-		int rc = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, over, r, &what);
-		gompi_call_step(m);
+		struct gompi_messages *m = r->vci->messages;
+		struct gompi_wait_desc what = wait_of_request(r, call);
+		what.find_failed = failed_peer;
+		what.find_failed_arg = arg;
+		int rc = gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, request_is_over, r, &what);
+		gompi_call_run_plans(m);
 		if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE)
-			return rc != MPI_SUCCESS ? rc : (int)gompi_load(&r->lane->broken);
+			return rc != MPI_SUCCESS ? rc : (int)gompi_load(&r->vci->inbox_error);
 	}
 	return MPI_SUCCESS;
 }
 
 // Sends s, which could not complete immediately, and waits for it. Returns 0 or the error class, described in v.
-int gompi_send_class(const struct gompi_request *s, const char *call, struct gompi_verdict *v) {
-	struct gompi_lane *l = s->lane;
-	if (s->world == l->home->node.self && gompi_give_self(l, s))
+int gompi_send_wait(const struct gompi_request *s, const char *call, struct gompi_error_status *v) {
+	struct gompi_vci *l = s->vci;
+	if (s->world == l->messages->node.self && gompi_send_self_eager(l, s))
 		return MPI_SUCCESS;
-	gompi_lane_take(l);
-	struct gompi_request *r = gompi_request_take(l);
+	gompi_vci_lock(l);
+	struct gompi_request *r = gompi_request_alloc(l);
 	if (r == NULL) {
-		gompi_lane_give(l);
-		return gompi_error(v, MPI_ERR_NO_MEM, "out of memory for a request");
+		gompi_vci_unlock(l);
+		return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a request");
 	}
 	*r = *s;
 	r->blocking = true;
-	gompi_buffer_hold(&r->buf);
+	gompi_buffer_retain(&r->buf);
 	gompi_send_locked(l, r);
-	gompi_lane_end(l);
-	int class = gompi_request_await(r, call);
+	gompi_vci_unlock_progress(l);
+	int class = gompi_request_wait(r, call);
 	if (class == MPI_SUCCESS)
 		class = r->result.class;
 	if (class != MPI_SUCCESS) {
 		r->result.class = class;
-		gompi_request_why(r, v);
+		gompi_request_error_detail(r, v);
 	}
-	gompi_lane_take(l);
+	gompi_vci_lock(l);
 	if (gompi_load(&r->state) == REQUEST_ACTIVE)
 		r->freed = true; // the peer may still answer it; the completion then frees it
 	else
-		gompi_request_give(r);
-	gompi_lane_give(l);
+		gompi_request_release(r);
+	gompi_vci_unlock(l);
 	return class;
 }
 
 int gompi_send_blocking(const struct gompi_request *s, const char *call) {
-	struct gompi_verdict v;
-	return gompi_send_class(s, call, &v) == MPI_SUCCESS ? MPI_SUCCESS
-							    : gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
+	struct gompi_error_status v;
+	return gompi_send_wait(s, call, &v) == MPI_SUCCESS ? MPI_SUCCESS
+							   : gompi_call_raise(&v, call, (MPI_Comm)s->comm);
 }
 
 // Abandons a receive so that no thread writes to its buffer any longer. Returns true if nothing refers to it any
 // longer.
-static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
+static bool abandon_receive(struct gompi_vci *l, struct gompi_request *r) {
 	if (r->posted) {
-		gompi_unpost(l, r);
+		gompi_unpost_receive(l, r);
 		return true;
 	}
 	for (struct gompi_request **at = &l->work, *before = NULL; *at != NULL; before = *at, at = &(*at)->next)
 		if (*at == r) {
 			*at = r->next;
-			if (l->work_end == r)
-				l->work_end = before;
+			if (l->last_work == r)
+				l->last_work = before;
 			if (l->work == NULL)
-				gompi_store_total(&l->working, 0);
-			gompi_message_give(l, r->matched);
+				gompi_store_seq_cst(&l->has_work, 0);
+			gompi_message_release(l, r->matched);
 			return true;
 		}
 	if (r->id != 0) {
-		gompi_number_remove(&l->receives, r->id);
-		gompi_message_give(l, r->matched);
+		gompi_id_remove(&l->receive_ids, r->id);
+		gompi_message_release(l, r->matched);
 		return true;
 	}
-	if (gompi_remote_abandon(l, r)) {
-		gompi_message_give(l, r->matched);
+	if (gompi_remote_cancel_read(l, r)) {
+		gompi_message_release(l, r->matched);
 		return true;
 	}
 	// a probe has extracted its message, whose data is being fetched
@@ -235,22 +237,22 @@ static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
 }
 
 int gompi_receive_blocking(struct gompi_request *r, const char *call) {
-	struct gompi_lane *l = r->lane;
-	gompi_lane_take(l);
+	struct gompi_vci *l = r->vci;
+	gompi_vci_lock(l);
 	gompi_receive_locked(l, r);
-	gompi_lane_receive(l, r);
-	gompi_lane_end(l);
-	return gompi_receive_posted(r, call);
+	gompi_vci_drain_until(l, r);
+	gompi_vci_unlock_progress(l);
+	return gompi_receive_wait(r, call);
 }
 
-int gompi_receive_posted(struct gompi_request *r, const char *call) {
-	struct gompi_lane *l = r->lane;
-	int class = gompi_request_await(r, call);
+int gompi_receive_wait(struct gompi_request *r, const char *call) {
+	struct gompi_vci *l = r->vci;
+	int class = gompi_request_wait(r, call);
 	if (__builtin_expect(class != MPI_SUCCESS, 0)) {
-		for (bool gone = false; !gone;) {
-			gompi_lane_take(l);
-			gone = abandon(l, r);
-			gompi_lane_give(l);
+		for (bool is_abandoned = false; !is_abandoned;) {
+			gompi_vci_lock(l);
+			is_abandoned = abandon_receive(l, r);
+			gompi_vci_unlock(l);
 		}
 		if (gompi_load(&r->state) == REQUEST_ACTIVE)
 			r->result.class = class;
@@ -259,7 +261,7 @@ int gompi_receive_posted(struct gompi_request *r, const char *call) {
 }
 
 void gompi_request_restart(struct gompi_request *r) {
-	struct gompi_lane *l = r->lane;
+	struct gompi_vci *l = r->vci;
 	r->result = (struct gompi_result){0};
 	if (r->peer == MPI_PROC_NULL) {
 		if (r->receive)
@@ -269,70 +271,71 @@ void gompi_request_restart(struct gompi_request *r) {
 	}
 	gompi_store(&r->state, REQUEST_ACTIVE);
 	r->id = 0;
-	r->done = r->want = 0;
-	r->to = NULL;
-	r->cancel = r->gone = false;
-	if (!r->receive && r->world != l->home->node.self && gompi_eager_anywhere(gompi_link_to(l, r->world), r)) {
+	r->done_bytes = r->transfer_bytes = 0;
+	r->peer_link = NULL;
+	r->cancel_requested = r->message_dropped = false;
+	if (!r->receive && r->world != l->messages->node.self && gompi_try_eager_any(gompi_link_to(l, r->world), r)) {
 		gompi_store_release(&r->state, REQUEST_COMPLETE);
 		return;
 	}
-	gompi_lane_take(l);
+	gompi_vci_lock(l);
 	gompi_start_locked(l, r);
-	gompi_lane_end_started(l);
-	gompi_call_step(l->home);
+	gompi_vci_unlock_started(l);
+	gompi_call_run_plans(l->messages);
 }
 
-struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request) {
-	struct gompi_request *r = gompi_request_take(l);
+struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const struct gompi_request *s,
+						  MPI_Request *request) {
+	struct gompi_request *r = gompi_request_alloc(l);
 	if (r == NULL)
 		return NULL;
 	*r = *s;
-	if (!gompi_request_add(r)) {
+	if (!gompi_request_add_handle(r)) {
 		r->buf.type = NULL; // not retained yet
-		gompi_request_give(r);
+		gompi_request_release(r);
 		return NULL;
 	}
-	gompi_buffer_hold(&r->buf);
+	gompi_buffer_retain(&r->buf);
 	*request = (MPI_Request)gompi_request_handle(r);
 	return r;
 }
 
-int gompi_call_no_request(const struct gompi_request *s, const char *call) {
-	struct gompi_verdict v;
-	gompi_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
-	return gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
+int gompi_raise_no_request(const struct gompi_request *s, const char *call) {
+	struct gompi_error_status v;
+	gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
+	return gompi_call_raise(&v, call, (MPI_Comm)s->comm);
 }
 
 static int make_persistent(const struct gompi_request *s, const char *call, MPI_Request *request) {
-	struct gompi_request *r = gompi_persistent_make(s->lane);
+	struct gompi_request *r = gompi_persistent_alloc(s->vci);
 	if (r == NULL)
-		return gompi_call_no_request(s, call);
+		return gompi_raise_no_request(s, call);
 	uint32_t handle = r->handle;
 	*r = *s;
 	r->handle = handle;
-	r->handled = r->apart = true;
-	gompi_buffer_hold(&r->buf);
+	r->has_handle = r->in_persistent_table = true;
+	gompi_buffer_retain(&r->buf);
 	*request = (MPI_Request)gompi_request_handle(r);
 	return MPI_SUCCESS;
 }
 
 int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
-	struct gompi_lane *l = s->lane;
+	struct gompi_vci *l = s->vci;
 	if (s->persistent)
 		return make_persistent(s, call, request);
-	gompi_lane_take(l);
-	struct gompi_request *r = gompi_start_taken(l, s, request);
+	gompi_vci_lock(l);
+	struct gompi_request *r = gompi_request_create_locked(l, s, request);
 	if (r == NULL) {
-		gompi_lane_give(l);
-		return gompi_call_no_request(s, call);
+		gompi_vci_unlock(l);
+		return gompi_raise_no_request(s, call);
 	}
 	if (gompi_load(&r->state) != REQUEST_ACTIVE) {
-		gompi_lane_give(l);
+		gompi_vci_unlock(l);
 		return MPI_SUCCESS;
 	}
 	gompi_start_locked(l, r);
-	gompi_lane_end_started(l);
-	gompi_call_step(l->home);
+	gompi_vci_unlock_started(l);
+	gompi_call_run_plans(l->messages);
 	return MPI_SUCCESS;
 }
 
@@ -341,7 +344,7 @@ void gompi_request_query(struct gompi_request *r) {
 		r->kind->query(r);
 }
 
-void gompi_request_settle_other(struct gompi_request *r) {
+void gompi_request_finish_slow(struct gompi_request *r) {
 	gompi_request_query(r);
 	if (!r->persistent && r->kind->release != NULL)
 		r->kind->release(r);
@@ -352,10 +355,10 @@ void gompi_request_end(struct gompi_request *r, MPI_Request *request) {
 		gompi_store(&r->state, REQUEST_INACTIVE);
 		return;
 	}
-	struct gompi_lane *l = r->lane;
+	struct gompi_vci *l = r->vci;
 	*request = MPI_REQUEST_NULL;
-	gompi_lane_take(l);
-	gompi_request_remove(r);
-	gompi_request_give(r);
-	gompi_lane_give(l);
+	gompi_vci_lock(l);
+	gompi_request_drop_handle(r);
+	gompi_request_release(r);
+	gompi_vci_unlock(l);
 }

@@ -3,7 +3,7 @@
 #define GOMPI_MESSAGE_CALL_H
 
 #include "base/status.h"
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "comm/comm.h"
 #include "message/messages.h"
 
@@ -19,27 +19,28 @@ struct gompi_envelope {
 	MPI_Comm comm;
 };
 
-// Checks the arguments of a send or, if receive is set, of a receive. Fills in r: peer, tag, context, lane and buffer,
+// Checks the arguments of a send or, if receive is set, of a receive. Fills in r: peer, tag, context, VCI and buffer,
 // and also source and world. MPI_PROC_NULL stays as peer. Returns 0 or the error class, described in v.
-int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive, struct gompi_verdict *v);
+int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive,
+		     struct gompi_error_status *v);
 
 // Raises the error v on the communicator, or on no object if the communicator does not exist.
-__attribute__((cold)) int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm);
+__attribute__((cold)) int gompi_call_raise(const struct gompi_error_status *v, const char *call, MPI_Comm comm);
 // Raises the error v on a request's object, which may be a window.
-__attribute__((cold)) int gompi_request_raise(const struct gompi_verdict *v, const char *call, uintptr_t on);
+__attribute__((cold)) int gompi_request_raise(const struct gompi_error_status *v, const char *call, uintptr_t object);
 // Raises the error that a complete request has ended with.
-__attribute__((cold)) int gompi_request_refuse(const struct gompi_request *r, const char *call);
-// Raises the error of a request that can never complete (gompi_request_lost).
-__attribute__((cold)) int gompi_request_gone(const char *call, int class, uintptr_t on);
+__attribute__((cold)) int gompi_request_raise_error(const struct gompi_request *r, const char *call);
+// Raises the error of a request that can never complete (gompi_request_fill_failure).
+__attribute__((cold)) int gompi_request_raise_failed(const char *call, int class, uintptr_t object);
 // Raises an error on no object.
 __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
 // Checks the arguments of the most common send: valid arguments, no request needed, not to this process. Fills in r
 // like gompi_call_check and returns the link to the target. Returns NULL if the caller must use gompi_call_check.
-static inline struct gompi_link *gompi_call_quick(struct gompi_request *r, const void *at, int64_t count,
-						  MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, const void *at, int64_t count,
+						       MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (__builtin_expect(c == NULL || m == NULL || (uint32_t)dest >= (uint32_t)c->peers.n || tag < 0, 0) ||
 	    !gompi_buffer_simple(&r->buf, at, count, type))
 		return NULL;
@@ -49,18 +50,18 @@ static inline struct gompi_link *gompi_call_quick(struct gompi_request *r, const
 	r->context = c->id;
 	r->source = c->rank;
 	r->tag = tag;
-	r->lane = gompi_lane_of(m, c->id);
+	r->vci = gompi_vci_of(m, c->id);
 	r->urgent = false;
-	int process = gompi_messages_process(m, world);
-	return process < 0 ? NULL : gompi_load_acquire(&r->lane->links[process]);
+	int process = gompi_messages_node_index(m, world);
+	return process < 0 ? NULL : gompi_load_acquire(&r->vci->links[process]);
 }
 
 // Checks the arguments of the most common receive and fills in r. Returns false if the caller must use
 // gompi_call_check.
-static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
-					    int source, int tag, MPI_Comm comm) {
+static inline bool gompi_recv_check_fast(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
+					 int source, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (__builtin_expect(c == NULL || m == NULL, 0) ||
 	    ((uint32_t)source >= (uint32_t)c->peers.n && source != MPI_ANY_SOURCE) || (tag < 0 && tag != MPI_ANY_TAG) ||
 	    !gompi_buffer_simple(&r->buf, at, count, type))
@@ -69,99 +70,101 @@ static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, i
 	r->comm = (uintptr_t)comm;
 	r->peer = source;
 	r->tag = tag;
-	r->lane = gompi_lane_of(m, c->id);
+	r->vci = gompi_vci_of(m, c->id);
 	return true;
 }
 
-// Copies to r what a quick check has stored in s.
-static inline void gompi_request_describe(struct gompi_request *r, const struct gompi_request *s) {
+// Copies to r the arguments that a fast check has stored in s.
+static inline void gompi_request_copy_args(struct gompi_request *r, const struct gompi_request *s) {
 	r->buf.at = s->buf.at;
 	r->buf.size = s->buf.size;
 	r->buf.type = NULL;
-	r->buf.skip = 0;
+	r->buf.skip_bytes = 0;
 	r->context = s->context;
 	r->comm = s->comm;
 	r->peer = s->peer;
 	r->tag = s->tag;
 }
 
-// Returns a request with a handle, initialized from s, which a quick check has filled in. The caller holds the lane's
+// Returns a request with a handle, initialized from s, which a fast check has filled in. The caller holds the VCI's
 // lock, and makes it a receive or a send. Returns NULL if out of memory or if too many requests are live.
-static inline struct gompi_request *gompi_request_quick(const struct gompi_request *s) {
-	struct gompi_request *r = gompi_request_take(s->lane);
+static inline struct gompi_request *gompi_request_new_fast(const struct gompi_request *s) {
+	struct gompi_request *r = gompi_request_alloc(s->vci);
 	if (__builtin_expect(r == NULL, 0))
 		return NULL;
-	gompi_request_describe(r, s);
-	if (__builtin_expect(gompi_request_add(r), 1))
+	gompi_request_copy_args(r, s);
+	if (__builtin_expect(gompi_request_add_handle(r), 1))
 		return r;
-	gompi_request_give(r);
+	gompi_request_release(r);
 	return NULL;
 }
 
 // Returns the buffer for a buffered send on a communicator: that of the communicator if it has an attached one, else
 // that of the process, which may be unattached.
-static inline struct gompi_bsend_buffer *gompi_attached_for(struct gompi_messages *m, struct gompi_comm *c) {
-	// acquire: pairs with the compare-and-swap in first_attached
-	struct gompi_bsend_buffer *a = c != NULL ? gompi_load_acquire(&c->attached) : NULL;
-	return __builtin_expect(a != NULL, 0) && gompi_load(&a->room) != 0 ? a : &m->attached;
+static inline struct gompi_bsend_buffer *gompi_bsend_buffer_for(struct gompi_messages *m, struct gompi_comm *c) {
+	// acquire: pairs with the compare-and-swap in create_comm_buffer
+	struct gompi_bsend_buffer *a = c != NULL ? gompi_load_acquire(&c->bsend_buffer) : NULL;
+	return __builtin_expect(a != NULL, 0) && gompi_load(&a->free_bytes_plus_1) != 0 ? a : &m->bsend_buffer;
 }
 
 // Advances plans if a message of theirs may have completed.
-static inline void gompi_call_step(struct gompi_messages *m) {
-	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))
-		gompi_messages_step(m);
+static inline void gompi_call_run_plans(struct gompi_messages *m) {
+	if (__builtin_expect(gompi_load(&m->plan_may_continue) != 0, 0))
+		gompi_messages_run_plans(m);
 }
 
 // Advances a request for a thread that waits for it.
-static inline void gompi_request_advance(struct gompi_request *r) {
+static inline void gompi_request_progress(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0) && r->kind->progress != NULL)
 		r->kind->progress(r);
 }
 
 // Waits until a request is not active. Returns 0, or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN if the request can never
 // complete.
-int gompi_request_await(struct gompi_request *r, const char *call);
-// Waits as gompi_request_await does, but lost (struct gompi_waiting) tells which failed processes end the wait, instead
-// of the request itself.
-int gompi_request_await_with(struct gompi_request *r, const char *call,
-			     int (*lost)(const void *of, struct gompi_stuck *place), const void *of);
-// Returns the failed process because of which a request can never complete, as gompi_loss_to does.
-int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place);
+int gompi_request_wait(struct gompi_request *r, const char *call);
+// Waits as gompi_request_wait does, but failed_peer, instead of the request itself, returns which failed process ends
+// the wait (find_failed of struct gompi_wait_desc).
+int gompi_request_wait_with(struct gompi_request *r, const char *call,
+			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
+// Returns the failed process because of which a request can never complete, as gompi_failed_for_wait does.
+int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
 // Describes in what and t what a wait for a request depends on. Keeps what->call.
-void gompi_request_awaits(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t);
+void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
+				 struct gompi_wait_details *t);
 
 // Performs a checked send that could not complete immediately, and waits for it. Returns what the call returns.
 int gompi_send_blocking(const struct gompi_request *r, const char *call);
 // Performs a send as gompi_send_blocking does, without raising an error. Returns 0 or the error class, described in v.
-int gompi_send_class(const struct gompi_request *r, const char *call, struct gompi_verdict *v);
+int gompi_send_wait(const struct gompi_request *r, const char *call, struct gompi_error_status *v);
 // Receives into r, which has been checked and lies in the caller's memory. Waits until it is complete. Returns 0, the
 // error class of r, or the error class of the wait if the receive has been abandoned.
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // Waits for a receive that has been matched or posted already. Returns as gompi_receive_blocking.
-int gompi_receive_posted(struct gompi_request *r, const char *call);
-// Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else r->stays tells whether
-// its data stays here.
-bool gompi_isend_over(struct gompi_request *r);
-// Creates a request from s, which has been checked, and stores its handle. The caller holds the lane's lock. Returns
-// NULL on failure; then the caller raises gompi_call_no_request.
-struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request);
-__attribute__((cold)) int gompi_call_no_request(const struct gompi_request *s, const char *call);
+int gompi_receive_wait(struct gompi_request *r, const char *call);
+// Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else r->use_rendezvous is
+// set if its data stays in this process (rendezvous).
+bool gompi_isend_try_complete(struct gompi_request *r);
+// Creates a request from s, which has been checked, and stores its handle. The caller holds the VCI's lock. Returns
+// NULL on failure; then the caller raises gompi_raise_no_request.
+struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const struct gompi_request *s,
+						  MPI_Request *request);
+__attribute__((cold)) int gompi_raise_no_request(const struct gompi_request *s, const char *call);
 // Creates a request from r, which has been checked, and stores its handle. Starts it unless it is persistent or
 // complete. Returns what the call returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
 // Creates a persistent request if the arguments are of the common kind. Returns false if the caller must use the full
 // check.
-static inline bool gompi_init_quick(const void *at, int64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-				    bool receive, enum gompi_mode mode, MPI_Request *request) {
+static inline bool gompi_init_fast(const void *at, int64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+				   bool receive, enum gompi_mode mode, MPI_Request *request) {
 	struct gompi_request s;
 	if (__builtin_expect(request == NULL || (!receive && (peer < 0 || tag < 0)), 0) ||
-	    !gompi_call_quick_receive(&s, (void *)(uintptr_t)at, count, type, peer, tag, comm))
+	    !gompi_recv_check_fast(&s, (void *)(uintptr_t)at, count, type, peer, tag, comm))
 		return false;
-	struct gompi_request *r = gompi_persistent_make(s.lane);
+	struct gompi_request *r = gompi_persistent_alloc(s.vci);
 	if (__builtin_expect(r == NULL, 0))
 		return false;
 	const struct gompi_comm *c = gompi_comm_get(comm);
-	gompi_request_describe(r, &s);
+	gompi_request_copy_args(r, &s);
 	r->source = c->rank;
 	r->world = peer < 0 ? -1 : gompi_ranks_at(&c->peers, peer);
 	r->receive = receive;
@@ -173,18 +176,18 @@ static inline bool gompi_init_quick(const void *at, int64_t count, MPI_Datatype 
 void gompi_request_restart(struct gompi_request *r);
 // Starts a persistent buffered send. It is complete on return, or not started. Returns 0, or MPI_ERR_BUFFER or
 // MPI_ERR_NO_MEM, described in v.
-int gompi_buffered_start(struct gompi_request *r, struct gompi_verdict *v);
+int gompi_buffered_start(struct gompi_request *r, struct gompi_error_status *v);
 
 // Returns the request of a handle, or NULL if the handle is invalid.
 static inline struct gompi_request *gompi_request_of(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	if (__builtin_expect(h >> GOMPI_KIND_BITS != GOMPI_KIND_REQUEST || m == NULL, 0)) {
 		if (h >> GOMPI_KIND_BITS != GOMPI_KIND_PERSISTENT || m == NULL)
 			return NULL;
-		return gompi_table_get(&gompi_persistent.handles.table, h);
+		return gompi_table_get(&gompi_persistent_requests.handles.table, h);
 	}
-	struct gompi_lane *l = &m->lane[h >> GOMPI_REQUEST_NUMBER_BITS & (GOMPI_LANES - 1)];
+	struct gompi_vci *l = &m->vci[h >> GOMPI_REQUEST_INDEX_BITS & (GOMPI_VCI_COUNT - 1)];
 	return gompi_table_get(&l->requests.handles.table, h);
 }
 
@@ -193,34 +196,34 @@ static inline bool gompi_is_complete(const struct gompi_request *r) {
 	return gompi_load_acquire((gompi_a32 *)&r->state) == REQUEST_COMPLETE;
 }
 
-static inline bool gompi_is_nobody(const struct gompi_request *r) { return r->peer == MPI_PROC_NULL; }
+static inline bool gompi_is_proc_null(const struct gompi_request *r) { return r->peer == MPI_PROC_NULL; }
 
 // Completes a receive from MPI_PROC_NULL.
-static inline void gompi_receive_nobody(struct gompi_request *r) {
+static inline void gompi_receive_proc_null(struct gompi_request *r) {
 	r->result = (struct gompi_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
 	gompi_store_release(&r->state, REQUEST_COMPLETE);
 }
 
-static inline void gompi_status_of(const struct gompi_request *r, MPI_Status *status) {
+static inline void gompi_status_from_request(const struct gompi_request *r, MPI_Status *status) {
 	gompi_status_fill(status, r->result.source, r->result.tag, r->result.bytes, r->result.cancelled);
 }
 
-// gompi_request_query asks the kind of a complete request for the result, for a call that only reads it.
-// gompi_request_settle also releases the operation, for a call that ends the request.
+// gompi_request_query makes the kind of a complete request store the result, for a call that only reads it.
+// gompi_request_finish also releases the operation, for a call that ends the request.
 void gompi_request_query(struct gompi_request *r);
-void gompi_request_settle_other(struct gompi_request *r);
-static inline void gompi_request_settle(struct gompi_request *r) {
+void gompi_request_finish_slow(struct gompi_request *r);
+static inline void gompi_request_finish(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0))
-		gompi_request_settle_other(r);
+		gompi_request_finish_slow(r);
 }
 // Ends a blocking receive that has completed with class. Returns what the call returns.
 static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
 	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
-		gompi_status_of(r, status);
-	return __builtin_expect(class == MPI_SUCCESS, 1) ? MPI_SUCCESS : gompi_request_refuse(r, call);
+		gompi_status_from_request(r, status);
+	return __builtin_expect(class == MPI_SUCCESS, 1) ? MPI_SUCCESS : gompi_request_raise_error(r, call);
 }
-// Ends a settled request on behalf of a call that completes it: makes a persistent request inactive, else frees the
-// request and sets the handle to MPI_REQUEST_NULL.
+// Ends a request after gompi_request_finish, on behalf of a call that completes it: makes a persistent request
+// inactive, else frees the request and sets the handle to MPI_REQUEST_NULL.
 void gompi_request_end(struct gompi_request *r, MPI_Request *request);
 
 #pragma GCC visibility pop

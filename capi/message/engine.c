@@ -1,16 +1,16 @@
 #include "message/engine.h"
 
-#include "base/call.h"
+#include "base/call_name.h"
 #include "message/call.h"
 #include "message/plan.h"
 
-struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
+struct gompi_messages *gompi_engine_open(const struct gompi_engine_config *p) {
 	struct gompi_node node = {
 		.control = p->control,
 		.n = p->n,
-		.me = p->me,
+		.local_index = p->me,
 		.self = p->processes->self,
-		.policy = {.oversubscribed = p->oversubscribed},
+		.policy = {.is_oversubscribed = p->oversubscribed},
 		.processes = p->processes,
 		.cell_stride = p->cell_stride,
 		.message_rings = p->rings,
@@ -20,24 +20,24 @@ struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
 }
 
 void gompi_engine_close(struct gompi_messages *m) { gompi_messages_close(m); }
-void gompi_engine_enter(struct gompi_messages *m) { gompi_messages_enter(m); }
-void gompi_engine_leave(void) { gompi_messages_leave(); }
+void gompi_engine_attach(struct gompi_messages *m) { gompi_messages_attach(m); }
+void gompi_engine_detach(void) { gompi_messages_detach(); }
 bool gompi_engine_progress(struct gompi_messages *m) {
 	bool worked = (gompi_load(&m->hooks) & HOOK_NETWORK) != 0 && gompi_fabric_progress();
 	worked = gompi_messages_progress_all(m) || worked;
-	return ((gompi_load(&m->hooks) & HOOK_PLANS) != 0 && gompi_plans_step(m)) || worked;
+	return ((gompi_load(&m->hooks) & HOOK_PLANS) != 0 && gompi_plans_progress(m)) || worked;
 }
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
-int gompi_engine_broken(struct gompi_messages *m) {
-	for (int i = 0; i < GOMPI_LANES; i++)
-		if (gompi_load(&m->lane[i].broken) != 0)
-			return (int)gompi_load(&m->lane[i].broken);
+int gompi_engine_inbox_error(struct gompi_messages *m) {
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++)
+		if (gompi_load(&m->vci[i].inbox_error) != 0)
+			return (int)gompi_load(&m->vci[i].inbox_error);
 	return MPI_SUCCESS;
 }
 
-static void describe(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_request *r) {
-	r->lane = gompi_lane_of(m, o->context);
+static void fill_request(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_request *r) {
+	r->vci = gompi_vci_of(m, o->context);
 	r->context = o->context;
 	r->comm = o->comm;
 	r->source = o->source;
@@ -49,11 +49,11 @@ static void describe(struct gompi_messages *m, const struct gompi_engine_operati
 	r->blocking = o->blocking;
 	r->urgent = o->urgent;
 	r->persistent = o->persistent;
-	r->buf = (struct gompi_buffer){.at = (char *)o->at, .size = o->size, .count = o->count, .skip = o->skip};
+	r->buf = (struct gompi_buffer){.at = (char *)o->at, .size = o->size, .count = o->count, .skip_bytes = o->skip};
 	if (o->datatype != 0) {
 		r->buf.type = gompi_type_get((MPI_Datatype)o->datatype);
-		r->buf.kept = r->buf.type == NULL;
-		if (r->buf.kept)
+		r->buf.type_held_by_owner = r->buf.type == NULL;
+		if (r->buf.type_held_by_owner)
 			r->buf.type = (const struct gompi_type *)o->program;
 	}
 }
@@ -61,38 +61,38 @@ static void describe(struct gompi_messages *m, const struct gompi_engine_operati
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory) {
 	struct gompi_request s = {0};
-	describe(m, o, &s);
+	fill_request(m, o, &s);
 	*no_memory = false;
-	if (!s.receive && !s.persistent && gompi_send_at_once(&s))
+	if (!s.receive && !s.persistent && gompi_try_send(&s))
 		return NULL;
-	struct gompi_lane *l = s.lane;
-	gompi_lane_take(l);
-	struct gompi_request *r = gompi_request_take(l);
+	struct gompi_vci *l = s.vci;
+	gompi_vci_lock(l);
+	struct gompi_request *r = gompi_request_alloc(l);
 	if (r == NULL) {
-		gompi_lane_give(l);
+		gompi_vci_unlock(l);
 		*no_memory = true;
 		return NULL;
 	}
 	*r = s;
-	gompi_buffer_hold(&r->buf);
+	gompi_buffer_retain(&r->buf);
 	if (s.persistent) {
 		gompi_store(&r->state, REQUEST_INACTIVE);
-		gompi_lane_give(l);
+		gompi_vci_unlock(l);
 	} else {
 		gompi_start_locked(l, r);
 		if (s.blocking)
-			gompi_lane_end(l);
+			gompi_vci_unlock_progress(l);
 		else
-			gompi_lane_end_started(l);
+			gompi_vci_unlock_started(l);
 	}
-	gompi_call_step(m);
+	gompi_call_run_plans(m);
 	return r;
 }
 
 // Stores the result of r. v holds the error of the wait or MPI_SUCCESS; in the latter case the error is that of r.
-static void tell_result(const struct gompi_request *r, struct gompi_verdict *v, struct gompi_engine_result *out) {
+static void fill_result(const struct gompi_request *r, struct gompi_error_status *v, struct gompi_engine_result *out) {
 	if (v->class == MPI_SUCCESS && r->result.class != MPI_SUCCESS)
-		gompi_request_why(r, v);
+		gompi_request_error_detail(r, v);
 	*out = (struct gompi_engine_result){.source = r->result.source,
 					    .tag = r->result.tag,
 					    .class = v->class,
@@ -102,45 +102,45 @@ static void tell_result(const struct gompi_request *r, struct gompi_verdict *v, 
 }
 
 void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out) {
-	struct gompi_verdict v = {0};
-	tell_result(r, &v, out);
+	struct gompi_error_status v = {0};
+	fill_result(r, &v, out);
 }
 
-bool gompi_engine_do(struct gompi_messages *m, const struct gompi_engine_operation *o,
-		     struct gompi_engine_result *out) {
-	if (m != gompi_load(&gompi_messages_here))
+bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_operation *o,
+			  struct gompi_engine_result *out) {
+	if (m != gompi_load(&gompi_app_messages))
 		return false;
 	struct gompi_request r = {0};
-	struct gompi_verdict v = {0};
-	describe(m, o, &r);
+	struct gompi_error_status v = {0};
+	fill_request(m, o, &r);
 	if (r.receive) {
-		gompi_buffer_hold(&r.buf);
+		gompi_buffer_retain(&r.buf);
 		gompi_receive_blocking(&r, gompi_current_call());
-		gompi_buffer_drop(&r.buf);
-	} else if (!gompi_send_at_once(&r)) {
-		v.class = gompi_send_class(&r, gompi_current_call(), &v);
+		gompi_buffer_release(&r.buf);
+	} else if (!gompi_try_send(&r)) {
+		v.class = gompi_send_wait(&r, gompi_current_call(), &v);
 	}
-	tell_result(&r, &v, out);
+	fill_result(&r, &v, out);
 	return true;
 }
 
 struct gompi_request *gompi_engine_receive(struct gompi_message *msg, const struct gompi_engine_operation *o) {
-	struct gompi_lane *l = msg->lane;
-	gompi_lane_take(l);
-	struct gompi_request *r = gompi_request_take(l);
+	struct gompi_vci *l = msg->vci;
+	gompi_vci_lock(l);
+	struct gompi_request *r = gompi_request_alloc(l);
 	if (r != NULL) {
-		describe(l->home, o, r);
-		r->lane = l;
-		gompi_buffer_hold(&r->buf);
+		fill_request(l->messages, o, r);
+		r->vci = l;
+		gompi_buffer_retain(&r->buf);
 		gompi_receive_message(l, r, msg);
 	}
-	gompi_lane_end_started(l);
-	gompi_call_step(l->home);
+	gompi_vci_unlock_started(l);
+	gompi_call_run_plans(l->messages);
 	return r;
 }
 
 void gompi_engine_restart(struct gompi_request *r) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	if (r->kind == NULL) {
 		gompi_request_restart(r);
 		return;
@@ -150,92 +150,94 @@ void gompi_engine_restart(struct gompi_request *r) {
 }
 
 void gompi_engine_cancel(struct gompi_request *r) {
-	gompi_lane_take(r->lane);
-	gompi_cancel_locked(r->lane, r);
-	gompi_lane_end(r->lane);
-	gompi_call_step(r->lane->home);
+	gompi_vci_lock(r->vci);
+	gompi_cancel_locked(r->vci, r);
+	gompi_vci_unlock_progress(r->vci);
+	gompi_call_run_plans(r->vci->messages);
 }
 
 void gompi_engine_free(struct gompi_request *r) {
-	struct gompi_lane *l = r->lane;
-	struct gompi_verdict v;
+	struct gompi_vci *l = r->vci;
+	struct gompi_error_status v;
 	if (r->kind != NULL && gompi_load(&r->state) != REQUEST_ACTIVE) {
-		gompi_request_forget(r, &v);
+		gompi_request_destroy(r, &v);
 		return;
 	}
-	gompi_lane_take(l);
-	if (r->handled)
-		gompi_request_remove(r);
+	gompi_vci_lock(l);
+	if (r->has_handle)
+		gompi_request_drop_handle(r);
 	if (gompi_load(&r->state) == REQUEST_ACTIVE)
 		r->freed = true;
 	else
-		gompi_request_give(r);
-	gompi_lane_give(l);
+		gompi_request_release(r);
+	gompi_vci_unlock(l);
 }
 
 uint32_t *gompi_engine_state(struct gompi_request *r) { return (uint32_t *)&r->state; }
 
 uintptr_t gompi_engine_handle(struct gompi_request *r) {
-	gompi_lane_take(r->lane);
-	bool fine = r->handled || gompi_request_add(r);
-	gompi_lane_give(r->lane);
-	return fine ? gompi_request_handle(r) : 0;
+	gompi_vci_lock(r->vci);
+	bool has_handle = r->has_handle || gompi_request_add_handle(r);
+	gompi_vci_unlock(r->vci);
+	return has_handle ? gompi_request_handle(r) : 0;
 }
 
 bool gompi_engine_is_receive(const struct gompi_request *r) { return r->receive; }
 bool gompi_engine_is_persistent(const struct gompi_request *r) { return r->persistent; }
 
 struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t context, int32_t source, int32_t tag,
-					 bool take, uintptr_t comm, struct gompi_engine_result *out) {
-	struct gompi_lane *l = gompi_lane_of(m, context);
-	gompi_lane_take(l);
-	struct gompi_message *found = gompi_probe_locked(l, context, source, tag, take);
+					 bool extract, uintptr_t comm, struct gompi_engine_result *out) {
+	struct gompi_vci *l = gompi_vci_of(m, context);
+	gompi_vci_lock(l);
+	struct gompi_message *found = gompi_probe_locked(l, context, source, tag, extract);
 	if (found != NULL) {
 		*out = (struct gompi_engine_result){
 			.source = found->entry.source, .tag = found->entry.tag, .bytes = found->size};
-		if (take)
+		if (extract)
 			found->comm = comm;
 	}
-	gompi_lane_end(l);
+	gompi_vci_unlock_progress(l);
 	return found;
 }
 
 uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context) {
-	return gompi_load_total(&gompi_lane_of(m, context)->arrived);
+	return gompi_load_seq_cst(&gompi_vci_of(m, context)->unexpected_arrived);
 }
 
-void gompi_engine_forget(struct gompi_messages *m, uint64_t context, int n) { gompi_messages_forget(m, context, n); }
+void gompi_engine_close_contexts(struct gompi_messages *m, uint64_t context, int n) {
+	gompi_close_contexts(m, context, n);
+}
 
-void gompi_engine_stock(struct gompi_messages *m, struct gompi_engine_stock *out) {
-	*out = (struct gompi_engine_stock){0};
-	for (int i = 0; i < GOMPI_LANES; i++) {
-		struct gompi_lane *l = &m->lane[i];
-		gompi_lane_take(l);
-		out->sends += gompi_load(&l->sends.used);
-		out->receives += gompi_load(&l->receives.used);
-		out->number_places += l->sends.size;
-		out->numbers_added += (int64_t)l->sends.added;
-		out->in_pieces += (int64_t)l->receives.added;
-		out->picked += l->picked.n;
-		out->held += l->held;
-		out->backlog += gompi_load(&l->backlog);
+void gompi_engine_counts(struct gompi_messages *m, struct gompi_engine_counts *out) {
+	*out = (struct gompi_engine_counts){0};
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++) {
+		struct gompi_vci *l = &m->vci[i];
+		gompi_vci_lock(l);
+		out->sends += gompi_load(&l->send_ids.used);
+		out->receives += gompi_load(&l->receive_ids.used);
+		out->id_entries += l->send_ids.entries_used;
+		out->ids_added += (int64_t)l->send_ids.total_added;
+		out->fragmented_receives += (int64_t)l->receive_ids.total_added;
+		out->extracted += l->extracted.count;
+		out->unexpected_bytes += l->unexpected_bytes;
+		out->pending_links += gompi_load(&l->pending_links);
 		out->queues += l->queues.n;
-		out->asks = out->asks || l->flow != FLOW_ALONG;
+		out->throttles = out->throttles || l->flow != FLOW_EAGER;
 		for (uint32_t k = 0; l->queues.bucket != NULL && k <= l->queues.mask; k++)
 			for (struct gompi_queue *q = l->queues.bucket[k]; q != NULL; q = q->next) {
-				out->posted += q->posted.n;
-				out->unexpected += q->unexpected.n;
+				out->posted += q->posted.count;
+				out->unexpected += q->unexpected.count;
 			}
-		gompi_lane_give(l);
+		gompi_vci_unlock(l);
 	}
 }
 
 void gompi_engine_inject(struct gompi_messages *m, const void *record, int64_t n) {
 	const struct gompi_record *h = record;
-	struct gompi_lane *l = gompi_lane_of(m, h->context);
+	struct gompi_vci *l = gompi_vci_of(m, h->context);
 	if (gompi_record_length(h->word) != n)
 		return;
-	gompi_lane_take(l);
+	gompi_vci_lock(l);
 	gompi_handle_record(l, h, gompi_record_data((struct gompi_record *)(uintptr_t)h, gompi_record_data_size(n)));
-	gompi_lane_end(l);
+	gompi_vci_unlock_progress(l);
 }

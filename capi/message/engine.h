@@ -16,23 +16,23 @@ struct gompi_message;
 
 // Describes where the shared memory of the processes of the job lies. The fields have the meaning of those of struct
 // gompi_node.
-struct gompi_engine_place {
+struct gompi_engine_config {
 	char *control, *rings;
 	size_t cell_stride, ring_stride;
 	int n, me;
 	const struct gompi_processes *processes; // must stay valid, at this address, until gompi_engine_close
 	bool oversubscribed, no_cma;
 };
-struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *place);
+struct gompi_messages *gompi_engine_open(const struct gompi_engine_config *place);
 void gompi_engine_close(struct gompi_messages *m);
-void gompi_engine_enter(struct gompi_messages *m);
-void gompi_engine_leave(void);
+void gompi_engine_attach(struct gompi_messages *m);
+void gompi_engine_detach(void);
 
 bool gompi_engine_progress(struct gompi_messages *m);
 void gompi_engine_remind(struct gompi_messages *m);
 bool gompi_engine_flushed(struct gompi_messages *m);
-// Returns an error class if the inbox of a lane is damaged, so that further messages cannot arrive; else 0.
-int gompi_engine_broken(struct gompi_messages *m);
+// Returns an error class if the inbox of a VCI is damaged, so that further messages cannot arrive; else 0.
+int gompi_engine_inbox_error(struct gompi_messages *m);
 
 // Describes a send or receive. at, size, count and skip are the fields of struct gompi_buffer. Addresses are integers
 // because they may point to memory of Go.
@@ -60,7 +60,8 @@ struct gompi_engine_result {
 };
 // Performs o and waits until it is complete, as MPI_Send and MPI_Recv do. Returns false if m is not the messages of the
 // application: waits in C make progress for those only.
-bool gompi_engine_do(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_engine_result *out);
+bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_operation *o,
+			  struct gompi_engine_result *out);
 // Starts the receive of a message that a matched probe has extracted, and consumes m. Returns NULL if out of memory;
 // then m stays extracted.
 struct gompi_request *gompi_engine_receive(struct gompi_message *m, const struct gompi_engine_operation *o);
@@ -79,22 +80,23 @@ bool gompi_engine_is_receive(const struct gompi_request *r);
 bool gompi_engine_is_persistent(const struct gompi_request *r);
 
 // Returns the message that a receive with this context, source and tag would match, or NULL. Stores its envelope and
-// size in *out. If take is set, extracts the message (matched probe).
+// size in *out. If extract is set, extracts the message (matched probe).
 struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t context, int32_t source, int32_t tag,
-					 bool take, uintptr_t comm, struct gompi_engine_result *out);
-// Returns the number of unexpected messages that have arrived so far in the lane of a context. The result of a probe
+					 bool extract, uintptr_t comm, struct gompi_engine_result *out);
+// Returns the number of unexpected messages that have arrived so far in the VCI of a context. The result of a probe
 // can change only when this number changes.
 uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context);
 
-void gompi_engine_forget(struct gompi_messages *m, uint64_t context, int n);
+void gompi_engine_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 
 // Counts of objects in use, for tests.
-struct gompi_engine_stock {
-	int64_t sends, receives, held, backlog, queues, unexpected, posted, picked, number_places, numbers_added,
-		in_pieces; // receives so far whose data arrives, or has arrived, in fragments
-	bool asks;         // flow control: the process asks senders to keep their data
+struct gompi_engine_counts {
+	int64_t sends, receives, unexpected_bytes, pending_links, queues, unexpected, posted, extracted, id_entries,
+		ids_added,
+		fragmented_receives; // receives so far whose data arrives, or has arrived, in fragments
+	bool throttles;              // flow control: the process asks senders to keep their data
 };
-void gompi_engine_stock(struct gompi_messages *m, struct gompi_engine_stock *out);
+void gompi_engine_counts(struct gompi_messages *m, struct gompi_engine_counts *out);
 // Delivers a record of n bytes, the fixed part first, to a process as if it had arrived. For tests.
 void gompi_engine_inject(struct gompi_messages *m, const void *record, int64_t n);
 

@@ -1,73 +1,75 @@
 // The end of the messages of a communicator, and of a process.
 #include "message/messages.h"
 
-void gompi_forget_locked(struct gompi_lane *l, uint64_t context) {
+void gompi_close_context_locked(struct gompi_vci *l, uint64_t context) {
 	struct gompi_queue *q = gompi_queue_find(&l->queues, context);
 	if (q == NULL)
 		return;
-	q->closing = true;
+	q->is_closing = true;
 	for (struct gompi_entry *e; (e = gompi_list_oldest(&q->unexpected)) != NULL;) {
-		gompi_take_unexpected(l, q, (struct gompi_message *)e);
-		gompi_drop(l, (struct gompi_message *)e);
+		gompi_remove_unexpected(l, q, (struct gompi_message *)e);
+		gompi_message_drop(l, (struct gompi_message *)e);
 	}
-	if (q->posted.n == 0)
-		gompi_queue_drop(&l->queues, q);
+	if (q->posted.count == 0)
+		gompi_queue_free(&l->queues, q);
 }
 
-void gompi_messages_forget(struct gompi_messages *home, uint64_t context, int n) {
-	struct gompi_lane *l = gompi_lane_of(home, context);
-	gompi_lane_take(l);
+void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n) {
+	struct gompi_vci *l = gompi_vci_of(m, context);
+	gompi_vci_lock(l);
 	for (int i = 0; i < n; i++)
-		gompi_forget_locked(l, context + (uint64_t)i);
-	gompi_lane_end(l);
+		gompi_close_context_locked(l, context + (uint64_t)i);
+	gompi_vci_unlock_progress(l);
 }
 
 // Returns true if this process is in MPI_Finalize, so that no call can receive the message that h names. Else queues h
-// in questions. h comes from a peer on another node that is in MPI_Finalize and withdraws the message.
-static bool is_last(struct gompi_lane *l, const struct gompi_record *h) {
-	struct gompi_messages *m = l->home;
-	if (gompi_load(&gompi_messages_cell(m, m->node.me)->state) >= FINISHING)
+// in deferred_cancels. h comes from a peer on another node that is in MPI_Finalize and withdraws the message.
+static bool withdraw_or_defer(struct gompi_vci *l, const struct gompi_record *h) {
+	struct gompi_messages *m = l->messages;
+	if (gompi_load(&gompi_messages_cell(m, m->node.local_index)->state) >= GOMPI_STATE_FINALIZING)
 		return true;
-	struct gompi_pending *w = gompi_pending_take(l);
-	*w = (struct gompi_pending){.next = l->questions, .record = *h};
-	l->questions = w;
+	struct gompi_pending *w = gompi_pending_alloc(l);
+	*w = (struct gompi_pending){.next = l->deferred_cancels, .record = *h};
+	l->deferred_cancels = w;
 	return false;
 }
 
-void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h) {
-	if ((gompi_record_flags(h->word) & RECORD_LAST) == 0 || is_last(l, h))
+void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h) {
+	if ((gompi_record_flags(h->word) & RECORD_FINALIZE) == 0 || withdraw_or_defer(l, h))
 		gompi_withdraw(l, h);
 }
 
-// Answers the queued requests: this process is in MPI_Finalize.
-static void answer_last(struct gompi_lane *l) {
-	for (struct gompi_pending *w; (w = l->questions) != NULL;) {
-		l->questions = w->next;
+// Withdraws the messages of the deferred cancels: this process is in MPI_Finalize.
+static void withdraw_deferred(struct gompi_vci *l) {
+	for (struct gompi_pending *w; (w = l->deferred_cancels) != NULL;) {
+		l->deferred_cancels = w->next;
 		gompi_withdraw(l, &w->record);
-		gompi_pending_give(l, w);
+		gompi_pending_free(l, w);
 	}
 }
 
 // Returns true if the receiver of a send is known to be in MPI_Finalize, or can be asked to return the message once it
 // is.
-static bool may_give_back(const struct gompi_request *r) {
-	return gompi_is_remote(r->to) ? !r->behind : gompi_load(&r->to->cell->state) == FINISHING;
+static bool may_withdraw(const struct gompi_request *r) {
+	return gompi_is_remote(r->peer_link) ? !r->record_pending
+					     : gompi_load(&r->peer_link->cell->state) == GOMPI_STATE_FINALIZING;
 }
 
 bool gompi_messages_flushed(struct gompi_messages *m) {
-	int64_t left = 0;
-	for (int i = 0; i < GOMPI_LANES; i++) {
-		struct gompi_lane *l = &m->lane[i];
-		if (gompi_load(&l->backlog) > 0 || !gompi_biased_try(&l->lock))
+	int64_t active_count = 0;
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++) {
+		struct gompi_vci *l = &m->vci[i];
+		if (gompi_load(&l->pending_links) > 0 || !gompi_biased_trylock(&l->lock))
 			return false;
-		answer_last(l);
-		for (uint32_t k = 0; k < l->sends.size; k++) { // the loop body may free the table, and then size is 0
-			struct gompi_request *r = l->sends.at[k].request;
-			if (r != NULL && r->to != NULL && may_give_back(r))
-				gompi_cancel_send(l, r, gompi_is_remote(r->to) ? RECORD_LAST : 0);
+		withdraw_deferred(l);
+		// The loop body may free the table; then entries_used is 0.
+		for (uint32_t k = 0; k < l->send_ids.entries_used; k++) {
+			struct gompi_request *r = l->send_ids.entries[k].request;
+			if (r != NULL && r->peer_link != NULL && may_withdraw(r))
+				gompi_cancel_send(l, r, gompi_is_remote(r->peer_link) ? RECORD_FINALIZE : 0);
 		}
-		left += gompi_load(&l->sends.used) + (l->work != NULL);
-		gompi_lane_end(l);
+		active_count += gompi_load(&l->send_ids.used) + (l->work != NULL);
+		gompi_vci_unlock_progress(l);
 	}
-	return left == 0;
+	return active_count == 0;
 }

@@ -1,114 +1,119 @@
-// The inbox of a lane: a multi-producer, single-consumer ring in shared memory. Any thread of any process of the node
+// The inbox of a VCI: a multi-producer, single-consumer ring in shared memory. Any thread of any process of the node
 // may write records; the owner consumes them.
 //
 // A record begins on a cache line and is contiguous. If it does not fit before the end of the ring, a padding record
-// precedes it. A producer reserves lines by moving the tail, writes the record, and then stores the record's seal
-// (valid flag) with release order. The seal is the record's position plus a random key of the owner. Positions never
-// repeat, so no two records of an inbox have the same seal. The data of an old record, which may lie where the next
-// record will begin, equals the expected seal with a probability of 1 in 2^64 only. Therefore the owner need not clear
+// precedes it. A producer reserves lines by moving the tail, writes the record, and then stores the record's valid flag
+// with release order. The valid flag is the record's position plus a random key of the owner. Positions never repeat,
+// so no two records of an inbox have the same valid flag. The data of an old record, which may lie where the next
+// record will begin, equals the expected flag with a probability of 1 in 2^64 only. Therefore the owner need not clear
 // the space that it releases, and never writes to the lines.
 //
-// A producer that dies before it has written the seal blocks the ring. Waits that need the owner then end with
-// MPI_ERR_PROC_ABORTED (base/loss.c).
+// A producer that fails before it has written the valid flag blocks the ring. Waits that need the owner then end with
+// MPI_ERR_PROC_ABORTED (base/failure.c).
 #ifndef GOMPI_MESSAGE_INBOX_H
 #define GOMPI_MESSAGE_INBOX_H
 
 #include "base/node.h"
 #include "message/record.h"
 
-// A process has GOMPI_LANES inboxes of GOMPI_INBOX_SIZE bytes each (core/shm.MessageRingSize is the sum). A
-// communicator uses one lane permanently, so threads that use different communicators mostly share nothing.
-enum { GOMPI_LANES = 4, GOMPI_INBOX_SIZE = 256 << 10, GOMPI_MOST_PROCESSES = 4096 };
+// A process has GOMPI_VCI_COUNT inboxes of GOMPI_INBOX_SIZE bytes each (core/shm.MessageRingSize is the sum). A
+// communicator uses one VCI permanently, so threads that use different communicators mostly share nothing.
+enum { GOMPI_VCI_COUNT = 4, GOMPI_INBOX_SIZE = 256 << 10, GOMPI_MAX_NODE_PROCESSES = 4096 };
 
 struct gompi_inbox {
-	_Alignas(GOMPI_LINE) gompi_a64 tail; // bytes reserved so far by all producers; never wraps
-	_Alignas(GOMPI_LINE) gompi_a64 head; // bytes consumed so far; only the owner writes it
-	gompi_a32 wanted;                    // 1 if a producer waits for space; see waiters
-	_Alignas(GOMPI_LINE) gompi_a32 flow; // enum gompi_flow: flow control that the owner asks of senders
-	gompi_a64 probe; // address of a copy of token in the owner's memory. Peers read it to find out
-	gompi_a64 token; // whether process_vm_readv reaches the owner
-	gompi_a64 key;   // key of the seals; the owner sets it before any process sends
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 tail; // bytes reserved so far by all producers; never wraps
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 head; // bytes consumed so far; only the owner writes it
+	gompi_a32 has_waiters;                     // 1 if a producer waits for space; see waiters
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 flow; // enum gompi_flow: flow control that the owner asks of senders
+	gompi_a64 probe_address; // address of a copy of probe_value in the owner's memory. Peers read it to find out
+	gompi_a64 probe_value;   // whether process_vm_readv reaches the owner
+	gompi_a64 key;           // key of the valid flags; the owner sets it before any process sends
 	// One bit for each process of the node: it has messages for the owner and found no space.
-	_Alignas(GOMPI_LINE) gompi_a64 waiters[GOMPI_MOST_PROCESSES / 64];
-	_Alignas(GOMPI_LINE) char data[];
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 waiters[GOMPI_MAX_NODE_PROCESSES / 64];
+	_Alignas(GOMPI_CACHE_LINE) char data[];
 };
 
-enum { INBOX_DATA = (GOMPI_INBOX_SIZE - sizeof(struct gompi_inbox)) / GOMPI_LINE * GOMPI_LINE };
+enum { INBOX_DATA = (GOMPI_INBOX_SIZE - sizeof(struct gompi_inbox)) / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE };
 
 // Flow control: what a process asks of its senders.
 enum gompi_flow {
-	FLOW_ALONG, // small messages are eager
-	FLOW_KEEP,  // standard sends keep their data (rendezvous): this process holds too many unexpected bytes
+	FLOW_EAGER,      // small messages are eager
+	FLOW_RENDEZVOUS, // standard sends keep their data (rendezvous): this process holds too many unexpected bytes
 };
 
 #pragma GCC visibility push(hidden)
 
-static inline int64_t gompi_lines(int64_t n) { return (n + GOMPI_LINE - 1) & -(int64_t)GOMPI_LINE; }
+static inline int64_t gompi_round_to_lines(int64_t n) {
+	return (n + GOMPI_CACHE_LINE - 1) & -(int64_t)GOMPI_CACHE_LINE;
+}
 
 // Reserved space for a record.
-struct gompi_room {
+struct gompi_reservation {
 	struct gompi_record *record; // NULL if there is no space now
-	uint64_t seal;
+	uint64_t valid_flag;
 };
 
 // Reserves space for a record of n bytes. *head is the producer's cached copy of the inbox' head. The caller must call
 // gompi_inbox_publish soon: the owner cannot see records that others reserve later until then.
-struct gompi_room gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n);
+struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n);
 
 // Stores the record's word and publishes the record to the owner. The caller has written everything else, and wakes a
 // sleeping owner afterwards.
-static inline void gompi_inbox_publish(struct gompi_room room, uint64_t word) {
-	room.record->word = word;
-	gompi_store_release((gompi_a64 *)&room.record->seal, room.seal); // pairs with the acquire in gompi_inbox_has
+static inline void gompi_inbox_publish(struct gompi_reservation space, uint64_t word) {
+	space.record->word = word;
+	gompi_store_release((gompi_a64 *)&space.record->valid_flag,
+			    space.valid_flag); // pairs with the acquire in gompi_inbox_has_record
 }
 
 // Registers that process me of the node waits for space. The owner will notify it. Returns true if it was not
 // registered before; then the caller must try once more, since the owner may have released space before it could see
 // the registration.
-bool gompi_inbox_want(struct gompi_inbox *b, int me);
+bool gompi_inbox_register_waiter(struct gompi_inbox *b, int me);
 
-// The owner's side, used under the lane's lock. at is the address where the next record begins. head is its position,
-// which is ahead of the announced head while a batch is consumed.
+// The owner's side, used under the VCI's lock. at is the address where the next record begins. head is its position,
+// which is ahead of the released position while a batch is consumed.
 
 // Returns the address of the record at a position.
-static inline char *gompi_inbox_place(struct gompi_inbox *b, uint64_t head) { return b->data + head % INBOX_DATA; }
+static inline char *gompi_inbox_at(struct gompi_inbox *b, uint64_t head) { return b->data + head % INBOX_DATA; }
 
-// Returns true if a record with this seal lies at an address.
-static inline bool gompi_inbox_has(const char *at, uint64_t seal) {
-	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at) == seal; // pairs with the release in gompi_inbox_publish
+// Returns true if a record with this valid flag lies at an address.
+static inline bool gompi_inbox_has_record(const char *at, uint64_t valid_flag) {
+	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at) ==
+	       valid_flag; // pairs with the release in gompi_inbox_publish
 }
 
 // Returns true if this word is invalid for a record that begins at an address.
-static inline bool gompi_inbox_damaged(const struct gompi_inbox *b, uint64_t word, const char *at) {
-	int64_t n = gompi_record_length(word), left = b->data + INBOX_DATA - at;
+static inline bool gompi_inbox_is_damaged(const struct gompi_inbox *b, uint64_t word, const char *at) {
+	int64_t n = gompi_record_length(word), left_bytes = b->data + INBOX_DATA - at;
 	uint32_t kind = (uint32_t)(word >> 32) & 0xff;
-	int64_t least = kind == RECORD_PAD ? 1 : RECORD_SIZE;
-	return kind - RECORD_PAD >= RECORD_KINDS - RECORD_PAD || n < least || gompi_lines(n) > left;
+	int64_t min_bytes = kind == RECORD_PAD ? 1 : RECORD_SIZE;
+	return kind - RECORD_PAD >= RECORD_KIND_COUNT - RECORD_PAD || n < min_bytes ||
+	       gompi_round_to_lines(n) > left_bytes;
 }
 
-// Returns where the record after a record of n bytes begins. Its space is released later, by gompi_inbox_announce.
-static inline char *gompi_inbox_after(struct gompi_inbox *b, char *at, int64_t n) {
-	char *end = at + gompi_lines(n);
+// Returns where the record after a record of n bytes begins. Its space is released later, by gompi_inbox_release.
+static inline char *gompi_inbox_next_record(struct gompi_inbox *b, char *at, int64_t n) {
+	char *end = at + gompi_round_to_lines(n);
 	return end == b->data + INBOX_DATA ? b->data : end;
 }
 
 // Releases the space up to head to the producers.
-static inline void gompi_inbox_announce(struct gompi_inbox *b, uint64_t head) {
+static inline void gompi_inbox_release(struct gompi_inbox *b, uint64_t head) {
 	gompi_store_release(&b->head, head); // pairs with the acquire in gompi_inbox_reserve
 }
 
 // Returns true if producers wait for space and should be notified: when at least half of the ring is free, so that each
-// can send several records. The owner calls this after each announcement, behind a full fence. The producer registers
-// in waiters and then tries again (gompi_inbox_want). Without the fence, both could miss the other's store, and the
-// producer would wait forever.
-static inline bool gompi_inbox_tells(struct gompi_inbox *b) {
-	return __builtin_expect(gompi_load(&b->wanted) != 0, 0) &&
+// can send several records. The owner calls this after each gompi_inbox_release, behind a full fence. The producer
+// registers in waiters and then tries again (gompi_inbox_register_waiter). Without the fence, both could miss the
+// other's store, and the producer would wait forever.
+static inline bool gompi_inbox_should_notify(struct gompi_inbox *b) {
+	return __builtin_expect(gompi_load(&b->has_waiters) != 0, 0) &&
 	       gompi_load(&b->tail) - gompi_load(&b->head) <= INBOX_DATA / 2;
 }
 
 // Returns the next process with an index in [i, n) that waits for space, and removes its registration. Returns -1 if
 // none waits.
-int gompi_inbox_waiting(struct gompi_inbox *b, int i, int n);
+int gompi_inbox_next_waiter(struct gompi_inbox *b, int i, int n);
 
 #pragma GCC visibility pop
 #endif

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "base/call.h"
+#include "base/call_name.h"
 #include "base/random.h"
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "comm/comm.h"
 #include "message/plan.h"
 #include "message/remote.h"
@@ -16,12 +16,12 @@
 // whether process_vm_readv works and whether it reaches this process: in another pid namespace the same pid may be
 // another process.
 static bool open_probe(struct gompi_messages *m) {
-	m->probe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (m->probe == MAP_FAILED || !gompi_random(m->probe, sizeof *m->probe))
+	m->cma_probe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (m->cma_probe == MAP_FAILED || !gompi_random(m->cma_probe, sizeof *m->cma_probe))
 		return false;
-	struct gompi_inbox *b = m->lane[0].box;
-	gompi_store(&b->token, *m->probe);
-	gompi_store_release(&b->probe, (uint64_t)(uintptr_t)m->probe);
+	struct gompi_inbox *b = m->vci[0].inbox;
+	gompi_store(&b->probe_value, *m->cma_probe);
+	gompi_store_release(&b->probe_address, (uint64_t)(uintptr_t)m->cma_probe);
 	// Where Yama permits only ancestors to read a process' memory, this permits the peers too. It fails where there
 	// is no Yama, which is harmless.
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -29,26 +29,26 @@ static bool open_probe(struct gompi_messages *m) {
 }
 
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma) {
-	struct gompi_messages *m = gompi_memory_is_low() ? NULL : aligned_alloc(GOMPI_LINE, sizeof *m);
+	struct gompi_messages *m = gompi_memory_is_low() ? NULL : aligned_alloc(GOMPI_CACHE_LINE, sizeof *m);
 	if (m == NULL)
 		return NULL;
 	memset(m, 0, sizeof *m);
 	m->node = *node;
 	m->no_cma = no_cma;
 	m->progress = gompi_progress_locked;
-	for (int i = 0; i < GOMPI_LANES; i++) {
-		struct gompi_lane *l = &m->lane[i];
-		l->home = m;
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++) {
+		struct gompi_vci *l = &m->vci[i];
+		l->messages = m;
 		gompi_requests_open(&l->requests, i);
-		l->box = gompi_inbox_of(m, node->me, i);
-		l->head = l->announced = gompi_load(&l->box->head);
-		l->at = gompi_inbox_place(l->box, l->head);
-		if (!gompi_random(&l->key, sizeof l->key))
+		l->inbox = gompi_inbox_of(m, node->local_index, i);
+		l->read_position = l->released_position = gompi_load(&l->inbox->head);
+		l->read_at = gompi_inbox_at(l->inbox, l->read_position);
+		if (!gompi_random(&l->flag_key, sizeof l->flag_key))
 			return NULL;
-		gompi_store(&l->box->key, l->key);
-		gompi_store(&l->expected, l->key + l->head);
-		gompi_store(&l->next, l->at);
-		l->picked.messages = true;
+		gompi_store(&l->inbox->key, l->flag_key);
+		gompi_store(&l->expected_flag, l->flag_key + l->read_position);
+		gompi_store(&l->next_record, l->read_at);
+		l->extracted.has_messages = true;
 		l->links = calloc((size_t)node->n + 1, sizeof *l->links);
 		if (l->links == NULL)
 			return NULL;
@@ -66,99 +66,99 @@ static void free_pending(struct gompi_pending *w) {
 }
 
 void gompi_messages_close(struct gompi_messages *m) {
-	for (int i = 0; i < GOMPI_LANES; i++) {
-		struct gompi_lane *l = &m->lane[i];
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++) {
+		struct gompi_vci *l = &m->vci[i];
 		gompi_queues_close(&l->queues);
 		gompi_requests_close(&l->requests);
-		free(l->sends.at);
-		free(l->receives.at);
-		for (struct gompi_message *s = l->spare, *next; s != NULL; s = next) {
+		free(l->send_ids.entries);
+		free(l->receive_ids.entries);
+		for (struct gompi_message *s = l->free_messages, *next; s != NULL; s = next) {
 			next = s->next;
 			free(s->data);
-			free(s->more);
+			free(s->index_links);
 			free(s);
 		}
-		free_pending(l->spare_pending);
-		free_pending(l->questions);
+		free_pending(l->free_pending);
+		free_pending(l->deferred_cancels);
 		gompi_remote_close(l);
 	}
 	gompi_links_close(m);
-	munmap(m->probe, 4096);
+	munmap(m->cma_probe, 4096);
 	free(m);
 }
 
-bool gompi_messages_step(struct gompi_messages *m) {
-	// No plan can continue. A plan that is entered at the same time is not missed: see the second check.
+bool gompi_messages_run_plans(struct gompi_messages *m) {
+	// No plan can continue. A plan that is activated at the same time is not missed: see the second check.
 	if (gompi_load(&m->hooks) < HOOK_PLANS) {
-		gompi_store_total(&m->stepped, 0);
-		if (gompi_load_total(&m->hooks) >= HOOK_PLANS)
-			gompi_store_total(&m->stepped, 1);
+		gompi_store_seq_cst(&m->plan_may_continue, 0);
+		if (gompi_load_seq_cst(&m->hooks) >= HOOK_PLANS)
+			gompi_store_seq_cst(&m->plan_may_continue, 1);
 		return false;
 	}
-	return gompi_plans_step(m);
+	return gompi_plans_progress(m);
 }
 
-static __attribute__((noinline)) bool progress_of(struct gompi_messages *m) {
+static __attribute__((noinline)) bool test_progress_slow(struct gompi_messages *m) {
 	gompi_messages_progress(m);
 	uint32_t hooks = gompi_load(&m->hooks);
 	if (__builtin_expect(hooks != 0, 0)) {
 		if (hooks & HOOK_NETWORK)
 			gompi_fabric_progress();
-		if (hooks & HOOK_SERVED)
+		if (hooks & HOOK_SERVICES)
 			gompi_serve();
 		if (hooks >= HOOK_PLANS)
-			gompi_messages_step(m);
+			gompi_messages_run_plans(m);
 	}
 	return true;
 }
 
-bool gompi_message_progress(void) {
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+bool gompi_test_progress(void) {
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 #pragma GCC unroll 4
-	for (int i = 0; i < GOMPI_LANES; i++)
-		if (gompi_lane_ready(&m->lane[i]))
-			return progress_of(m);
-	return gompi_load(&m->hooks) != 0 && progress_of(m);
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++)
+		if (gompi_vci_has_work(&m->vci[i]))
+			return test_progress_slow(m);
+	return gompi_load(&m->hooks) != 0 && test_progress_slow(m);
 }
 
 // The application's message layer as a service of every wait.
 
-static bool arrived(void) {
-	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+static bool messages_are_ready(void) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	if (m == NULL)
 		return false;
-	for (int i = 0; i < GOMPI_LANES; i++)
-		if (gompi_lane_ready(&m->lane[i]))
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++)
+		if (gompi_vci_has_work(&m->vci[i]))
 			return true;
 	return gompi_load(&m->hooks) >= HOOK_PLANS && gompi_plans_ready(m);
 }
 
-static bool move(void) {
-	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+static bool messages_serve(void) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	if (m == NULL)
 		return false;
 	bool worked = gompi_messages_progress_all(m);
 	if (gompi_load(&m->hooks) >= HOOK_PLANS)
-		worked = gompi_messages_step(m) || worked;
+		worked = gompi_messages_run_plans(m) || worked;
 	return worked;
 }
 
-static void lasts(void) {
-	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+static void messages_wait_lasts(void) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	if (m != NULL)
 		gompi_messages_remind(m);
 }
 
-// Returns an identification of the next record of a process' inbox if its space is reserved but its seal is not
+// Returns an identification of the next record of a process' inbox if its space is reserved but its valid flag is not
 // written; else 0.
-static uint64_t unsealed(int process) {
-	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
-	for (int i = 0; m != NULL && i < GOMPI_LANES; i++) {
+static uint64_t incomplete_record(int process) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
+	for (int i = 0; m != NULL && i < GOMPI_VCI_COUNT; i++) {
 		struct gompi_inbox *b = gompi_inbox_of(m, process, i);
-		uint64_t head = gompi_load_total(&b->head);
-		if (gompi_load_total(&b->tail) > head &&
-		    !gompi_inbox_has(gompi_inbox_place(b, head), gompi_load(&b->key) + head))
-			return head * GOMPI_LANES + (uint64_t)i + 1;
+		uint64_t head = gompi_load_seq_cst(&b->head);
+		if (gompi_load_seq_cst(&b->tail) > head &&
+		    !gompi_inbox_has_record(gompi_inbox_at(b, head), gompi_load(&b->key) + head))
+			return head * GOMPI_VCI_COUNT + (uint64_t)i + 1;
 	}
 	return 0;
 }
@@ -166,47 +166,47 @@ static uint64_t unsealed(int process) {
 // Returns member i of a communicator whose members C knows, or -1.
 static int comm_member(uint64_t object, int i) {
 	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
-	return c == NULL || c->inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);
+	return c == NULL || c->is_inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);
 }
 
-// Describes a communicator.
-static bool tell_of_comm(const struct gompi_waiting *what, struct gompi_told *t) {
+// Writes the id, members and name of a wait's communicator to t. Returns false if there is no such communicator.
+static bool fill_comm_record(const struct gompi_wait_desc *what, struct gompi_wait_details *t) {
 	const MPI_Comm comm = (MPI_Comm)(uintptr_t)what->object;
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
 		return false;
 	t->id = c->id;
-	if (!c->inter)
-		gompi_tell_ranks(t, &c->peers);
+	if (!c->is_inter)
+		gompi_fill_wait_ranks(t, &c->peers);
 	gompi_comm_name(comm, t->name);
 	return true;
 }
 
 // Number of packages that have active requests which their own service advances.
-static gompi_a32 served;
+static gompi_a32 service_users;
 
-void gompi_messages_enter(struct gompi_messages *m) {
-	if (gompi_load(&served) != 0)
-		gompi_or_total(&m->hooks, HOOK_SERVED);
-	static const struct gompi_service service = {.ready = arrived,
-						     .serve = move,
-						     .lasts = lasts,
-						     .member = comm_member,
-						     .tell = tell_of_comm,
-						     .stuck = unsealed};
-	gompi_store_release(&gompi_messages_here, m);
+void gompi_messages_attach(struct gompi_messages *m) {
+	if (gompi_load(&service_users) != 0)
+		gompi_or_seq_cst(&m->hooks, HOOK_SERVICES);
+	static const struct gompi_service service = {.has_work = messages_are_ready,
+						     .serve = messages_serve,
+						     .on_long_wait = messages_wait_lasts,
+						     .member_process = comm_member,
+						     .fill_details = fill_comm_record,
+						     .stuck_entry = incomplete_record};
+	gompi_store_release(&gompi_app_messages, m);
 	gompi_service_add(&service);
 }
 
-void gompi_messages_leave(void) { gompi_store_release(&gompi_messages_here, NULL); }
+void gompi_messages_detach(void) { gompi_store_release(&gompi_app_messages, NULL); }
 
-void gompi_messages_watch(bool on) {
-	uint32_t before = on ? gompi_add_total(&served, 1) : gompi_sub_total(&served, 1);
-	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+void gompi_messages_use_services(bool in_use) {
+	uint32_t old_count = in_use ? gompi_add_seq_cst(&service_users, 1) : gompi_sub_seq_cst(&service_users, 1);
+	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	if (m == NULL)
 		return;
-	if (!on && before == 1)
-		gompi_and_total(&m->hooks, ~(uint32_t)HOOK_SERVED);
-	if (gompi_load_total(&served) != 0)
-		gompi_or_total(&m->hooks, HOOK_SERVED);
+	if (!in_use && old_count == 1)
+		gompi_and_seq_cst(&m->hooks, ~(uint32_t)HOOK_SERVICES);
+	if (gompi_load_seq_cst(&service_users) != 0)
+		gompi_or_seq_cst(&m->hooks, HOOK_SERVICES);
 }

@@ -13,193 +13,195 @@
 #define GOMPI_MESSAGE_MESSAGES_H
 
 #include "base/poll.h"
-#include "message/lane.h"
+#include "message/vci.h"
 
 #pragma GCC visibility push(hidden)
 
-// Output of records (record.c). r describes the send; the caller has filled in all fields except those that the lane's
+// Output of records (record.c). r describes the send; the caller has filled in all fields except those that the VCI's
 // lock guards.
 
 // Tries to send a small message without a lock or a request. Returns false if the message is not eager, if pending
-// output or flow control prevents it, or if there is no space. The peer of gompi_eager is on this node, that of
-// gompi_eager_remote on another node.
-bool gompi_eager(struct gompi_link *p, const struct gompi_request *r);
-bool gompi_eager_remote(struct gompi_link *p, const struct gompi_request *r);
-static inline bool gompi_eager_anywhere(struct gompi_link *p, const struct gompi_request *r) {
-	return gompi_is_remote(p) ? gompi_eager_remote(p, r) : gompi_eager(p, r);
+// output or flow control prevents it, or if there is no space. The peer of gompi_try_eager is on this node, that of
+// gompi_try_eager_remote on another node.
+bool gompi_try_eager(struct gompi_link *p, const struct gompi_request *r);
+bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r);
+static inline bool gompi_try_eager_any(struct gompi_link *p, const struct gompi_request *r) {
+	return gompi_is_remote(p) ? gompi_try_eager_remote(p, r) : gompi_try_eager(p, r);
 }
-// Publishes the record in reserved space. The caller has written all fields except the seal and the word.
-void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice);
+// Publishes the record in reserved space. The caller has written all fields except the valid flag and the word.
+void gompi_record_publish(struct gompi_link *p, struct gompi_reservation space, uint64_t word,
+			  enum gompi_notify_mode mode);
 // Sends a record. If the record can never be sent, completes its send with an error. Returns false if there is no
 // space.
-bool gompi_put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_pending *w);
-// Assigns a send the request number that answers to it carry.
-static inline void gompi_send_number(struct gompi_lane *l, struct gompi_request *r) {
+bool gompi_pending_try_send(struct gompi_vci *l, struct gompi_link *p, struct gompi_pending *w);
+// Assigns to a send the id that answers to it carry.
+static inline void gompi_send_assign_id(struct gompi_vci *l, struct gompi_request *r) {
 	if (r->id != 0)
 		return;
-	r->id = gompi_number_add(&l->sends, r);
-	r->to->unanswered++;
-	r->to->unreminded = true;
+	r->id = gompi_id_add(&l->send_ids, r);
+	r->peer_link->unacked_sends++;
+	r->peer_link->needs_reminder = true;
 }
-// Completes a send and releases its number.
-void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class);
+// Completes a send and releases its id.
+void gompi_send_complete(struct gompi_vci *l, struct gompi_request *r, int class);
 
 // Pending output, which waits for space (backlog.c).
 
 // Sends a record now, or appends it to the link's pending records until there is space.
-void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *r);
+void gompi_post_record(struct gompi_vci *l, struct gompi_link *p, const struct gompi_pending *r);
 // Removes the record of a send from the pending records. Returns true if it was among them.
-bool gompi_unpost_record(struct gompi_lane *l, struct gompi_request *r);
+bool gompi_unqueue_record(struct gompi_vci *l, struct gompi_request *r);
 // Asks the receiver of a send to return its message. flags are those of RECORD_CANCEL.
-void gompi_post_cancel(struct gompi_lane *l, const struct gompi_request *r, unsigned flags);
-// Sends RECORD_ACK (matched, data read, or error class) or RECORD_GONE to the sender of a message. If call is set,
-// notifies the sender's progress thread. Else the thread that waits for the acknowledgement polls for it.
-void gompi_answer(struct gompi_lane *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool call, int class);
+void gompi_post_cancel(struct gompi_vci *l, const struct gompi_request *r, unsigned flags);
+// Sends RECORD_ACK (matched, data read, or error class) or RECORD_DROPPED to the sender of a message. If doorbell is
+// set, notifies the sender's progress thread. Else the thread that waits for the acknowledgement polls for it.
+void gompi_send_answer(struct gompi_vci *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool doorbell,
+		       int class);
 // Sends pending output to all peers. Returns true if anything has been sent. Releases the lock temporarily.
-bool gompi_flush_behind(struct gompi_lane *l);
+bool gompi_flush_pending(struct gompi_vci *l);
 // Sends pending output to one peer.
-void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p);
+void gompi_flush_link(struct gompi_vci *l, struct gompi_link *p);
 // Handles RECORD_CTS: the receiver asks for the data, which then goes out in fragments.
-void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
+void gompi_handle_cts(struct gompi_vci *l, const struct gompi_record *h);
 
 // Unexpected messages: those that arrive before their receive (unexpected.c).
 
-// Returns a cleared message descriptor, from the free list or new. gompi_message_give returns it to the free list.
-struct gompi_message *gompi_message_take(struct gompi_lane *l);
-void gompi_message_give(struct gompi_lane *l, struct gompi_message *m);
+// Returns a cleared message descriptor, from the free list or new. gompi_message_release returns it to the free list.
+struct gompi_message *gompi_message_alloc(struct gompi_vci *l);
+void gompi_message_release(struct gompi_vci *l, struct gompi_message *m);
 // Replaces the data buffer of m by one of at least n bytes. Returns false if out of memory; then the message has
 // failed, and its receive raises the error.
-bool gompi_message_widen(struct gompi_message *m, int64_t n);
-static inline bool gompi_message_room(struct gompi_message *m, int64_t n) {
-	return __builtin_expect(n <= m->room, 1) || gompi_message_widen(m, n);
+bool gompi_message_grow(struct gompi_message *m, int64_t n);
+static inline bool gompi_message_reserve(struct gompi_message *m, int64_t n) {
+	return __builtin_expect(n <= m->data_capacity, 1) || gompi_message_grow(m, n);
 }
-// Appends m to the unexpected messages of q. gompi_take_unexpected removes it. Both update flow control.
-void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
-void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
-// Handles RECORD_FLOW: a peer on another node asks this process to keep the data of its messages (FLOW_KEEP), or no
-// longer.
-void gompi_flow_asked(struct gompi_lane *l, const struct gompi_record *h);
+// Appends m to the unexpected messages of q. gompi_remove_unexpected removes it. Both update flow control.
+void gompi_add_unexpected(struct gompi_vci *l, struct gompi_queue *q, struct gompi_message *m);
+void gompi_remove_unexpected(struct gompi_vci *l, struct gompi_queue *q, struct gompi_message *m);
+// Handles RECORD_FLOW: a peer on another node asks this process to keep the data of its messages (FLOW_RENDEZVOUS), or
+// no longer.
+void gompi_handle_flow(struct gompi_vci *l, const struct gompi_record *h);
 // Asks a peer on another node to keep the data of its messages, unless it has been asked already.
-void gompi_flow_ask(struct gompi_lane *l, int32_t peer);
+void gompi_throttle_peer(struct gompi_vci *l, int32_t peer);
 // Returns MPI_ERR_TRUNCATE for a message of size bytes that does not fit, else MPI_SUCCESS.
 static inline int gompi_truncated(const struct gompi_request *r, int64_t size) {
 	return __builtin_expect(size > r->buf.size, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 // Completes r with a message whose data is in memory of this process.
-static inline void gompi_take_data(struct gompi_lane *l, struct gompi_request *r, int32_t source, int32_t tag,
-				   const char *data, int64_t size) {
+static inline void gompi_receive_data(struct gompi_vci *l, struct gompi_request *r, int32_t source, int32_t tag,
+				      const char *data, int64_t size) {
 	int64_t n = size < r->buf.size ? size : r->buf.size;
 	gompi_buffer_unpack(&r->buf, 0, data, n);
-	r->full = (uint64_t)size;
+	r->size_or_receive_id = (uint64_t)size;
 	r->result.source = source;
 	r->result.tag = tag;
 	r->result.cancelled = false;
 	r->result.bytes = n;
 	gompi_complete(l, r, gompi_truncated(r, size));
 }
-// Completes r with an unexpected message whose data is here, and frees the message.
-void gompi_deliver_kept(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+// Completes r with an unexpected message whose data is in this process, and frees the message.
+void gompi_deliver_unexpected(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
 
 // Large messages (rendezvous.c).
 
 // Starts the transfer of the data of m to the receive r.
-void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+void gompi_start_rendezvous(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
 // Copies the data of a matched message. Releases the lock temporarily.
-void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r);
-// Handles RECORD_PIECE: a fragment of the data that this process has asked for.
-void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+void gompi_copy_matched(struct gompi_vci *l, struct gompi_request *r);
+// Handles RECORD_FRAGMENT: a fragment of the data that this process has asked for.
+void gompi_handle_fragment(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 
 // Receiving (recv.c).
 
 // Matches r with an unexpected message, or posts it.
-void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r);
+void gompi_receive_locked(struct gompi_vci *l, struct gompi_request *r);
 // Removes r from the posted receives.
-void gompi_unpost(struct gompi_lane *l, struct gompi_request *r);
+void gompi_unpost_receive(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_EAGER and RECORD_RTS: matches the message with a posted receive, or keeps it as unexpected.
-void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
-// Returns the message that a receive with this source and tag would match, or NULL. If take is set, extracts the
+void gompi_handle_message(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
+// Returns the message that a receive with this source and tag would match, or NULL. If extract is set, extracts the
 // message; then only gompi_receive_message can receive it.
-struct gompi_message *gompi_probe_locked(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
-					 bool take);
+struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag,
+					 bool extract);
 // Receives into r a message that a matched probe has extracted.
-void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
-// Handles RECORD_LOOK: a process waits for all its sends that have arrived. The next release of the lock copies the
+void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
+// Handles RECORD_REMINDER: a process waits for all its sends that have arrived. The next release of the lock copies the
 // data of those that are matched, even if the call only starts an operation.
-void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
+void gompi_handle_reminder(struct gompi_vci *l, const struct gompi_record *h);
 
 // Sending (send.c).
 
 // Starts a send, which completes immediately or later.
-void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r);
+void gompi_send_locked(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_ACK: completes the send.
-void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
+void gompi_handle_ack(struct gompi_vci *l, const struct gompi_record *h);
 // Delivers a message to this process itself without a request. Returns true if the message is small and need not wait
 // for its receive. Acquires the lock.
-bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
+bool gompi_send_self_eager(struct gompi_vci *l, const struct gompi_request *r);
 // Tries to send a small message to any process without a request. Returns true if it has been sent. The caller does not
 // hold the lock.
-static inline bool gompi_send_at_once(const struct gompi_request *s) {
-	return s->world == s->lane->home->node.self ? gompi_give_self(s->lane, s)
-						    : gompi_eager_anywhere(gompi_link_to(s->lane, s->world), s);
+static inline bool gompi_try_send(const struct gompi_request *s) {
+	return s->world == s->vci->messages->node.self ? gompi_send_self_eager(s->vci, s)
+						       : gompi_try_eager_any(gompi_link_to(s->vci, s->world), s);
 }
 
 // Cancellation (cancel.c), and the end of the messages of a communicator or of a process (finish.c).
 
 // Requests the cancellation of an active send or receive. A matched operation continues (cancel.c).
-void gompi_cancel_locked(struct gompi_lane *l, struct gompi_request *r);
+void gompi_cancel_locked(struct gompi_vci *l, struct gompi_request *r);
 // Cancels a send. flags are those of the RECORD_CANCEL that is sent for it.
-void gompi_cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned flags);
+void gompi_cancel_send(struct gompi_vci *l, struct gompi_request *r, unsigned flags);
 // Withdraws the message that a record names from the unexpected messages, on behalf of its sender.
-void gompi_withdraw(struct gompi_lane *l, const struct gompi_record *h);
+void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h);
 // Notifies the sender of a message that this process no longer has it, and frees it.
-void gompi_drop(struct gompi_lane *l, struct gompi_message *m);
-// Handles RECORD_GONE: the receiver of a send no longer has its message, because the sender has cancelled it or the
+void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m);
+// Handles RECORD_DROPPED: the receiver of a send no longer has its message, because the sender has cancelled it or the
 // receiver has freed the communicator.
-void gompi_lost(struct gompi_lane *l, struct gompi_request *r);
+void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_CANCEL: the sender of a message withdraws it.
-void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h);
+void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 // Closes the queues of n contexts of a communicator that is being freed: drops their unexpected messages; posted
-// receives stay. Acquires the lock. gompi_forget_locked does so for one context, under the lock.
-void gompi_messages_forget(struct gompi_messages *m, uint64_t context, int n);
-void gompi_forget_locked(struct gompi_lane *l, uint64_t context);
-enum { FINISHING = 2 }; // core/shm.State
-// Returns true if nothing that this process has sent is still pending here. Takes back the messages that no process has
-// received by the time that their receiver is in MPI_Finalize too.
+// receives stay. Acquires the lock. gompi_close_context_locked does so for one context, under the lock.
+void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
+void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
+enum { GOMPI_STATE_FINALIZING = 2 }; // core/shm.State
+// Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each send
+// once its receiver is in MPI_Finalize too: no call can receive its message.
 bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Progress (progress.c).
 
 // Makes progress: handles records that have arrived, sends pending output, copies data of matched messages. Returns
 // true if there was anything to do. Does not block: if another thread holds the lock, that thread makes the progress
-// for this thread too. The first function does so for one lane. The other two do so for all lanes;
+// for this thread too. The first function does so for one VCI. The other two do so for all VCIs;
 // gompi_messages_progress skips those that have nothing to do by an unlocked check.
-bool gompi_lane_progress(struct gompi_lane *l);
-bool gompi_messages_progress(struct gompi_messages *m);     // lanes that may have work
-bool gompi_messages_progress_all(struct gompi_messages *m); // all lanes: required before a thread sleeps
-// Makes progress on a lane whose lock the caller holds. Releases the lock temporarily while it copies, and between
+bool gompi_vci_progress(struct gompi_vci *l);
+bool gompi_messages_progress(struct gompi_messages *m);     // VCIs that may have work
+bool gompi_messages_progress_all(struct gompi_messages *m); // all VCIs: required before a thread sleeps
+// Makes progress on a VCI whose lock the caller holds. Releases the lock temporarily while it copies, and between
 // fragments that it sends.
-bool gompi_progress_locked(struct gompi_lane *l);
+bool gompi_progress_locked(struct gompi_vci *l);
 // Handles all records in the inbox, under the lock. Returns true if there were any.
-bool gompi_lane_drain(struct gompi_lane *l);
+bool gompi_vci_drain(struct gompi_vci *l);
 
 // Handles records in the inbox until r, a receive that has just been started, has its data.
-void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r);
+void gompi_vci_drain_until(struct gompi_vci *l, const struct gompi_request *r);
 // Performs the action that a record asks for, under the lock. gompi_handle_record is for records of processes on this
-// node and checks the sender's rank. gompi_do_record is for any record whose sender has been checked.
-void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
-void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+// node and checks the sender's rank. gompi_dispatch_record is for any record whose sender has been checked.
+void gompi_handle_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
+void gompi_dispatch_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 // Starts a receive that no thread waits for yet. A receive of few bytes leaves its data in the inbox until a thread
 // waits or tests. That call then drains the whole inbox at once, which costs less than a drain in each call. Larger
 // data would fill the inbox. If its message is only announced (RTS), the data can be read meanwhile.
-static inline void gompi_irecv_locked(struct gompi_lane *l, struct gompi_request *r) {
-	enum { FEW_BYTES = 1024 };
+static inline void gompi_irecv_locked(struct gompi_vci *l, struct gompi_request *r) {
+	enum { DRAIN_THRESHOLD_BYTES = 1024 };
 	int64_t size = r->buf.size;
 	gompi_receive_locked(l, r);
-	if (size > FEW_BYTES)
-		gompi_lane_receive(l, r);
+	if (size > DRAIN_THRESHOLD_BYTES)
+		gompi_vci_drain_until(l, r);
 }
 // Starts the send or receive that r describes.
-static inline void gompi_start_locked(struct gompi_lane *l, struct gompi_request *r) {
+static inline void gompi_start_locked(struct gompi_vci *l, struct gompi_request *r) {
 	if (r->receive) {
 		gompi_irecv_locked(l, r);
 	} else {
@@ -215,26 +217,26 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 void gompi_messages_close(struct gompi_messages *m);
 
 // Makes m the message layer of the application, and registers it as a service of every wait.
-void gompi_messages_enter(struct gompi_messages *m);
+void gompi_messages_attach(struct gompi_messages *m);
 // Detaches the message layer from the application; waits no longer serve it.
-void gompi_messages_leave(void);
-// Reports that a package has requests that its own service advances (on), or no longer has (off). While any package
-// has, calls that test for requests also run the services.
-void gompi_messages_watch(bool on);
+void gompi_messages_detach(void);
+// Reports that a package has requests that its own service advances (in_use), or no longer has any. While any package
+// has such requests, calls that test for requests also run the services.
+void gompi_messages_use_services(bool in_use);
 
 // Advances plans. Returns true if there was something to do.
-bool gompi_messages_step(struct gompi_messages *m);
+bool gompi_messages_run_plans(struct gompi_messages *m);
 // Notifies the receivers of all pending sends that this process waits for them. Their progress threads then match and
 // copy, even if their application threads compute. To wake them at each message would cost more than most messages.
 void gompi_messages_remind(struct gompi_messages *m);
 // Makes progress for a call that must not wait. Returns false if there was nothing to do, so that no state has changed.
-bool gompi_message_progress(void);
+bool gompi_test_progress(void);
 // Counts an unsuccessful call that programs repeat until it succeeds. Repeated calls may be a wait, so every
-// GOMPI_TESTS_TO_WAIT of them remind the receivers.
-static inline void gompi_message_polled(void) {
-	gompi_polled();
-	if (__builtin_expect(++gompi_poll.tests % GOMPI_TESTS_TO_WAIT == 0, 0))
-		gompi_messages_remind(gompi_load(&gompi_messages_here));
+// GOMPI_TESTS_PER_LONG_WAIT of them remind the receivers.
+static inline void gompi_test_unsuccessful(void) {
+	gompi_poll_idle();
+	if (__builtin_expect(++gompi_poll.idle_tests % GOMPI_TESTS_PER_LONG_WAIT == 0, 0))
+		gompi_messages_remind(gompi_load(&gompi_app_messages));
 }
 
 #pragma GCC visibility pop

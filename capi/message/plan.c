@@ -3,174 +3,176 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "base/call.h"
+#include "base/call_name.h"
 #include "base/tuning.h"
 #include "message/call.h"
 
-int (*gompi_plan_go)(uintptr_t go, int64_t what, char *text);
-void (*gompi_plan_gone)(uintptr_t go);
+int (*gompi_plan_call_go)(uintptr_t go, int64_t what, char *text);
+void (*gompi_plan_go_freed)(uintptr_t go);
 
-void gompi_plan_tell(void *go, void *gone) {
-	gompi_plan_go = (int (*)(uintptr_t, int64_t, char *))go;
-	gompi_plan_gone = (void (*)(uintptr_t))gone;
+void gompi_plan_set_callbacks(void *go, void *freed) {
+	gompi_plan_call_go = (int (*)(uintptr_t, int64_t, char *))go;
+	gompi_plan_go_freed = (void (*)(uintptr_t))freed;
 }
 
-struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_plan_head *head,
+struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_plan_params *head,
 				  const struct gompi_step *steps, uint32_t n) {
 	uint32_t messages = 0;
 	for (uint32_t i = 0; i < n; i++)
 		messages += steps[i].kind <= STEP_RECV;
-	struct gompi_plan *p = malloc(sizeof *p + n * sizeof p->step[0] + messages * sizeof p->under_way[0]);
+	struct gompi_plan *p = malloc(sizeof *p + n * sizeof p->step[0] + messages * sizeof p->active[0]);
 	if (p == NULL)
 		return NULL;
 	memset(p, 0, sizeof *p);
-	p->head = *head;
+	p->params = *head;
 	if (head->op != 0)
 		p->kernel = gompi_op_kernel((MPI_Op)head->op, (MPI_Datatype)head->datatype);
-	p->home = m;
-	p->steps = n;
+	p->messages = m;
+	p->step_count = n;
 	if (n > 0)
 		memcpy(p->step, steps, n * sizeof *steps);
-	p->under_way = (struct gompi_request **)(void *)&p->step[n];
+	p->active = (struct gompi_request **)(void *)&p->step[n];
 	return p;
 }
 
-static void free_marks(struct gompi_plan *p) {
-	for (struct gompi_plan_mark *more = p->marks, *next; more != NULL; more = next) {
-		next = more->next;
-		free(more);
+static void free_error_data(struct gompi_plan *p) {
+	for (struct gompi_plan_error_data *block = p->error_data, *next; block != NULL; block = next) {
+		next = block->next;
+		free(block);
 	}
-	p->marks = NULL;
+	p->error_data = NULL;
 }
 
 void gompi_plan_free(struct gompi_plan *p) {
-	free_marks(p);
+	free_error_data(p);
 	free(p);
 }
 
-bool gompi_plan_is_here(const struct gompi_plan *p) { return p->home == gompi_load(&gompi_messages_here); }
+bool gompi_plan_is_app(const struct gompi_plan *p) { return p->messages == gompi_load(&gompi_app_messages); }
 
-void gompi_plan_in_progress_thread(void) { gompi_progress_thread = true; }
+void gompi_set_progress_thread(void) { gompi_is_progress_thread = true; }
 
 // Records an error unless there is one already.
-#define remember(p, code, ...) ((void)((p)->why.class != MPI_SUCCESS || gompi_error(&(p)->why, code, __VA_ARGS__)))
+#define set_plan_error(p, code, ...) \
+	((void)((p)->error.class != MPI_SUCCESS || gompi_set_error(&(p)->error, code, __VA_ARGS__)))
 
-static bool is_of_length(int class) { return class == MPI_ERR_TRUNCATE || class == MPI_ERR_COUNT; }
+static bool is_length_error(int class) { return class == MPI_ERR_TRUNCATE || class == MPI_ERR_COUNT; }
 
 // Records the result of a complete message. Returns false if the plan cannot continue.
-static bool take_result(struct gompi_plan *p, const struct gompi_request *r) {
+static bool record_result(struct gompi_plan *p, const struct gompi_request *r) {
 	const struct gompi_result *s = &r->result;
 	if (s->class == MPI_SUCCESS) {
 		if (r->receive && s->bytes != r->buf.size)
-			remember(p, MPI_ERR_COUNT, "rank %d sent %lld bytes, but %lld were expected", s->source,
-				 (long long)s->bytes, (long long)r->buf.size);
+			set_plan_error(p, MPI_ERR_COUNT, "rank %d sent %lld bytes, but %lld were expected", s->source,
+				       (long long)s->bytes, (long long)r->buf.size);
 		return true;
 	}
-	if (p->why.class == MPI_SUCCESS || !is_of_length(s->class))
-		gompi_request_why(r, &p->why);
-	return is_of_length(s->class);
+	if (p->error.class == MPI_SUCCESS || !is_length_error(s->class))
+		gompi_request_error_detail(r, &p->error);
+	return is_length_error(s->class);
 }
 
 // Frees the complete messages of a plan. Returns false if the plan cannot continue.
-static bool reap(struct gompi_plan *p) {
-	uint32_t left = 0;
-	bool fine = true;
-	struct gompi_lane *l = NULL;
-	for (uint32_t i = 0; i < p->count; i++) {
-		struct gompi_request *r = p->under_way[i];
+static bool reap_messages(struct gompi_plan *p) {
+	uint32_t kept_count = 0;
+	bool can_continue = true;
+	struct gompi_vci *l = NULL;
+	for (uint32_t i = 0; i < p->active_count; i++) {
+		struct gompi_request *r = p->active[i];
 		if (!gompi_is_complete(r)) {
-			p->under_way[left++] = r;
+			p->active[kept_count++] = r;
 			continue;
 		}
-		fine = take_result(p, r) && fine;
-		if (l != r->lane) {
+		can_continue = record_result(p, r) && can_continue;
+		if (l != r->vci) {
 			if (l != NULL)
-				gompi_lane_give(l);
-			gompi_lane_take(l = r->lane);
+				gompi_vci_unlock(l);
+			gompi_vci_lock(l = r->vci);
 		}
-		gompi_request_give(r);
+		gompi_request_release(r);
 	}
 	if (l != NULL)
-		gompi_lane_give(l);
-	p->count = left;
-	return fine;
+		gompi_vci_unlock(l);
+	p->active_count = kept_count;
+	return can_continue;
 }
 
 // Returns true if a message must notify the target's progress thread, in case the target computes. This holds for a
 // large message of an urgent plan, a message that a progress thread sends, and a message to a process whose results
-// another process waits for (called).
+// another process waits for (needs_doorbell).
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_remote(to))
-		return p->head.urgent;
-	const struct gompi_header *node = (const struct gompi_header *)(const void *)p->home->node.control;
-	return (p->head.urgent && bytes >= GOMPI_MUCH && node->cores > node->processes) || gompi_progress_thread ||
-	       gompi_load(&to->cell->called) != 0;
+		return p->params.urgent;
+	const struct gompi_node_header *node =
+		(const struct gompi_node_header *)(const void *)p->messages->node.control;
+	return (p->params.urgent && bytes >= GOMPI_WAKE_PROGRESS_BYTES && node->core_count > node->process_count) ||
+	       gompi_is_progress_thread || gompi_load(&to->cell->needs_doorbell) != 0;
 }
 
 // Starts a message of bytes bytes at an address. Returns false if out of memory.
 static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uintptr_t at, int64_t bytes) {
-	const struct gompi_plan_head *h = &p->head;
-	struct gompi_lane *l = gompi_lane_of(p->home, h->context[s->via]);
-	struct gompi_request q = {.context = h->context[s->via],
+	const struct gompi_plan_params *h = &p->params;
+	struct gompi_vci *l = gompi_vci_of(p->messages, h->context[s->context_index]);
+	struct gompi_request q = {.context = h->context[s->context_index],
 				  .comm = h->comm,
 				  .source = h->source,
 				  .peer = s->peer,
 				  .world = s->world,
 				  .tag = h->tag,
-				  .lane = l,
+				  .vci = l,
 				  .mode = MODE_STANDARD,
 				  .receive = s->kind == STEP_RECV,
 				  .buf = {.at = (char *)at, .size = bytes}};
-	if (!q.receive && q.world == p->home->node.self) {
-		if (gompi_give_self(l, &q))
+	if (!q.receive && q.world == p->messages->node.self) {
+		if (gompi_send_self_eager(l, &q))
 			return true;
 	} else if (!q.receive) {
 		struct gompi_link *to = gompi_link_to(l, q.world);
 		q.urgent = is_urgent(p, to, bytes);
-		if (gompi_eager_anywhere(to, &q))
+		if (gompi_try_eager_any(to, &q))
 			return true;
 	}
-	gompi_lane_take(l);
-	struct gompi_request *r = gompi_request_take(l);
+	gompi_vci_lock(l);
+	struct gompi_request *r = gompi_request_alloc(l);
 	if (r == NULL) {
-		gompi_lane_give(l);
+		gompi_vci_unlock(l);
 		return false;
 	}
 	*r = q;
 	gompi_start_locked(l, r);
-	gompi_lane_end_started(l);
-	p->under_way[p->count++] = r;
+	gompi_vci_unlock_started(l);
+	p->active[p->active_count++] = r;
 	return true;
 }
 
 // Returns the length of a message that passes on received data. After an error the length differs from the planned one,
 // so that every process that receives a part of the data notices the error.
-static int64_t marked(const struct gompi_plan *p, int64_t bytes) {
-	if (p->why.class == MPI_SUCCESS)
+static int64_t forward_bytes(const struct gompi_plan *p, int64_t bytes) {
+	if (p->error.class == MPI_SUCCESS)
 		return bytes;
-	return p->why.class == MPI_ERR_TRUNCATE ? bytes + 1 : bytes > 0 ? bytes - 1 : 0;
+	return p->error.class == MPI_ERR_TRUNCATE ? bytes + 1 : bytes > 0 ? bytes - 1 : 0;
 }
 
-static bool send_passed(struct gompi_plan *p, const struct gompi_step *s) {
-	int64_t bytes = marked(p, s->bytes);
+static bool send_forward(struct gompi_plan *p, const struct gompi_step *s) {
+	int64_t bytes = forward_bytes(p, s->bytes);
 	if (bytes <= s->bytes)
 		return start_message(p, s, s->from, bytes);
-	struct gompi_plan_mark *more = calloc(1, sizeof *more + (size_t)bytes); // no process reads the data
-	if (more == NULL)
+	struct gompi_plan_error_data *block = calloc(1, sizeof *block + (size_t)bytes); // no process reads the data
+	if (block == NULL)
 		return false;
-	more->next = p->marks;
-	p->marks = more;
-	return start_message(p, s, (uintptr_t)more->data, bytes);
+	block->next = p->error_data;
+	p->error_data = block;
+	return start_message(p, s, (uintptr_t)block->data, bytes);
 }
 
-static bool do_step(struct gompi_plan *p, const struct gompi_step *s) {
+static bool run_step(struct gompi_plan *p, const struct gompi_step *s) {
 	bool fine = true;
 	switch ((enum gompi_step_kind)s->kind) {
 	case STEP_SEND:
 		fine = start_message(p, s, s->from, s->bytes);
 		break;
-	case STEP_PASS:
-		fine = send_passed(p, s);
+	case STEP_FORWARD:
+		fine = send_forward(p, s);
 		break;
 	case STEP_RECV:
 		fine = start_message(p, s, s->to, s->bytes);
@@ -180,142 +182,145 @@ static bool do_step(struct gompi_plan *p, const struct gompi_step *s) {
 	case STEP_COPY:
 		gompi_copy_between((void *)s->to, (const void *)s->from, (uint64_t)s->bytes);
 		break;
-	case STEP_COMBINE:
-		p->kernel((const void *)s->from, (void *)s->to, (uint64_t)s->bytes / p->head.element);
+	case STEP_REDUCE:
+		p->kernel((const void *)s->from, (void *)s->to, (uint64_t)s->bytes / p->params.element_bytes);
 		break;
-	case STEP_GO: {
-		struct gompi_verdict v;
-		v.class = gompi_plan_go(p->head.go, s->bytes, v.text);
+	case STEP_CALL_GO: {
+		struct gompi_error_status v;
+		v.class = gompi_plan_call_go(p->params.go_handle, s->bytes, v.text);
 		if (v.class != MPI_SUCCESS)
-			p->why = v;
+			p->error = v;
 		return v.class == MPI_SUCCESS;
 	}
 	}
 	if (!fine)
-		gompi_error(&p->why, MPI_ERR_NO_MEM, "out of memory for a message of %lld bytes", (long long)s->bytes);
+		gompi_set_error(&p->error, MPI_ERR_NO_MEM, "out of memory for a message of %lld bytes",
+				(long long)s->bytes);
 	return fine;
 }
 
 // Ends a plan and abandons its active messages. Unmatched receives are cancelled, so that they write nothing later.
-static void end_plan(struct gompi_plan *p) {
-	for (uint32_t i = 0; i < p->count; i++) {
-		struct gompi_request *r = p->under_way[i];
-		struct gompi_lane *l = r->lane;
-		gompi_lane_take(l);
+static void complete_plan(struct gompi_plan *p) {
+	for (uint32_t i = 0; i < p->active_count; i++) {
+		struct gompi_request *r = p->active[i];
+		struct gompi_vci *l = r->vci;
+		gompi_vci_lock(l);
 		if (r->receive && gompi_load(&r->state) == REQUEST_ACTIVE)
 			gompi_cancel_locked(l, r);
 		if (gompi_load(&r->state) == REQUEST_ACTIVE) {
 			r->freed = true;
-			p->marks = NULL; // a send may still read one of them, so they are not freed
+			p->error_data = NULL; // a send may still read one of them, so they are not freed
 		} else {
-			gompi_request_give(r);
+			gompi_request_release(r);
 		}
-		gompi_lane_end(l);
+		gompi_vci_unlock_progress(l);
 	}
-	p->count = 0;
-	gompi_store_release(&p->over, 1); // pairs with the acquire loads of over, after which the result is read
+	p->active_count = 0;
+	gompi_store_release(&p->is_complete, 1); // pairs with the acquire loads that precede reads of the result
 }
 
 static bool run_steps(struct gompi_plan *p) {
-	while (gompi_load(&p->over) == 0) {
-		if (p->count > 0 && !reap(p))
+	while (gompi_load(&p->is_complete) == 0) {
+		if (p->active_count > 0 && !reap_messages(p))
 			break;
-		bool ends = p->next == p->steps;
-		const struct gompi_step *s = &p->step[p->next];
-		if (p->count > 0 && (ends || s->kind == STEP_WAIT))
+		bool is_last = p->next_step == p->step_count;
+		const struct gompi_step *s = &p->step[p->next_step];
+		if (p->active_count > 0 && (is_last || s->kind == STEP_WAIT))
 			return false;
-		if (ends)
+		if (is_last)
 			break;
-		p->stalled = s->asks && gompi_progress_thread;
-		if (p->stalled)
+		p->needs_app_thread = s->calls_application && gompi_is_progress_thread;
+		if (p->needs_app_thread)
 			return false;
-		p->next++;
-		if (s->right && p->why.class != MPI_SUCCESS)
+		p->next_step++;
+		if (s->skip_on_error && p->error.class != MPI_SUCCESS)
 			continue;
-		if (!do_step(p, s))
+		if (!run_step(p, s))
 			break;
 	}
-	if (gompi_load(&p->over) == 0)
-		end_plan(p);
+	if (gompi_load(&p->is_complete) == 0)
+		complete_plan(p);
 	return true;
 }
 
 // Acquires a plan. The thread that runs it may be copying, or may not be scheduled, so this thread yields its core.
-static void take_plan(struct gompi_plan *p) {
-	while (gompi_swap_total(&p->busy, 1) != 0)
+static void acquire_plan(struct gompi_plan *p) {
+	while (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
 		sched_yield();
 }
 
 void gompi_plan_reset(struct gompi_plan *p) {
-	take_plan(p);
-	free_marks(p);
-	p->next = p->reminded = 0;
-	p->why.class = MPI_SUCCESS;
-	gompi_store(&p->over, 0);
-	gompi_store_total(&p->busy, 0);
+	acquire_plan(p);
+	free_error_data(p);
+	p->next_step = p->reminded_step = 0;
+	p->error.class = MPI_SUCCESS;
+	gompi_store(&p->is_complete, 0);
+	gompi_store_seq_cst(&p->is_busy, 0);
 }
 
 bool gompi_plan_poll(struct gompi_plan *p) {
 	for (;;) {
-		if (gompi_swap_total(&p->busy, 1) != 0) {
-			// The thread that runs the plan reads missed after it has released busy. If it read missed
-			// before this store, busy is free by now, and the second swap succeeds.
-			gompi_store_total(&p->missed, 1);
-			if (gompi_swap_total(&p->busy, 1) != 0)
+		if (gompi_swap_seq_cst(&p->is_busy, 1) != 0) {
+			// The thread that runs the plan reads missed_run after it has released is_busy. If it read
+			// missed_run before this store, is_busy is free by now, and the second swap succeeds.
+			gompi_store_seq_cst(&p->missed_run, 1);
+			if (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
 				return false;
 		}
-		bool over = run_steps(p);
-		gompi_store_total(&p->busy, 0);
-		if (over || gompi_load_total(&p->missed) == 0 || gompi_swap_total(&p->missed, 0) == 0)
-			return over;
+		bool is_complete = run_steps(p);
+		gompi_store_seq_cst(&p->is_busy, 0);
+		if (is_complete || gompi_load_seq_cst(&p->missed_run) == 0 ||
+		    gompi_swap_seq_cst(&p->missed_run, 0) == 0)
+			return is_complete;
 	}
 }
 
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text) {
-	take_plan(p);
-	if (gompi_load(&p->over) == 0) {
-		gompi_error(&p->why, class, "%s", text);
-		end_plan(p);
+	acquire_plan(p);
+	if (gompi_load(&p->is_complete) == 0) {
+		gompi_set_error(&p->error, class, "%s", text);
+		complete_plan(p);
 	}
-	gompi_store_total(&p->busy, 0);
+	gompi_store_seq_cst(&p->is_busy, 0);
 }
 
-void gompi_plan_missing(struct gompi_plan *p, struct gompi_told *t) {
-	if (gompi_swap_total(&p->busy, 1) != 0)
+void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t) {
+	if (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
 		return;
-	for (uint32_t i = 0; i < p->count; i++) {
-		const struct gompi_request *r = p->under_way[i];
+	for (uint32_t i = 0; i < p->active_count; i++) {
+		const struct gompi_request *r = p->active[i];
 		if (gompi_is_complete(r))
 			continue;
-		t->lacks++;
-		if (r->peer < 64 * GOMPI_TOLD_MISSING)
-			t->missing[r->peer / 64] |= 1ULL << r->peer % 64;
+		t->pending_count++;
+		if (r->peer < 64 * GOMPI_WAIT_MISSING_WORDS)
+			t->missing_bitmap[r->peer / 64] |= 1ULL << r->peer % 64;
 	}
-	gompi_store_total(&p->busy, 0);
-	if (gompi_load_total(&p->missed) != 0)
-		gompi_store_total(&p->home->stepped, 1); // the wait then polls the plan before it sleeps
+	gompi_store_seq_cst(&p->is_busy, 0);
+	if (gompi_load_seq_cst(&p->missed_run) != 0)
+		gompi_store_seq_cst(&p->messages->plan_may_continue,
+				    1); // the wait then polls the plan before it sleeps
 }
 
 void gompi_plan_remind(struct gompi_plan *p) {
-	struct gompi_messages *m = p->home;
-	if (gompi_swap_total(&p->busy, 1) != 0)
+	struct gompi_messages *m = p->messages;
+	if (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
 		return; // another thread runs the plan
-	bool first = p->reminded < p->next;
+	bool first = p->reminded_step < p->next_step;
 	// Two progress threads must not notify each other endlessly, so a progress thread does this once per step.
-	if (first || !gompi_progress_thread) {
-		p->reminded = p->next;
-		for (uint32_t i = 0; i < p->count; i++) {
-			const struct gompi_request *r = p->under_way[i];
-			int process = gompi_messages_process(m, r->world);
-			if (process < 0 || process == m->node.me || !r->receive || gompi_is_complete(r))
+	if (first || !gompi_is_progress_thread) {
+		p->reminded_step = p->next_step;
+		for (uint32_t i = 0; i < p->active_count; i++) {
+			const struct gompi_request *r = p->active[i];
+			int process = gompi_messages_node_index(m, r->world);
+			if (process < 0 || process == m->node.local_index || !r->receive || gompi_is_complete(r))
 				continue;
 			struct gompi_cell *cell = gompi_messages_cell(m, process);
-			if (!first || gompi_progress_thread)
-				gompi_store_total(&cell->called, 1);
-			gompi_doorbell(cell);
+			if (!first || gompi_is_progress_thread)
+				gompi_store_seq_cst(&cell->needs_doorbell, 1);
+			gompi_cell_ring_doorbell(cell);
 		}
 	}
-	gompi_store_total(&p->busy, 0);
-	if (gompi_load_total(&p->missed) != 0)
+	gompi_store_seq_cst(&p->is_busy, 0);
+	if (gompi_load_seq_cst(&p->missed_run) != 0)
 		gompi_plan_poll(p);
 }

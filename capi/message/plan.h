@@ -7,97 +7,98 @@
 #ifndef GOMPI_PLAN_H
 #define GOMPI_PLAN_H
 
-#include "base/order.h"
-#include "base/verdict.h"
+#include "base/atomics.h"
+#include "base/error_status.h"
 #include "datatype/op.h"
 
 struct gompi_messages;
 struct gompi_request;
-struct gompi_told;
+struct gompi_wait_details;
 
 // Kinds of steps. The values equal those of core/p2p.
 enum gompi_step_kind {
 	STEP_SEND,    // sends bytes at from to peer
-	STEP_PASS,    // sends received data; the length differs from the planned one if an error has occurred
+	STEP_FORWARD, // sends received data; the length differs from the planned one if an error has occurred
 	STEP_RECV,    // receives bytes from peer to to
 	STEP_WAIT,    // ends a round
 	STEP_COPY,    // copies bytes
-	STEP_COMBINE, // computes to = from op to on bytes
-	STEP_GO,      // calls Go, which identifies the action by the number in bytes
+	STEP_REDUCE,  // computes to = from op to on bytes
+	STEP_CALL_GO, // calls Go; bytes is the number of the action
 };
 
 // One step. Addresses are integers because they may point to memory of Go. The layout equals that of p2p.Step;
 // capi/engine/plan.go compares them.
 struct gompi_step {
 	uint8_t kind;
-	uint8_t via;   // index of the plan's context
-	bool asks;     // calls an application function, so progress threads must not run it
-	bool right;    // skipped after an error
-	int32_t peer;  // rank of the peer in the communicator
-	int32_t world; // rank of the peer in MPI_COMM_WORLD
+	uint8_t context_index;  // index of the plan's context
+	bool calls_application; // calls an application function, so progress threads must not run it
+	bool skip_on_error;     // skipped after an error
+	int32_t peer;           // rank of the peer in the communicator
+	int32_t world;          // rank of the peer in MPI_COMM_WORLD
 	uintptr_t from, to;
 	int64_t bytes;
 };
 
 // The parameters of a plan besides its steps.
-struct gompi_plan_head {
+struct gompi_plan_params {
 	uint64_t context[2];    // contexts of messages inside the local group, and with the remote group
 	int32_t source;         // rank of this process, used as the source of its messages
 	int32_t tag;            // tag of all messages
 	bool urgent;            // peers may be computing: large messages notify their progress threads
 	uintptr_t comm;         // handle of the communicator on which errors are raised
-	uintptr_t op, datatype; // handles of the predefined operation and datatype of STEP_COMBINE
-	uint64_t element;       // size of an element of that datatype in bytes
-	int64_t own;            // bytes of Go memory that the plan owns
-	uintptr_t go;           // argument of gompi_plan_go and gompi_plan_gone; 0 if Go takes no part
+	uintptr_t op, datatype; // handles of the predefined operation and datatype of STEP_REDUCE
+	uint64_t element_bytes; // size of an element of that datatype in bytes
+	int64_t go_bytes;       // bytes of Go memory that the plan owns
+	uintptr_t go_handle;    // argument of gompi_plan_call_go and gompi_plan_go_freed; 0 if Go takes no part
 };
 
 // The data of a message that is sent with a wrong length, to report an error to its receiver.
-struct gompi_plan_mark {
-	struct gompi_plan_mark *next;
+struct gompi_plan_error_data {
+	struct gompi_plan_error_data *next;
 	char data[];
 };
 
 struct gompi_plan {
-	struct gompi_plan_head head;
+	struct gompi_plan_params params;
 	gompi_kernel kernel;
-	struct gompi_messages *home;
-	gompi_a32 over;
-	gompi_a32 busy, missed; // busy: a thread runs the plan; missed: another thread found it busy
-	bool stalled;           // the next step must not run on the thread that ran the plan last
-	uint32_t next;          // index of the next step
-	uint32_t count;         // number of active messages
-	uint32_t reminded;      // value of next when the senders that this process waits for were last reminded
-	uint32_t steps;
-	gompi_a32 held;           // PLAN_USED: in use by a caller or request; PLAN_KEPT: cached for reuse
-	struct gompi_verdict why; // first error; class is MPI_SUCCESS if there is none
-	struct gompi_plan_mark *marks;
+	struct gompi_messages *messages;
+	gompi_a32 is_complete;
+	gompi_a32 is_busy, missed_run; // is_busy: a thread runs the plan; missed_run: another thread found it busy
+	bool needs_app_thread;         // the next step must not run on the thread that ran the plan last
+	uint32_t next_step;            // index of the next step
+	uint32_t active_count;         // number of active messages
+	uint32_t reminded_step;        // next_step when the senders that this process waits for were last reminded
+	uint32_t step_count;
+	gompi_a32 ref_flags;             // PLAN_IN_USE: in use by a caller or request; PLAN_CACHED: cached for reuse
+	struct gompi_error_status error; // first error; class is MPI_SUCCESS if there is none
+	struct gompi_plan_error_data *error_data;
 	// Fields of active plans. plans_lock guards them.
-	struct gompi_plan *later;
-	uint32_t users; // number of threads that run it in gompi_plans_step
-	bool listed;
-	struct gompi_request *request;    // request of a nonblocking or persistent call, else NULL
-	struct gompi_request **under_way; // [number of messages]; the active messages
+	struct gompi_plan *next_active;
+	uint32_t runner_count; // number of threads that run it in gompi_plans_progress
+	bool is_listed;
+	struct gompi_request *request; // request of a nonblocking or persistent call, else NULL
+	struct gompi_request **active; // [number of messages]; the active messages
 	struct gompi_step step[];
 };
 
-enum { PLAN_USED = 1, PLAN_KEPT = 2 };
+enum { PLAN_IN_USE = 1, PLAN_CACHED = 2 };
 
 #pragma GCC visibility push(hidden)
 
-// Callbacks into Go. gompi_plan_go performs step number what, and returns 0 or an error class; text has space for the
-// error description. gompi_plan_gone reports that the plan is being freed. gompi_plan_tell sets both.
-extern int (*gompi_plan_go)(uintptr_t go, int64_t what, char *text);
-extern void (*gompi_plan_gone)(uintptr_t go);
-void gompi_plan_tell(void *go, void *gone);
+// Callbacks into Go. gompi_plan_call_go performs action number what, and returns 0 or an error class; text has space
+// for the error description. gompi_plan_go_freed reports that the plan is being freed. gompi_plan_set_callbacks sets
+// both.
+extern int (*gompi_plan_call_go)(uintptr_t go, int64_t what, char *text);
+extern void (*gompi_plan_go_freed)(uintptr_t go);
+void gompi_plan_set_callbacks(void *go, void *freed);
 
 // Returns true if the plan belongs to the application's message layer.
-bool gompi_plan_is_here(const struct gompi_plan *p);
+bool gompi_plan_is_app(const struct gompi_plan *p);
 // Marks the calling thread as a progress thread: it only makes progress, and calls no application function.
-void gompi_plan_in_progress_thread(void);
+void gompi_set_progress_thread(void);
 
 // Creates a plan from a copy of the steps; does not start it. Returns NULL if out of memory.
-struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_plan_head *head,
+struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_plan_params *head,
 				  const struct gompi_step *steps, uint32_t n);
 void gompi_plan_free(struct gompi_plan *p);
 
@@ -114,42 +115,44 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
 // step on, asks them to react to each message.
 void gompi_plan_remind(struct gompi_plan *p);
 
-// Reports the active messages: sets a bit of t->missing for each of the first peers, and adds the number of messages to
-// t->lacks. Does nothing if another thread runs the plan. The plan must have been entered.
-void gompi_plan_missing(struct gompi_plan *p, struct gompi_told *t);
+// Reports the active messages: sets a bit of t->missing_bitmap for each of the first peers, and adds the number of
+// messages to t->pending_count. Does nothing if another thread runs the plan. The plan must be active
+// (gompi_plan_activate).
+void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t);
 
-// Adds a started plan to the plans that progress advances. It stays there until gompi_plan_leave or, if it has a
+// Adds a started plan to the plans that progress advances. It stays there until gompi_plan_deactivate or, if it has a
 // request, until it is complete. Completion then completes the request, and the plan may already be freed when this
 // returns.
-void gompi_plan_enter(struct gompi_plan *p);
-void gompi_plan_leave(struct gompi_plan *p);
+void gompi_plan_activate(struct gompi_plan *p);
+void gompi_plan_deactivate(struct gompi_plan *p);
 // Runs a plan of the application's message layer and waits until it is complete. Returns MPI_SUCCESS or the class of
-// p->why.
-int gompi_plan_do(struct gompi_plan *p);
-// How a request uses its plan. PLAN_ONCE: one run. PLAN_KEEP: one run, and the plan may be cached. PLAN_AGAIN: any
-// number of runs by MPI_Start, and the plan may be cached.
-enum gompi_plan_use { PLAN_ONCE, PLAN_KEEP, PLAN_AGAIN };
-// Creates a request for a plan. For PLAN_AGAIN the request is inactive, else the plan starts. The request owns the
+// p->error.
+int gompi_plan_run(struct gompi_plan *p);
+// How a request uses its plan. PLAN_ONCE: one run. PLAN_ONCE_CACHED: one run, and the plan may be cached.
+// PLAN_PERSISTENT: any number of runs by MPI_Start, and the plan may be cached.
+enum gompi_plan_use { PLAN_ONCE, PLAN_ONCE_CACHED, PLAN_PERSISTENT };
+// Creates a request for a plan. For PLAN_PERSISTENT the request is inactive, else the plan starts. The request owns the
 // plan, which is freed with it or upon completion. Returns NULL if out of memory or if too many requests are live; then
 // the caller still owns the plan.
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use);
 
-// Returns the last new plan of which this thread has made a request with PLAN_KEEP or PLAN_AGAIN, to be cached for
-// later requests. The caller owns that reference from now on. Returns NULL if the plan is not worth caching, or depends
-// on state that the application may change.
-struct gompi_plan *gompi_plan_for_later(void);
+// Returns the last new plan of which this thread has made a request with PLAN_ONCE_CACHED or PLAN_PERSISTENT, to be
+// cached for later requests. The caller owns that reference from now on. Returns NULL if the plan is not worth caching,
+// or depends on state that the application may change.
+struct gompi_plan *gompi_plan_to_cache(void);
 // Acquires a cached plan for another run. Returns false if it is in use.
 bool gompi_plan_reuse(struct gompi_plan *p);
 // Releases a plan acquired by gompi_plan_reuse without a run. It stays cached.
-void gompi_plan_leave_it(struct gompi_plan *p);
+void gompi_plan_return(struct gompi_plan *p);
 // Removes a plan from the cache. It is freed as soon as it is not in use.
-void gompi_plan_unkeep(struct gompi_plan *p);
+void gompi_plan_uncache(struct gompi_plan *p);
 // Returns true if a plan may be able to continue: a message has completed, or a progress thread has left a step to
 // application threads.
-#define gompi_plans_ready(m) \
-	(gompi_load(&(m)->stepped) != 0 || (gompi_load(&(m)->stalled) != 0 && !gompi_progress_thread))
-// Advances all plans of a process that have been entered. Returns true if one with a request has completed.
-bool gompi_plans_step(struct gompi_messages *m);
+#define gompi_plans_ready(m)                         \
+	(gompi_load(&(m)->plan_may_continue) != 0 || \
+	 (gompi_load(&(m)->plan_needs_app) != 0 && !gompi_is_progress_thread))
+// Advances all active plans of a process. Returns true if one with a request has completed.
+bool gompi_plans_progress(struct gompi_messages *m);
 // Advances all plans and reminds the peers that they wait for. Called when a wait lasts.
 void gompi_plans_remind(struct gompi_messages *m);
 

@@ -3,267 +3,268 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/call.h"
+#include "base/call_name.h"
 #include "base/wait.h"
 #include "message/call.h"
 #include "message/plan.h"
 
-// Releases one of the two holds on a plan. The last release frees the plan.
-static void let_plan_go(struct gompi_plan *p, uint32_t hold) {
-	if (gompi_and_total(&p->held, ~hold) != hold)
+// Releases one of the two references to a plan (PLAN_IN_USE, PLAN_CACHED). The last release frees the plan.
+static void drop_plan_ref(struct gompi_plan *p, uint32_t ref_flag) {
+	if (gompi_and_seq_cst(&p->ref_flags, ~ref_flag) != ref_flag)
 		return;
-	if (p->head.go != 0)
-		gompi_plan_gone(p->head.go);
+	if (p->params.go_handle != 0)
+		gompi_plan_go_freed(p->params.go_handle);
 	gompi_plan_free(p);
 }
 
 // Detaches a request from its plan, which it no longer needs: the request keeps the plan's error text. Another request
 // may then run the plan.
-static void detach(struct gompi_request *r, struct gompi_plan *p) {
-	if (p->why.class != MPI_SUCCESS)
-		r->text = strdup(p->why.text);
+static void detach_plan(struct gompi_request *r, struct gompi_plan *p) {
+	if (p->error.class != MPI_SUCCESS)
+		r->text = strdup(p->error.text);
 	r->object = 0;
-	let_plan_go(p, PLAN_USED);
+	drop_plan_ref(p, PLAN_IN_USE);
 }
 
 // Completes the request of a plan that no thread runs. Both may be freed afterwards.
-static void end_request(struct gompi_plan *p) {
+static void complete_plan_request(struct gompi_plan *p) {
 	struct gompi_request *r = p->request;
-	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->why.class};
+	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->error.class};
 	if (!r->persistent)
-		detach(r, p);
+		detach_plan(r, p);
 	gompi_request_complete(r);
 }
 
 // Removes a plan from the list. The caller holds plans_lock.
-static void unlist(struct gompi_messages *m, struct gompi_plan *p) {
-	struct gompi_plan **at = &m->plans;
+static void unlist_plan(struct gompi_messages *m, struct gompi_plan *p) {
+	struct gompi_plan **at = &m->active_plans;
 	while (*at != p)
-		at = &(*at)->later;
-	*at = p->later;
-	p->listed = false;
-	if (m->plans == NULL) {
-		gompi_and_total(&m->hooks, ~(uint32_t)HOOK_PLANS);
-		gompi_store(&gompi_messages_cell(m, m->node.me)->called, 0);
+		at = &(*at)->next_active;
+	*at = p->next_active;
+	p->is_listed = false;
+	if (m->active_plans == NULL) {
+		gompi_and_seq_cst(&m->hooks, ~(uint32_t)HOOK_PLANS);
+		gompi_store(&gompi_messages_cell(m, m->node.local_index)->needs_doorbell, 0);
 	}
 }
 
 // Advances each plan once, and reminds its peers if remind is set. Several threads may do so at once: a thread that is
 // descheduled delays only the plan that it runs. The last thread that leaves a complete plan completes its request.
-static bool step_once(struct gompi_messages *m, bool remind) {
-	struct gompi_plan *over = NULL, *later;
-	if (!gompi_progress_thread)
-		gompi_store_total(&m->stalled, 0);
-	bool wanted = false; // a thread that sleeps in a call must wake up and check
-	gompi_mutex_take(&m->plans_lock);
-	for (struct gompi_plan *p = m->plans; p != NULL; p = later) {
-		p->users++;
-		gompi_mutex_give(&m->plans_lock);
+static bool progress_plans_once(struct gompi_messages *m, bool remind) {
+	struct gompi_plan *complete = NULL, *next;
+	if (!gompi_is_progress_thread)
+		gompi_store_seq_cst(&m->plan_needs_app, 0);
+	bool wake_waiters = false; // a thread that sleeps in a call must wake up and check
+	gompi_mutex_lock(&m->plans_lock);
+	for (struct gompi_plan *p = m->active_plans; p != NULL; p = next) {
+		p->runner_count++;
+		gompi_mutex_unlock(&m->plans_lock);
 		if (!gompi_plan_poll(p) && remind)
 			gompi_plan_remind(p);
-		gompi_mutex_take(&m->plans_lock);
-		later = p->later;
-		bool done = gompi_load_acquire(&p->over) != 0; // pairs with the release in end_plan
-		bool stalled = !done && p->stalled && gompi_progress_thread;
+		gompi_mutex_lock(&m->plans_lock);
+		next = p->next_active;
+		bool done = gompi_load_acquire(&p->is_complete) != 0; // pairs with the release in complete_plan
+		bool stalled = !done && p->needs_app_thread && gompi_is_progress_thread;
 		if (stalled)
-			gompi_store_total(&m->stalled, 1);
-		wanted = wanted || stalled || (done && p->request == NULL);
-		if (--p->users > 0 || !done || p->request == NULL)
+			gompi_store_seq_cst(&m->plan_needs_app, 1);
+		wake_waiters = wake_waiters || stalled || (done && p->request == NULL);
+		if (--p->runner_count > 0 || !done || p->request == NULL)
 			continue;
-		unlist(m, p);
-		p->later = over;
-		over = p;
+		unlist_plan(m, p);
+		p->next_active = complete;
+		complete = p;
 	}
-	gompi_mutex_give(&m->plans_lock);
-	bool worked = over != NULL;
-	for (; over != NULL; over = later) {
-		later = over->later;
-		end_request(over);
+	gompi_mutex_unlock(&m->plans_lock);
+	bool worked = complete != NULL;
+	for (; complete != NULL; complete = next) {
+		next = complete->next_active;
+		complete_plan_request(complete);
 	}
-	if (wanted)
-		gompi_wake(&gompi_messages_cell(m, m->node.me)->wait);
+	if (wake_waiters)
+		gompi_wake(&gompi_messages_cell(m, m->node.local_index)->wait);
 	return worked;
 }
 
-bool gompi_plans_step(struct gompi_messages *m) {
+bool gompi_plans_progress(struct gompi_messages *m) {
 	bool worked = false;
 	do {
-		gompi_store_total(&m->stepped, 0);
-		worked = step_once(m, gompi_progress_thread) || worked;
+		gompi_store_seq_cst(&m->plan_may_continue, 0);
+		worked = progress_plans_once(m, gompi_is_progress_thread) || worked;
 		// a step may have started a receive whose data is in the inbox already
 		worked = gompi_messages_progress(m) || worked;
-	} while (gompi_load_total(&m->stepped) != 0 && (gompi_load(&m->hooks) & HOOK_PLANS) != 0);
+	} while (gompi_load_seq_cst(&m->plan_may_continue) != 0 && (gompi_load(&m->hooks) & HOOK_PLANS) != 0);
 	return worked;
 }
 
 void gompi_plans_remind(struct gompi_messages *m) {
 	if ((gompi_load(&m->hooks) & HOOK_PLANS) != 0)
-		step_once(m, true);
+		progress_plans_once(m, true);
 }
 
-void gompi_plan_enter(struct gompi_plan *p) {
-	struct gompi_messages *m = p->home;
-	gompi_mutex_take(&m->plans_lock);
-	p->later = m->plans;
-	m->plans = p;
-	p->listed = true;
-	gompi_or_total(&m->hooks, HOOK_PLANS);
-	gompi_mutex_give(&m->plans_lock);
-	// No thread has noticed what completed before the plan was in the list.
+void gompi_plan_activate(struct gompi_plan *p) {
+	struct gompi_messages *m = p->messages;
+	gompi_mutex_lock(&m->plans_lock);
+	p->next_active = m->active_plans;
+	m->active_plans = p;
+	p->is_listed = true;
+	gompi_or_seq_cst(&m->hooks, HOOK_PLANS);
+	gompi_mutex_unlock(&m->plans_lock);
+	// Messages that completed before the plan was in the list have not advanced it.
 	gompi_messages_progress_all(m);
-	gompi_plans_step(m);
+	gompi_plans_progress(m);
 }
 
-void gompi_plan_leave(struct gompi_plan *p) {
-	struct gompi_messages *m = p->home;
-	gompi_mutex_take(&m->plans_lock);
-	while (p->users > 0) { // the plan is complete, so a thread that runs it leaves soon
-		gompi_mutex_give(&m->plans_lock);
+void gompi_plan_deactivate(struct gompi_plan *p) {
+	struct gompi_messages *m = p->messages;
+	gompi_mutex_lock(&m->plans_lock);
+	while (p->runner_count > 0) { // the plan is complete, so a thread that runs it leaves soon
+		gompi_mutex_unlock(&m->plans_lock);
 		sched_yield();
-		gompi_mutex_take(&m->plans_lock);
+		gompi_mutex_lock(&m->plans_lock);
 	}
-	if (p->listed)
-		unlist(m, p);
-	gompi_mutex_give(&m->plans_lock);
+	if (p->is_listed)
+		unlist_plan(m, p);
+	gompi_mutex_unlock(&m->plans_lock);
 }
 
-static bool plan_is_over(void *arg) {
+static bool plan_wait_done(void *arg) {
 	struct gompi_plan *p = arg;
-	struct gompi_lane *l = gompi_lane_of(p->home, p->head.context[0]);
-	if (gompi_lane_ready(l))
-		gompi_lane_progress(l);
+	struct gompi_vci *l = gompi_vci_of(p->messages, p->params.context[0]);
+	if (gompi_vci_has_work(l))
+		gompi_vci_progress(l);
 	return gompi_plan_poll(p);
 }
 
-static int describe_plan(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
+static int describe_plan(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t) {
 	(void)what;
-	gompi_plan_missing((struct gompi_plan *)(uintptr_t)on, t);
+	gompi_plan_report_missing((struct gompi_plan *)(uintptr_t)on, t);
 	return first;
 }
 
-int gompi_plan_do(struct gompi_plan *p) {
+int gompi_plan_run(struct gompi_plan *p) {
 	if (gompi_plan_poll(p))
-		return p->why.class;
-	struct gompi_messages *m = p->home;
-	struct gompi_waiting what = {.call = gompi_current_call(),
-				     .peer = GOMPI_PEERS_ALL,
-				     .object = p->head.comm,
-				     .describe = describe_plan,
-				     .on = p};
-	gompi_plan_enter(p);
-	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, plan_is_over, p, &what);
+		return p->error.class;
+	struct gompi_messages *m = p->messages;
+	struct gompi_wait_desc what = {.call = gompi_current_call(),
+				       .peer = GOMPI_PEERS_ALL,
+				       .object = p->params.comm,
+				       .fill_details = describe_plan,
+				       .fill_details_arg = p};
+	gompi_plan_activate(p);
+	int class = gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, plan_wait_done, p, &what);
 	if (class != MPI_SUCCESS) {
-		struct gompi_verdict v;
-		gompi_request_lost(class, &v);
+		struct gompi_error_status v;
+		gompi_request_fill_failure(class, &v);
 		gompi_plan_abandon(p, class, v.text);
 	}
-	gompi_plan_leave(p);
-	return p->why.class;
+	gompi_plan_deactivate(p);
+	return p->error.class;
 }
 
 static struct gompi_plan *plan_of(const struct gompi_request *r) { return (struct gompi_plan *)r->object; }
 
-static void begin_plan(struct gompi_plan *p) {
+static void restart_plan(struct gompi_plan *p) {
 	gompi_plan_reset(p);
 	if (!gompi_plan_poll(p)) {
-		gompi_plan_enter(p);
+		gompi_plan_activate(p);
 		return;
 	}
-	struct gompi_messages *m = p->home;
-	gompi_a32 *called = &gompi_messages_cell(m, m->node.me)->called;
+	struct gompi_messages *m = p->messages;
+	gompi_a32 *called = &gompi_messages_cell(m, m->node.local_index)->needs_doorbell;
 	if (__builtin_expect(gompi_load(called) != 0, 0) && (gompi_load(&m->hooks) & HOOK_PLANS) == 0)
 		gompi_store(called, 0);
-	end_request(p);
+	complete_plan_request(p);
 }
 
-static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
-	begin_plan(plan_of(r));
+static int start_plan(struct gompi_request *r, struct gompi_error_status *v) {
+	restart_plan(plan_of(r));
 	return MPI_SUCCESS;
 }
 
 // Returns true if a plan is worth caching and does not depend on state that the application may change.
-static bool is_for_later(const struct gompi_plan *p) {
+static bool is_plan_cacheable(const struct gompi_plan *p) {
 	// Above these limits, compiling the plan costs little compared to running it.
-	enum { MOST_BYTES = 64 << 10, MOST_STEPS = 1024 };
-	if (p->head.own > MOST_BYTES || p->steps > MOST_STEPS)
+	enum { MAX_CACHED_BYTES = 64 << 10, MAX_CACHED_STEPS = 1024 };
+	if (p->params.go_bytes > MAX_CACHED_BYTES || p->step_count > MAX_CACHED_STEPS)
 		return false;
-	for (uint32_t i = 0; i < p->steps; i++)
-		if (p->step[i].asks)
+	for (uint32_t i = 0; i < p->step_count; i++)
+		if (p->step[i].calls_application)
 			return false;
 	return true;
 }
 
-static _Thread_local struct gompi_plan *for_later __attribute__((tls_model("initial-exec")));
+static _Thread_local struct gompi_plan *plan_to_cache __attribute__((tls_model("initial-exec")));
 
-struct gompi_plan *gompi_plan_for_later(void) {
-	struct gompi_plan *p = for_later;
-	for_later = NULL;
+struct gompi_plan *gompi_plan_to_cache(void) {
+	struct gompi_plan *p = plan_to_cache;
+	plan_to_cache = NULL;
 	return p;
 }
 
 bool gompi_plan_reuse(struct gompi_plan *p) {
-	uint32_t kept = PLAN_KEPT;
-	return gompi_change_once(&p->held, &kept, PLAN_KEPT | PLAN_USED);
+	uint32_t cached = PLAN_CACHED;
+	return gompi_cas_strong(&p->ref_flags, &cached, PLAN_CACHED | PLAN_IN_USE);
 }
 
-void gompi_plan_leave_it(struct gompi_plan *p) { let_plan_go(p, PLAN_USED); }
+void gompi_plan_return(struct gompi_plan *p) { drop_plan_ref(p, PLAN_IN_USE); }
 
-void gompi_plan_unkeep(struct gompi_plan *p) { let_plan_go(p, PLAN_KEPT); }
+void gompi_plan_uncache(struct gompi_plan *p) { drop_plan_ref(p, PLAN_CACHED); }
 
 static void progress_plan(struct gompi_request *r) {
-	struct gompi_messages *m = r->lane->home;
+	struct gompi_messages *m = r->vci->messages;
 	if (gompi_plans_ready(m))
-		gompi_plans_step(m);
+		gompi_plans_progress(m);
 }
 
-static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) {
+static void plan_error_detail(const struct gompi_request *r, struct gompi_error_status *v) {
 	if (r->object != 0)
-		*v = plan_of(r)->why;
+		*v = plan_of(r)->error;
 	else
-		gompi_request_say_text(r, v);
+		gompi_request_text_detail(r, v);
 }
 
 static void release_plan(struct gompi_request *r) {
 	if (r->object != 0)
-		detach(r, plan_of(r));
+		detach_plan(r, plan_of(r));
 }
 
-static void await_plan(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
+static void describe_plan_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
+			       struct gompi_wait_details *t) {
 	if (r->operation == NULL)
 		return;
 	what->reason = GOMPI_FOR_COLLECTIVE;
 	t->operation = r->operation;
-	struct gompi_messages *m = r->lane->home;
-	gompi_mutex_take(&m->plans_lock); // a plan in the list is not freed
-	for (struct gompi_plan *p = m->plans; p != NULL; p = p->later)
+	struct gompi_messages *m = r->vci->messages;
+	gompi_mutex_lock(&m->plans_lock); // a plan in the list is not freed
+	for (struct gompi_plan *p = m->active_plans; p != NULL; p = p->next_active)
 		if (p->request == r)
-			gompi_plan_missing(p, t);
-	gompi_mutex_give(&m->plans_lock);
-	t->lacks = -1; // the peers may have started the operation and wait for other processes
+			gompi_plan_report_missing(p, t);
+	gompi_mutex_unlock(&m->plans_lock);
+	t->pending_count = -1; // the peers may have started the operation and wait for other processes
 }
 
 static const struct gompi_request_kind plan_kind = {.progress = progress_plan,
-						    .awaits = await_plan,
+						    .describe_wait = describe_plan_wait,
 						    .start = start_plan,
 						    .release = release_plan,
-						    .drop = gompi_request_drop_text,
-						    .why = say_plan};
+						    .free_object = gompi_request_free_text,
+						    .error_detail = plan_error_detail};
 
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use) {
-	struct gompi_request *r = gompi_request_new(p->home, p->head.context[0], &plan_kind, (uintptr_t)p);
+	struct gompi_request *r = gompi_request_new(p->messages, p->params.context[0], &plan_kind, (uintptr_t)p);
 	if (r == NULL)
 		return NULL;
-	r->comm = p->head.comm;
-	r->persistent = use == PLAN_AGAIN;
+	r->comm = p->params.comm;
+	r->persistent = use == PLAN_PERSISTENT;
 	p->request = r;
-	bool is_new = gompi_or_total(&p->held, PLAN_USED) == 0;
-	if (is_new && use != PLAN_ONCE && is_for_later(p)) {
-		gompi_or_total(&p->held, PLAN_KEPT);
-		for_later = p;
+	bool is_new = gompi_or_seq_cst(&p->ref_flags, PLAN_IN_USE) == 0;
+	if (is_new && use != PLAN_ONCE && is_plan_cacheable(p)) {
+		gompi_or_seq_cst(&p->ref_flags, PLAN_CACHED);
+		plan_to_cache = p;
 	}
-	if (use == PLAN_AGAIN)
+	if (use == PLAN_PERSISTENT)
 		gompi_store(&r->state, REQUEST_INACTIVE);
 	else
-		begin_plan(p);
+		restart_plan(p);
 	return r;
 }

@@ -7,27 +7,27 @@
 
 // An index of a list: a hash table of fifos, by source and tag.
 struct gompi_index {
-	uint32_t mask, n; // buckets - 1, fifos
+	uint32_t mask, fifo_count; // buckets - 1, fifos
 	struct gompi_fifo **bucket;
-	struct gompi_fifo *spare;
+	struct gompi_fifo *free_list;
 };
 
 enum { BUCKETS = 64 };
 
-static struct gompi_entry_place *place_at(struct gompi_entry *e, int i) {
-	return i == 0 ? &e->place : &((struct gompi_listed *)e)->more[i - 1];
+static struct gompi_entry_link *link_at(struct gompi_entry *e, int i) {
+	return i == 0 ? &e->list_link : &((struct gompi_listed_message *)e)->index_links[i - 1];
 }
 
 // Stores pattern i that matches an envelope: bit 0 replaces the tag by MPI_ANY_TAG, bit 1 the source by MPI_ANY_SOURCE.
-static void pattern(int i, int32_t *source, int32_t *tag) {
+static void apply_pattern(int i, int32_t *source, int32_t *tag) {
 	if (i & 2)
 		*source = MPI_ANY_SOURCE;
 	if (i & 1)
 		*tag = MPI_ANY_TAG;
 }
 
-// Stores the key of the fifo for the number of a send. No receive asks for it, since the source is negative. Sends
-// whose numbers differ only above bit 31 share a fifo.
+// Stores the key of the fifo for the id of a send. No receive asks for it, since the source is negative. Sends whose
+// ids differ only above bit 31 share a fifo.
 static void send_key(int32_t from, uint64_t id, int32_t *source, int32_t *tag) {
 	*source = INT32_MIN + from;
 	*tag = (int32_t)(uint32_t)id;
@@ -45,13 +45,13 @@ static struct gompi_fifo *find_fifo(const struct gompi_index *x, int32_t source,
 	return f;
 }
 
-static void widen(struct gompi_index *x) {
+static void grow_index(struct gompi_index *x) {
 	struct gompi_fifo **old = x->bucket;
 	uint32_t buckets = x->mask + 1;
-	struct gompi_fifo **more = calloc(2 * buckets, sizeof *more);
-	if (more == NULL)
+	struct gompi_fifo **larger = calloc(2 * buckets, sizeof *larger);
+	if (larger == NULL)
 		return; // the table stays at its size, which is slower
-	x->bucket = more;
+	x->bucket = larger;
 	x->mask = 2 * buckets - 1;
 	for (uint32_t i = 0; i < buckets; i++)
 		for (struct gompi_fifo *f = old[i], *next; f != NULL; f = next) {
@@ -63,54 +63,54 @@ static void widen(struct gompi_index *x) {
 	free(old);
 }
 
-static struct gompi_fifo *fifo_of(struct gompi_index *x, int32_t source, int32_t tag, int which) {
+static struct gompi_fifo *fifo_of(struct gompi_index *x, int32_t source, int32_t tag, int link_index) {
 	struct gompi_fifo *f = find_fifo(x, source, tag);
 	if (f != NULL)
 		return f;
-	if (++x->n > x->mask)
-		widen(x);
-	f = x->spare;
+	if (++x->fifo_count > x->mask)
+		grow_index(x);
+	f = x->free_list;
 	if (f != NULL)
-		x->spare = f->next;
+		x->free_list = f->next;
 	else
-		f = gompi_must_have(sizeof *f);
+		f = gompi_alloc_or_abort(sizeof *f);
 	struct gompi_fifo **to = &x->bucket[bucket_of(x, source, tag)];
-	*f = (struct gompi_fifo){.source = source, .tag = tag, .which = which, .next = *to};
+	*f = (struct gompi_fifo){.source = source, .tag = tag, .link_index = link_index, .next = *to};
 	*to = f;
 	return f;
 }
 
-static void drop_fifo(struct gompi_index *x, struct gompi_fifo *f) {
+static void free_fifo(struct gompi_index *x, struct gompi_fifo *f) {
 	struct gompi_fifo **at = &x->bucket[bucket_of(x, f->source, f->tag)];
 	while (*at != f)
 		at = &(*at)->next;
 	*at = f->next;
-	f->next = x->spare;
-	x->spare = f;
-	x->n--;
+	f->next = x->free_list;
+	x->free_list = f;
+	x->fifo_count--;
 }
 
-static void enter_fifo(struct gompi_list *l, struct gompi_entry *e, int32_t source, int32_t tag, int i) {
+static void add_to_fifo(struct gompi_list *l, struct gompi_entry *e, int32_t source, int32_t tag, int i) {
 	struct gompi_fifo *f = fifo_of(l->index, source, tag, i);
-	gompi_fifo_append(f, e, place_at(e, i), f->last != NULL ? place_at(f->last, i) : NULL);
+	gompi_fifo_append(f, e, link_at(e, i), f->last != NULL ? link_at(f->last, i) : NULL);
 }
 
-static void enter_list(struct gompi_list *l, struct gompi_entry *e) {
-	struct gompi_listed *m = (struct gompi_listed *)e;
+static void add_to_index(struct gompi_list *l, struct gompi_entry *e) {
+	struct gompi_listed_message *m = (struct gompi_listed_message *)e;
 	int32_t source, tag;
-	if (l->messages && m->more == NULL)
-		m->more = gompi_must_have((GOMPI_PLACES - 1) * sizeof *m->more);
-	for (int i = 0; i < (l->messages ? GOMPI_PATTERNS : 1); i++) {
+	if (l->has_messages && m->index_links == NULL)
+		m->index_links = gompi_alloc_or_abort((GOMPI_ENTRY_LINKS - 1) * sizeof *m->index_links);
+	for (int i = 0; i < (l->has_messages ? GOMPI_PATTERNS : 1); i++) {
 		source = e->source, tag = e->tag;
-		pattern(i, &source, &tag);
-		enter_fifo(l, e, source, tag, i);
+		apply_pattern(i, &source, &tag);
+		add_to_fifo(l, e, source, tag, i);
 	}
-	if (!l->messages)
+	if (!l->has_messages)
 		return;
-	place_at(e, GOMPI_PATTERNS)->in = NULL;
+	link_at(e, GOMPI_PATTERNS)->fifo = NULL;
 	if (m->id != 0) {
 		send_key(m->from, m->id, &source, &tag);
-		enter_fifo(l, e, source, tag, GOMPI_PATTERNS);
+		add_to_fifo(l, e, source, tag, GOMPI_PATTERNS);
 	}
 }
 
@@ -126,17 +126,17 @@ static __attribute__((noinline)) bool make_index(struct gompi_list *l) {
 	x->bucket = bucket;
 	x->mask = BUCKETS - 1;
 	l->index = x;
-	for (struct gompi_entry *e = l->all.first, *next; e != NULL; e = next) {
-		next = e->place.after;
-		enter_list(l, e);
+	for (struct gompi_entry *e = l->entries.first, *next; e != NULL; e = next) {
+		next = e->list_link.next;
+		add_to_index(l, e);
 	}
-	l->all.first = l->all.last = NULL;
+	l->entries.first = l->entries.last = NULL;
 	return true;
 }
 
 static void free_index(struct gompi_list *l) {
 	struct gompi_index *x = l->index;
-	for (struct gompi_fifo *f = x->spare, *next; f != NULL; f = next) {
+	for (struct gompi_fifo *f = x->free_list, *next; f != NULL; f = next) {
 		next = f->next;
 		free(f);
 	}
@@ -145,49 +145,49 @@ static void free_index(struct gompi_list *l) {
 	l->index = NULL;
 }
 
-void gompi_list_add_indexed(struct gompi_list *l, struct gompi_entry *e) { enter_list(l, e); }
+void gompi_list_add_indexed(struct gompi_list *l, struct gompi_entry *e) { add_to_index(l, e); }
 
 void gompi_list_remove_indexed(struct gompi_list *l, struct gompi_entry *e) {
-	for (int i = 0; i < (l->messages ? GOMPI_PLACES : 1); i++) {
-		struct gompi_entry_place *p = place_at(e, i);
-		struct gompi_fifo *f = p->in;
+	for (int i = 0; i < (l->has_messages ? GOMPI_ENTRY_LINKS : 1); i++) {
+		struct gompi_entry_link *p = link_at(e, i);
+		struct gompi_fifo *f = p->fifo;
 		if (f == NULL)
 			continue;
-		if (p->before != NULL)
-			place_at(p->before, i)->after = p->after;
+		if (p->prev != NULL)
+			link_at(p->prev, i)->next = p->next;
 		else
-			f->first = p->after;
-		if (p->after != NULL)
-			place_at(p->after, i)->before = p->before;
+			f->first = p->next;
+		if (p->next != NULL)
+			link_at(p->next, i)->prev = p->prev;
 		else
-			f->last = p->before;
+			f->last = p->prev;
 		if (f->first == NULL)
-			drop_fifo(l->index, f);
+			free_fifo(l->index, f);
 	}
-	if (l->n == 0)
+	if (l->count == 0)
 		free_index(l);
 }
 
-// Returns true if a receive with this source and tag matches a message with source from and tag with.
-static inline bool accepts(int32_t source, int32_t tag, int32_t from, int32_t with) {
-	return (source == from || source == MPI_ANY_SOURCE) && (tag == with || tag == MPI_ANY_TAG);
+// Returns true if a receive with this source and tag matches a message with message_source and message_tag.
+static inline bool receive_matches(int32_t source, int32_t tag, int32_t message_source, int32_t message_tag) {
+	return (source == message_source || source == MPI_ANY_SOURCE) && (tag == message_tag || tag == MPI_ANY_TAG);
 }
 
-struct gompi_entry *gompi_list_receiver(struct gompi_list *l, int32_t source, int32_t tag) {
+struct gompi_entry *gompi_list_find_receive(struct gompi_list *l, int32_t source, int32_t tag) {
 	if (__builtin_expect(l->index == NULL, 1)) {
 		int passed = 0;
-		for (struct gompi_entry *e = l->all.first; e != NULL; e = e->place.after, passed++) {
-			if (accepts(e->source, e->tag, source, tag))
+		for (struct gompi_entry *e = l->entries.first; e != NULL; e = e->list_link.next, passed++) {
+			if (receive_matches(e->source, e->tag, source, tag))
 				return e;
-			if (passed == GOMPI_LONG && make_index(l))
-				return gompi_list_receiver(l, source, tag);
+			if (passed == GOMPI_INDEX_THRESHOLD && make_index(l))
+				return gompi_list_find_receive(l, source, tag);
 		}
 		return NULL;
 	}
 	struct gompi_entry *oldest = NULL;
 	for (int i = 0; i < GOMPI_PATTERNS; i++) {
 		int32_t s = source, t = tag;
-		pattern(i, &s, &t);
+		apply_pattern(i, &s, &t);
 		const struct gompi_fifo *f = find_fifo(l->index, s, t);
 		if (f != NULL && (oldest == NULL || f->first->seq < oldest->seq))
 			oldest = f->first;
@@ -195,14 +195,14 @@ struct gompi_entry *gompi_list_receiver(struct gompi_list *l, int32_t source, in
 	return oldest;
 }
 
-struct gompi_entry *gompi_list_message(struct gompi_list *l, int32_t source, int32_t tag) {
+struct gompi_entry *gompi_list_find_message(struct gompi_list *l, int32_t source, int32_t tag) {
 	if (__builtin_expect(l->index == NULL, 1)) {
 		int passed = 0;
-		for (struct gompi_entry *e = l->all.first; e != NULL; e = e->place.after, passed++) {
-			if (accepts(source, tag, e->source, e->tag))
+		for (struct gompi_entry *e = l->entries.first; e != NULL; e = e->list_link.next, passed++) {
+			if (receive_matches(source, tag, e->source, e->tag))
 				return e;
-			if (passed == GOMPI_LONG && make_index(l))
-				return gompi_list_message(l, source, tag);
+			if (passed == GOMPI_INDEX_THRESHOLD && make_index(l))
+				return gompi_list_find_message(l, source, tag);
 		}
 		return NULL;
 	}
@@ -212,25 +212,25 @@ struct gompi_entry *gompi_list_message(struct gompi_list *l, int32_t source, int
 
 struct gompi_entry *gompi_list_oldest(struct gompi_list *l) {
 	if (l->index == NULL)
-		return l->all.first;
+		return l->entries.first;
 	const struct gompi_fifo *f = find_fifo(l->index, MPI_ANY_SOURCE, MPI_ANY_TAG);
 	return f != NULL ? f->first : NULL;
 }
 
-struct gompi_entry *gompi_list_of_send(struct gompi_list *l, int32_t from, uint64_t id) {
+struct gompi_entry *gompi_list_find_send(struct gompi_list *l, int32_t from, uint64_t id) {
 	if (id == 0)
 		return NULL;
-	if (l->index == NULL && l->n > GOMPI_LONG)
+	if (l->index == NULL && l->count > GOMPI_INDEX_THRESHOLD)
 		make_index(l);
-	const struct gompi_fifo *f = &l->all;
+	const struct gompi_fifo *f = &l->entries;
 	if (l->index != NULL) {
 		int32_t source, tag;
 		send_key(from, id, &source, &tag);
 		if ((f = find_fifo(l->index, source, tag)) == NULL)
 			return NULL;
 	}
-	for (struct gompi_entry *e = f->first; e != NULL; e = place_at(e, f->which)->after) {
-		const struct gompi_listed *m = (const struct gompi_listed *)e;
+	for (struct gompi_entry *e = f->first; e != NULL; e = link_at(e, f->link_index)->next) {
+		const struct gompi_listed_message *m = (const struct gompi_listed_message *)e;
 		if (m->from == from && m->id == id)
 			return e;
 	}
@@ -250,15 +250,15 @@ struct gompi_queue *gompi_queue_find(struct gompi_queues *qs, uint64_t context) 
 	return q;
 }
 
-static void widen_queues(struct gompi_queues *qs) {
+static void grow_queues(struct gompi_queues *qs) {
 	struct gompi_queue **old = qs->bucket;
-	uint32_t buckets = old != NULL ? qs->mask + 1 : 0, more = old != NULL ? 2 * buckets : 16;
+	uint32_t buckets = old != NULL ? qs->mask + 1 : 0, new_size = old != NULL ? 2 * buckets : 16;
 	struct gompi_queue **bucket =
-		old != NULL ? calloc(more, sizeof *bucket) : gompi_must_have(more * sizeof *bucket);
+		old != NULL ? calloc(new_size, sizeof *bucket) : gompi_alloc_or_abort(new_size * sizeof *bucket);
 	if (bucket == NULL)
 		return; // the table stays at its size, which is slower
 	qs->bucket = bucket;
-	qs->mask = more - 1;
+	qs->mask = new_size - 1;
 	for (uint32_t i = 0; i < buckets; i++)
 		for (struct gompi_queue *q = old[i], *next; q != NULL; q = next) {
 			next = q->next;
@@ -274,29 +274,29 @@ struct gompi_queue *gompi_queue_slow(struct gompi_queues *qs, uint64_t context) 
 	if (q == NULL) {
 		qs->n++;
 		if (qs->bucket == NULL || qs->n > qs->mask)
-			widen_queues(qs);
-		q = qs->spare;
+			grow_queues(qs);
+		q = qs->free_list;
 		if (q != NULL)
-			qs->spare = q->next;
+			qs->free_list = q->next;
 		else
-			q = gompi_must_have(sizeof *q);
+			q = gompi_alloc_or_abort(sizeof *q);
 		struct gompi_queue **to = &qs->bucket[queue_bucket(qs, context)];
-		*q = (struct gompi_queue){.context = context, .unexpected = {.messages = true}, .next = *to};
+		*q = (struct gompi_queue){.context = context, .unexpected = {.has_messages = true}, .next = *to};
 		*to = q;
 	}
 	qs->last = q;
 	return q;
 }
 
-void gompi_queue_drop(struct gompi_queues *qs, struct gompi_queue *q) {
+void gompi_queue_free(struct gompi_queues *qs, struct gompi_queue *q) {
 	struct gompi_queue **at = &qs->bucket[queue_bucket(qs, q->context)];
 	while (*at != q)
 		at = &(*at)->next;
 	*at = q->next;
 	qs->n--;
 	qs->last = NULL;
-	q->next = qs->spare;
-	qs->spare = q;
+	q->next = qs->free_list;
+	qs->free_list = q;
 }
 
 void gompi_queues_close(struct gompi_queues *qs) {
@@ -305,7 +305,7 @@ void gompi_queues_close(struct gompi_queues *qs) {
 			next = q->next;
 			free(q);
 		}
-	for (struct gompi_queue *q = qs->spare, *next; q != NULL; q = next) {
+	for (struct gompi_queue *q = qs->free_list, *next; q != NULL; q = next) {
 		next = q->next;
 		free(q);
 	}

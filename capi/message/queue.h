@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/must_have.h"
+#include "base/alloc_or_abort.h"
 
 struct gompi_fifo;
 
@@ -16,22 +16,22 @@ struct gompi_entry {
 	int32_t source, tag; // a receive may have MPI_ANY_SOURCE and MPI_ANY_TAG
 	uint64_t seq;
 	// Links in the list; if the list has an index, links in the fifo of the entry's own source and tag.
-	struct gompi_entry_place {
-		struct gompi_entry *before, *after;
-		struct gompi_fifo *in;
-	} place;
+	struct gompi_entry_link {
+		struct gompi_entry *prev, *next;
+		struct gompi_fifo *fifo;
+	} list_link;
 };
 
 // A message is linked into further fifos of an index: those of the four patterns that can receive it and, if its send
-// has a number, the fifo for that number.
-enum { GOMPI_PATTERNS = 4, GOMPI_PLACES };
+// has an id, the fifo for that id.
+enum { GOMPI_PATTERNS = 4, GOMPI_ENTRY_LINKS };
 
 // The first fields of a message, which are all that a list accesses.
-struct gompi_listed {
+struct gompi_listed_message {
 	struct gompi_entry entry;
-	// [GOMPI_PLACES - 1], all links but the first; the array stays allocated with the message
-	struct gompi_entry_place *more;
-	uint64_t id;  // number of its send; 0 if none
+	// [GOMPI_ENTRY_LINKS - 1], all links but the first; the array stays allocated with the message
+	struct gompi_entry_link *index_links;
+	uint64_t id;  // id of its send; 0 if none
 	int32_t from; // process of the sender
 };
 
@@ -39,38 +39,38 @@ struct gompi_listed {
 struct gompi_fifo {
 	struct gompi_entry *first, *last;
 	int32_t source, tag;
-	int which;               // index of the entries' link that this fifo uses
+	int link_index;          // index of the entries' link that this fifo uses
 	struct gompi_fifo *next; // next in the same bucket of an index, or in the free list
 };
 
-// A list in order of arrival. A search begins at the front. A search that passes GOMPI_LONG entries builds an index,
-// which the list keeps until it is empty. With it, thousands of entries cost no more than a few:
+// A list in order of arrival. A search begins at the front. A search that passes GOMPI_INDEX_THRESHOLD entries builds
+// an index, which the list keeps until it is empty. With it, thousands of entries cost no more than a few:
 //
 // - A receive has one key: its own source and tag, wildcards included. A message is looked up under the four patterns
 //   that can receive it, and matches the oldest receive found.
-// - A message has four keys, the patterns of receives that it can match, and one for the number of its send.
+// - A message has four keys, the patterns of receives that it can match, and one for the id of its send.
 struct gompi_list {
-	struct gompi_fifo all; // used while there is no index
-	int64_t n;
+	struct gompi_fifo entries; // used while there is no index
+	int64_t count;
 	uint64_t seq;
-	bool messages; // true: list of messages; false: list of receives
+	bool has_messages; // true: list of messages; false: list of receives
 	struct gompi_index *index;
 };
 
-enum { GOMPI_LONG = 24 };
+enum { GOMPI_INDEX_THRESHOLD = 24 };
 
 #pragma GCC visibility push(hidden)
 
 void gompi_list_add_indexed(struct gompi_list *l, struct gompi_entry *e);
 void gompi_list_remove_indexed(struct gompi_list *l, struct gompi_entry *e);
 
-static inline void gompi_fifo_append(struct gompi_fifo *f, struct gompi_entry *e, struct gompi_entry_place *p,
-				     struct gompi_entry_place *last) {
-	p->before = f->last;
-	p->after = NULL;
-	p->in = f;
+static inline void gompi_fifo_append(struct gompi_fifo *f, struct gompi_entry *e, struct gompi_entry_link *p,
+				     struct gompi_entry_link *last) {
+	p->prev = f->last;
+	p->next = NULL;
+	p->fifo = f;
 	if (f->last != NULL)
-		last->after = e;
+		last->next = e;
 	else
 		f->first = e;
 	f->last = e;
@@ -78,57 +78,56 @@ static inline void gompi_fifo_append(struct gompi_fifo *f, struct gompi_entry *e
 
 static inline void gompi_list_add(struct gompi_list *l, struct gompi_entry *e) {
 	e->seq = ++l->seq;
-	l->n++;
+	l->count++;
 	if (__builtin_expect(l->index != NULL, 0)) {
 		gompi_list_add_indexed(l, e);
 		return;
 	}
-	struct gompi_entry *last = l->all.last;
-	gompi_fifo_append(&l->all, e, &e->place, last != NULL ? &last->place : NULL);
+	struct gompi_entry *last = l->entries.last;
+	gompi_fifo_append(&l->entries, e, &e->list_link, last != NULL ? &last->list_link : NULL);
 }
 
-// Removes e.
 static inline void gompi_list_remove(struct gompi_list *l, struct gompi_entry *e) {
-	l->n--;
+	l->count--;
 	if (__builtin_expect(l->index != NULL, 0)) {
 		gompi_list_remove_indexed(l, e);
 		return;
 	}
-	if (e->place.before != NULL)
-		e->place.before->place.after = e->place.after;
+	if (e->list_link.prev != NULL)
+		e->list_link.prev->list_link.next = e->list_link.next;
 	else
-		l->all.first = e->place.after;
-	if (e->place.after != NULL)
-		e->place.after->place.before = e->place.before;
+		l->entries.first = e->list_link.next;
+	if (e->list_link.next != NULL)
+		e->list_link.next->list_link.prev = e->list_link.prev;
 	else
-		l->all.last = e->place.before;
+		l->entries.last = e->list_link.prev;
 }
 
-// gompi_list_receiver returns the oldest receive in l that matches a message with this source and tag.
-// gompi_list_message returns the oldest message in l that matches a receive with this source and tag. Both return NULL
-// if there is none.
-struct gompi_entry *gompi_list_receiver(struct gompi_list *l, int32_t source, int32_t tag);
-struct gompi_entry *gompi_list_message(struct gompi_list *l, int32_t source, int32_t tag);
+// gompi_list_find_receive returns the oldest receive in l that matches a message with this source and tag.
+// gompi_list_find_message returns the oldest message in l that matches a receive with this source and tag. Both return
+// NULL if there is none.
+struct gompi_entry *gompi_list_find_receive(struct gompi_list *l, int32_t source, int32_t tag);
+struct gompi_entry *gompi_list_find_message(struct gompi_list *l, int32_t source, int32_t tag);
 
 // Returns the oldest entry of a list of messages, or NULL.
 struct gompi_entry *gompi_list_oldest(struct gompi_list *l);
 
-// Returns the message of the send with the number id of process from in a list of messages, or NULL.
-struct gompi_entry *gompi_list_of_send(struct gompi_list *l, int32_t from, uint64_t id);
+// Returns the message of the send with this id of process from in a list of messages, or NULL.
+struct gompi_entry *gompi_list_find_send(struct gompi_list *l, int32_t from, uint64_t id);
 
 // The matching queues of one context.
 struct gompi_queue {
 	uint64_t context;
 	struct gompi_list posted, unexpected;
-	bool closing; // the communicator is freed: the queue is freed when no receive is left
+	bool is_closing; // the communicator is freed: the queue is freed when no receive is left
 	struct gompi_queue *next;
 };
 
-// The queues of a lane.
+// The queues of a VCI.
 struct gompi_queues {
 	struct gompi_queue **bucket, *last; // last: most recently used queue
 	uint32_t mask, n;
-	struct gompi_queue *spare; // free list
+	struct gompi_queue *free_list;
 };
 
 struct gompi_queue *gompi_queue_find(struct gompi_queues *qs, uint64_t context);
@@ -139,7 +138,7 @@ static inline struct gompi_queue *gompi_queue_of(struct gompi_queues *qs, uint64
 	return __builtin_expect(q != NULL && q->context == context, 1) ? q : gompi_queue_slow(qs, context);
 }
 // Frees an empty queue.
-void gompi_queue_drop(struct gompi_queues *qs, struct gompi_queue *q);
+void gompi_queue_free(struct gompi_queues *qs, struct gompi_queue *q);
 void gompi_queues_close(struct gompi_queues *qs);
 
 #pragma GCC visibility pop

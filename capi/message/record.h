@@ -7,47 +7,47 @@
 #include <stdint.h>
 
 enum gompi_record_kind {
-	RECORD_PAD = 1, // padding at the end of a ring's data
-	RECORD_EAGER,   // a message with its data
-	RECORD_RTS,     // a message whose data stays with the sender until it is matched ("ready to send")
-	RECORD_CTS,     // to the sender: send the data in fragments (RECORD_PIECE)
-	RECORD_PIECE,   // a fragment of the data
-	RECORD_ACK,     // to the sender: the message is matched (eager) or its data has been read (RTS)
-	RECORD_ROOM,    // to a process that waits for space in the inbox: there is space now
-	RECORD_CANCEL,  // to the receiver: the sender withdraws the message
-	RECORD_GONE,    // to the sender: the receiver no longer has the message
-	RECORD_LOOK,    // to receivers: the sender waits until its earlier messages are received
-	RECORD_FLOW,    // to a process on another node: flow control, enum gompi_flow
-	RECORD_KINDS
+	RECORD_PAD = 1,  // padding at the end of a ring's data
+	RECORD_EAGER,    // a message with its data
+	RECORD_RTS,      // a message whose data stays with the sender until it is matched ("ready to send")
+	RECORD_CTS,      // to the sender: send the data in fragments (RECORD_FRAGMENT)
+	RECORD_FRAGMENT, // a fragment of the data
+	RECORD_ACK,      // to the sender: the message is matched (eager) or its data has been read (RTS)
+	RECORD_SPACE,    // to a process that waits for space in the inbox: there is space now
+	RECORD_CANCEL,   // to the receiver: the sender withdraws the message
+	RECORD_DROPPED,  // to the sender: the receiver no longer has the message
+	RECORD_REMINDER, // to receivers: the sender waits until its earlier messages are received
+	RECORD_FLOW,     // to a process on another node: flow control, enum gompi_flow
+	RECORD_KIND_COUNT
 };
 
 // Flags of a record. The word of a record holds: bits 0..31 length in bytes, 32..39 kind, 40..47 flags.
 enum {
-	RECORD_SYNC = 1, // eager: the sender waits for an acknowledgement
-	RECORD_ADDR = 2, // RTS: the payload is a list of segments of the sender's memory
+	RECORD_SYNC = 1,     // eager: the sender waits for an acknowledgement
+	RECORD_SEGMENTS = 2, // RTS: the payload is a list of segments of the sender's memory
 	// eager with RECORD_SYNC, RTS: the acknowledgement must notify the sender's progress thread
-	RECORD_CALL = 4,
-	RECORD_WAIT = 8,    // RTS: a thread of the sender waits until the message is received
-	RECORD_REGION = 16, // RTS, between nodes: the payload is the region (remote key) of the sender's memory
+	RECORD_DOORBELL = 4,
+	RECORD_SENDER_WAITS = 8, // RTS: a thread of the sender waits until the message is received
+	RECORD_REGION = 16,      // RTS, between nodes: the payload is the region (remote key) of the sender's memory
 	// CANCEL, between nodes: the sender is in MPI_Finalize. The receiver withdraws the message only once it is in
 	// MPI_Finalize too.
-	RECORD_LAST = 32,
+	RECORD_FINALIZE = 32,
 };
 
 // The fixed part of a record. The payload follows.
 struct gompi_record {
-	uint64_t seal; // on a node: see inbox.h; between nodes: number of the lane
+	uint64_t valid_flag; // on a node: see inbox.h; between nodes: index of the VCI
 	uint64_t word;
-	uint64_t context; // context of the message; PIECE: offset of the fragment; CTS: number of the receive
+	uint64_t context; // context of the message; FRAGMENT: offset of its data; CTS: id of the receive
 	int32_t source;   // rank of the sender in the communicator
 	int32_t tag;
 	int32_t from;  // rank of the sending process in MPI_COMM_WORLD
 	int32_t class; // ACK: error class, or 0
 	uint64_t size; // bytes of the whole message; CTS: bytes wanted; FLOW: enum gompi_flow
-	uint64_t id;   // request number that answers must carry; CTS, PIECE, ACK, GONE: number of the addressed request
+	uint64_t id;   // id that answers must carry; CTS, FRAGMENT, ACK, DROPPED: id of the addressed request
 };
 
-enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MOST_DATA = 16 << 10 };
+enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MAX_DATA = 16 << 10 };
 _Static_assert(RECORD_SIZE == RECORD_LINE - 8, "a record with 8 bytes of data is one line");
 
 // Returns the size of a record with n bytes of data; gompi_record_data_size is the inverse. Data that does not fit into
@@ -71,7 +71,7 @@ static inline enum gompi_record_kind gompi_record_kind(uint64_t word) {
 }
 // Returns true if a record answers a record of the peer. The network always has space for such answers.
 static inline bool gompi_record_is_answer(enum gompi_record_kind kind) {
-	return kind == RECORD_ACK || kind == RECORD_CTS || kind == RECORD_GONE;
+	return kind == RECORD_ACK || kind == RECORD_CTS || kind == RECORD_DROPPED;
 }
 static inline unsigned gompi_record_flags(uint64_t word) { return word >> 40 & 0xff; }
 static inline int64_t gompi_record_length(uint64_t word) { return (int64_t)(uint32_t)word; }

@@ -3,24 +3,25 @@
 
 #include <stdlib.h>
 
-static void deliver(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {
+static void deliver(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m) {
 	if (m->fetch != NULL) {
 		m->receiver = r;
 		r->matched = m;
 		r->id = 0;
-	} else if (m->rts || m->local != NULL) {
-		gompi_rendezvous(l, r, m);
+	} else if (m->rts || m->self_send != NULL) {
+		gompi_start_rendezvous(l, r, m);
 	} else {
-		gompi_deliver_kept(l, r, m);
+		gompi_deliver_unexpected(l, r, m);
 	}
 }
 
-void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r) {
+void gompi_receive_locked(struct gompi_vci *l, struct gompi_request *r) {
 	struct gompi_queue *q = gompi_queue_of(&l->queues, r->context);
-	if (q->unexpected.n > 0) {
-		struct gompi_message *m = (struct gompi_message *)gompi_list_message(&q->unexpected, r->peer, r->tag);
+	if (q->unexpected.count > 0) {
+		struct gompi_message *m =
+			(struct gompi_message *)gompi_list_find_message(&q->unexpected, r->peer, r->tag);
 		if (m != NULL) {
-			gompi_take_unexpected(l, q, m);
+			gompi_remove_unexpected(l, q, m);
 			deliver(l, r, m);
 			return;
 		}
@@ -31,29 +32,29 @@ void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r) {
 }
 
 // Frees a queue whose communicator has been freed, once no receive is posted.
-static void close_queue(struct gompi_lane *l, struct gompi_queue *q) {
-	if (__builtin_expect(q->closing, 0) && q->posted.n == 0)
-		gompi_queue_drop(&l->queues, q);
+static void free_closed_queue(struct gompi_vci *l, struct gompi_queue *q) {
+	if (__builtin_expect(q->is_closing, 0) && q->posted.count == 0)
+		gompi_queue_free(&l->queues, q);
 }
 
-static inline void unpost_from(struct gompi_lane *l, struct gompi_queue *q, struct gompi_request *r) {
+static inline void unpost_from(struct gompi_vci *l, struct gompi_queue *q, struct gompi_request *r) {
 	gompi_list_remove(&q->posted, &r->entry);
 	r->posted = false;
 	r->matched = NULL;
 	r->id = 0;
-	close_queue(l, q);
+	free_closed_queue(l, q);
 }
 
-void gompi_unpost(struct gompi_lane *l, struct gompi_request *r) {
+void gompi_unpost_receive(struct gompi_vci *l, struct gompi_request *r) {
 	unpost_from(l, gompi_queue_of(&l->queues, r->context), r);
 }
 
 // Stores the region (remote key) of a message's data that its sender on another node has sent.
-static void take_region(struct gompi_message *m, const char *payload, int64_t length) {
-	if (length != sizeof m->region || gompi_messages_process(m->lane->home, m->from) >= 0)
+static void store_region(struct gompi_message *m, const char *payload, int64_t length) {
+	if (length != sizeof m->region || gompi_messages_node_index(m->vci->messages, m->from) >= 0)
 		return;
 	memcpy(&m->region, payload, sizeof m->region);
-	m->readable = m->region.key != 0;
+	m->region_is_valid = m->region.key != 0;
 }
 
 static void fill_message(struct gompi_message *m, const struct gompi_record *h, const char *payload, int64_t length) {
@@ -62,88 +63,90 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 	m->entry.tag = h->tag;
 	m->from = h->from;
 	m->size = (int64_t)h->size;
-	m->call = (flags & RECORD_CALL) != 0;
+	m->answer_rings_doorbell = (flags & RECORD_DOORBELL) != 0;
 	if (gompi_record_kind(h->word) == RECORD_EAGER) {
 		if (flags & RECORD_SYNC)
 			m->id = h->id;
-		if (gompi_message_room(m, length))
-			gompi_copy_few(m->data, payload, (uint64_t)length);
+		if (gompi_message_reserve(m, length))
+			gompi_copy_small(m->data, payload, (uint64_t)length);
 		return;
 	}
 	m->rts = true;
 	m->id = h->id;
-	m->waits = (flags & RECORD_WAIT) != 0;
-	m->reminders = gompi_link_to(m->lane, m->from)->reminders;
-	int64_t n = length / (int64_t)sizeof m->one, left = m->size;
+	m->sender_waits = (flags & RECORD_SENDER_WAITS) != 0;
+	m->reminders_seen = gompi_link_to(m->vci, m->from)->reminders_received;
+	int64_t n = length / (int64_t)sizeof m->single_segment, left_bytes = m->size;
 	if (flags & RECORD_REGION)
-		take_region(m, payload, length);
-	if ((flags & RECORD_ADDR) == 0 || n == 0 || n > GOMPI_SEGMENTS || n * (int64_t)sizeof m->one != length)
+		store_region(m, payload, length);
+	if ((flags & RECORD_SEGMENTS) == 0 || n == 0 || n > GOMPI_SEGMENTS ||
+	    n * (int64_t)sizeof m->single_segment != length)
 		return;
-	struct iovec *where = n == 1 ? &m->one : malloc((size_t)n * sizeof *where);
-	if (where == NULL)
+	struct iovec *segment = n == 1 ? &m->single_segment : malloc((size_t)n * sizeof *segment);
+	if (segment == NULL)
 		return; // the sender sends the data in fragments, as if it could not be read
-	gompi_copy_few(where, payload, (uint64_t)length);
+	gompi_copy_small(segment, payload, (uint64_t)length);
 	for (int64_t i = 0; i < n; i++) {
-		int64_t part = (int64_t)where[i].iov_len;
-		left = part <= 0 || part > left ? -1 : left - part;
-		if (left < 0)
+		int64_t bytes = (int64_t)segment[i].iov_len;
+		left_bytes = bytes <= 0 || bytes > left_bytes ? -1 : left_bytes - bytes;
+		if (left_bytes < 0)
 			break;
 	}
-	if (left == 0) {
-		m->where = where;
-		m->segments = (int16_t)n;
-	} else if (where != &m->one) {
-		free(where);
+	if (left_bytes == 0) {
+		m->segment = segment;
+		m->segment_count = (int16_t)n;
+	} else if (segment != &m->single_segment) {
+		free(segment);
 	}
 }
 
-void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
+void gompi_handle_message(struct gompi_vci *l, const struct gompi_record *h, const char *payload) {
 	bool rts = gompi_record_kind(h->word) == RECORD_RTS;
 	int64_t length = gompi_record_data_size(gompi_record_length(h->word));
 	if ((!rts && (uint64_t)length != h->size) || (int64_t)h->size < 0 || h->tag < 0 || h->source < 0 ||
-	    gompi_lane_of(l->home, h->context) != l)
+	    gompi_vci_of(l->messages, h->context) != l)
 		return;
 	struct gompi_queue *q = gompi_queue_of(&l->queues, h->context);
-	struct gompi_entry *e = q->posted.n > 0 ? gompi_list_receiver(&q->posted, h->source, h->tag) : NULL;
+	struct gompi_entry *e = q->posted.count > 0 ? gompi_list_find_receive(&q->posted, h->source, h->tag) : NULL;
 	if (e != NULL) {
 		struct gompi_request *r = (struct gompi_request *)e;
 		unpost_from(l, q, r);
 		if (!rts) {
-			gompi_take_data(l, r, h->source, h->tag, payload, length);
+			gompi_receive_data(l, r, h->source, h->tag, payload, length);
 			unsigned flags = gompi_record_flags(h->word);
 			if (__builtin_expect(flags & RECORD_SYNC, 0))
-				gompi_answer(l, h->from, RECORD_ACK, h->id, (flags & RECORD_CALL) != 0, MPI_SUCCESS);
+				gompi_send_answer(l, h->from, RECORD_ACK, h->id, (flags & RECORD_DOORBELL) != 0,
+						  MPI_SUCCESS);
 			return;
 		}
-		struct gompi_message *m = gompi_message_take(l);
+		struct gompi_message *m = gompi_message_alloc(l);
 		fill_message(m, h, payload, length);
-		gompi_rendezvous(l, r, m);
+		gompi_start_rendezvous(l, r, m);
 		return;
 	}
-	struct gompi_message *m = gompi_message_take(l);
+	struct gompi_message *m = gompi_message_alloc(l);
 	fill_message(m, h, payload, length);
-	gompi_keep_unexpected(l, q, m);
+	gompi_add_unexpected(l, q, m);
 }
 
-struct gompi_message *gompi_probe_locked(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
-					 bool take) {
+struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag,
+					 bool extract) {
 	struct gompi_queue *q = gompi_queue_of(&l->queues, context);
-	if (q->unexpected.n == 0)
+	if (q->unexpected.count == 0)
 		return NULL;
-	struct gompi_message *m = (struct gompi_message *)gompi_list_message(&q->unexpected, source, tag);
-	if (m != NULL && take) {
-		gompi_take_unexpected(l, q, m);
-		gompi_list_add(&l->picked, &m->entry);
+	struct gompi_message *m = (struct gompi_message *)gompi_list_find_message(&q->unexpected, source, tag);
+	if (m != NULL && extract) {
+		gompi_remove_unexpected(l, q, m);
+		gompi_list_add(&l->extracted, &m->entry);
 	}
 	return m;
 }
 
-void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {
-	gompi_list_remove(&l->picked, &m->entry);
+void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m) {
+	gompi_list_remove(&l->extracted, &m->entry);
 	deliver(l, r, m);
 }
 
-void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h) {
-	gompi_link_to(l, h->from)->reminders++;
-	l->due = l->work != NULL;
+void gompi_handle_reminder(struct gompi_vci *l, const struct gompi_record *h) {
+	gompi_link_to(l, h->from)->reminders_received++;
+	l->work_is_urgent = l->work != NULL;
 }

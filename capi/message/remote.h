@@ -1,13 +1,13 @@
 // Messages to and from processes on other nodes: the same records (record.h) as on a node, but the network
 // (fabric/fabric.h) carries them instead of an inbox.
 //
-// A record is written for the network while the lane's lock is held, so a send only tries to reserve space
+// A record is written for the network while the VCI's lock is held, so a send only tries to reserve space
 // (FABRIC_TRY). A record that finds no space is queued at the link, as on this node, and the network reports when there
 // is space again. Answers to received records need no space and wait for nothing. The thread that drives the network
-// handles received records under the lane's lock.
+// handles received records under the VCI's lock.
 //
 // The data of a large message is read from the sender's memory if the send and receive buffers are both contiguous;
-// else the sender sends it in fragments (RECORD_PIECE). No reminder (RECORD_LOOK) is needed, since the network's
+// else the sender sends it in fragments (RECORD_FRAGMENT). No reminder (RECORD_REMINDER) is needed, since the network's
 // progress thread handles everything that arrives.
 #ifndef GOMPI_REMOTE_H
 #define GOMPI_REMOTE_H
@@ -17,55 +17,55 @@
 #pragma GCC visibility push(hidden)
 
 // Maximum number of data bytes in a record between nodes.
-enum { REMOTE_MOST_DATA = GOMPI_FABRIC_RECORD - RECORD_LINE };
+enum { REMOTE_MAX_DATA = GOMPI_MAX_RECORD_BYTES - RECORD_LINE };
 
 // Output (remote.c).
 
-// Reserves space for a record of n bytes. The caller must call gompi_remote_send next. On failure, record is NULL and
+// Reserves space for a record of n bytes. The caller must call gompi_remote_commit next. On failure, record is NULL and
 // *class is MPI_ERR_PENDING if there is no space now, or the error class of a permanent failure of the peer.
-struct gompi_room gompi_remote_reserve(struct gompi_lane *l, struct gompi_link *p, int64_t n,
-				       enum gompi_fabric_wait wait, int *class);
-void gompi_remote_send(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_urgency urgency);
+struct gompi_reservation gompi_remote_reserve(struct gompi_vci *l, struct gompi_link *p, int64_t n,
+					      enum gompi_fabric_wait wait, int *class);
+void gompi_remote_commit(struct gompi_link *p, struct gompi_reservation space, uint64_t word,
+			 enum gompi_urgency urgency);
 
 // Reserves space for a record, to a process on this node or on another node (as gompi_remote_reserve). The caller must
-// call gompi_record_send next.
-static inline struct gompi_room gompi_record_reserve(struct gompi_lane *l, struct gompi_link *p, int64_t n, bool remote,
-						     enum gompi_fabric_wait wait, int *class) {
+// call gompi_record_commit next.
+static inline struct gompi_reservation gompi_record_reserve(struct gompi_vci *l, struct gompi_link *p, int64_t n,
+							    bool remote, enum gompi_fabric_wait wait, int *class) {
 	*class = MPI_ERR_PENDING;
-	return remote ? gompi_remote_reserve(l, p, n, wait, class) : gompi_inbox_reserve(p->box, &p->head, n);
+	return remote ? gompi_remote_reserve(l, p, n, wait, class) : gompi_inbox_reserve(p->inbox, &p->cached_head, n);
 }
-static inline void gompi_record_send(struct gompi_link *p, struct gompi_room room, uint64_t word, bool remote,
-				     enum gompi_urgency urgency, enum gompi_notice notice) {
+static inline void gompi_record_commit(struct gompi_link *p, struct gompi_reservation space, uint64_t word, bool remote,
+				       enum gompi_urgency urgency, enum gompi_notify_mode mode) {
 	if (remote)
-		gompi_remote_send(p, room, word, urgency);
+		gompi_remote_commit(p, space, word, urgency);
 	else
-		gompi_publish(p, room, word, notice);
+		gompi_record_publish(p, space, word, mode);
 }
 
 // Registers the data of a send for remote reads, if it is contiguous and large enough. Returns true if it is
 // registered.
 bool gompi_remote_register(struct gompi_request *r);
 void gompi_remote_unregister(struct gompi_request *r);
-// Queues a remote read of the data of r->matched. The read starts when the lane's pending work is flushed. done must
-// call gompi_remote_read_over first.
-void gompi_remote_read(struct gompi_lane *l, struct gompi_request *r,
-		       void (*done)(struct gompi_transfer *t, int class));
-// Acquires the lock of the lane that a read belongs to, frees the read's descriptor, and returns its receive.
-struct gompi_request *gompi_remote_read_over(struct gompi_transfer *t);
-// Starts the queued reads. Releases the lane's lock temporarily for each. Returns true if there were any.
-bool gompi_remote_start_reads(struct gompi_lane *l);
+// Queues a remote read of the data of r->matched. The read starts when the VCI's pending work is flushed. done must
+// call gompi_remote_read_end first.
+void gompi_remote_read(struct gompi_vci *l, struct gompi_request *r, void (*done)(struct gompi_transfer *t, int class));
+// Acquires the lock of the VCI that a read belongs to, frees the read's descriptor, and returns its receive.
+struct gompi_request *gompi_remote_read_end(struct gompi_transfer *t);
+// Starts the queued reads. Releases the VCI's lock temporarily for each. Returns true if there were any.
+bool gompi_remote_start_reads(struct gompi_vci *l);
 // Removes the queued read of r. Returns true if it was still queued (not started).
-bool gompi_remote_abandon(struct gompi_lane *l, struct gompi_request *r);
-void gompi_remote_close(struct gompi_lane *l);
+bool gompi_remote_cancel_read(struct gompi_vci *l, struct gompi_request *r);
+void gompi_remote_close(struct gompi_vci *l);
 
 // Input (remote_arrive.c).
 
 // Registers the handler for records from the network, if the job spans nodes.
 void gompi_remote_open(struct gompi_messages *m);
-// Implements the port's handlers for one process' message layer; exported for tests. gompi_remote_arrived handles a
-// received record. gompi_remote_room sends pending output to a peer after the network has reported space.
-void gompi_remote_arrived(struct gompi_messages *m, int peer, const char *data, size_t length);
-void gompi_remote_room(struct gompi_messages *m, int peer);
+// Implements the port's handlers for one process' message layer; exported for tests. gompi_remote_handle_record handles
+// a received record. gompi_remote_handle_space sends pending output to a peer after the network has reported space.
+void gompi_remote_handle_record(struct gompi_messages *m, int peer, const char *data, size_t length);
+void gompi_remote_handle_space(struct gompi_messages *m, int peer);
 
 #pragma GCC visibility pop
 #endif

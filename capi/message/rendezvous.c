@@ -4,10 +4,10 @@
 // - Sender in this process: the data is copied from buffer to buffer.
 // - Few segments, readable: the receiver reads the sender's memory and sends RECORD_ACK.
 // - A region on another node: the receiver reads it through the network (remote.c) and sends RECORD_ACK.
-// - Else: the receiver sends RECORD_CTS, and the sender sends RECORD_PIECE until all data has been sent.
+// - Else: the receiver sends RECORD_CTS, and the sender sends RECORD_FRAGMENT until all data has been sent.
 //
-// Reads on this node are in the lane's work list. Any thread of the receiver may take one, and performs it without the
-// lock. Calls that only start an operation leave the list alone, unless a sender waits.
+// Reads on this node are in the VCI's work list. Any thread of the receiver may dequeue one, and performs it without
+// the lock. Calls that only start an operation leave the list alone, unless a sender waits.
 #define _GNU_SOURCE
 #include "message/remote.h"
 
@@ -16,122 +16,124 @@
 #include <time.h>
 
 // Returns true if process_vm_readv reaches the peer. Tests it once.
-static bool reaches(struct gompi_messages *m, struct gompi_link *p) {
-	uint32_t known = gompi_load(&p->reads);
-	if (known != READS_UNKNOWN)
-		return known == READS_WORK;
-	struct gompi_inbox *b = gompi_inbox_of(m, p->process, 0);
+static bool cma_reaches(struct gompi_messages *m, struct gompi_link *p) {
+	uint32_t state = gompi_load(&p->cma_state);
+	if (state != CMA_UNKNOWN)
+		return state == CMA_WORKS;
+	struct gompi_inbox *b = gompi_inbox_of(m, p->node_index, 0);
 	uint64_t token = 0;
-	struct iovec here = {&token, sizeof token}, there = {(void *)(uintptr_t)gompi_load(&b->probe), sizeof token};
-	ssize_t n = process_vm_readv(gompi_load(&p->cell->pid), &here, 1, &there, 1, 0);
-	bool works = n == sizeof token && token == gompi_load(&b->token);
-	gompi_store(&p->reads, works ? READS_WORK : READS_REFUSED);
+	struct iovec local = {&token, sizeof token},
+		     remote = {(void *)(uintptr_t)gompi_load(&b->probe_address), sizeof token};
+	ssize_t n = process_vm_readv(gompi_load(&p->cell->pid), &local, 1, &remote, 1, 0);
+	bool works = n == sizeof token && token == gompi_load(&b->probe_value);
+	gompi_store(&p->cma_state, works ? CMA_WORKS : CMA_REFUSED);
 	return works;
 }
 
 // Stores the fetched data in its message, and completes the receive that has matched the message meanwhile, if any.
-static __attribute__((noinline)) void fetched(struct gompi_lane *l, struct gompi_request *r, int class) {
-	struct gompi_message *m = r->fetches;
+static __attribute__((noinline)) void finish_fetch(struct gompi_vci *l, struct gompi_request *r, int class) {
+	struct gompi_message *m = r->fetches_for;
 	free(m->data);
 	m->data = r->buf.at;
-	m->room = m->size;
+	m->data_capacity = m->size;
 	m->rts = false;
 	m->id = 0;
 	m->fetch = NULL;
-	m->failed = class;
-	gompi_request_give(r);
-	struct gompi_request *waits = m->receiver;
-	if (waits != NULL) {
+	m->fetch_error = class;
+	gompi_request_release(r);
+	struct gompi_request *waiting = m->receiver;
+	if (waiting != NULL) {
 		m->receiver = NULL;
-		gompi_deliver_kept(l, waits, m);
+		gompi_deliver_unexpected(l, waiting, m);
 	}
 }
 
 // Completes a receive whose data has arrived: a receive of the application, or an internal one for a matched probe's
 // message.
-static inline void received(struct gompi_lane *l, struct gompi_request *r, int class) {
-	if (__builtin_expect(r->fetches != NULL, 0))
-		fetched(l, r, class);
+static inline void complete_receive(struct gompi_vci *l, struct gompi_request *r, int class) {
+	if (__builtin_expect(r->fetches_for != NULL, 0))
+		finish_fetch(l, r, class);
 	else
 		gompi_complete(l, r, class);
 }
 
 // Completes a receive whose data has been copied from the sender's memory, and the send.
-static void end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
+static void finish_copy(struct gompi_vci *l, struct gompi_request *r, int class) {
 	struct gompi_message *m = r->matched;
 	r->matched = NULL;
-	if (m->local != NULL)
-		gompi_send_finish(l, m->local, MPI_SUCCESS);
+	if (m->self_send != NULL)
+		gompi_send_complete(l, m->self_send, MPI_SUCCESS);
 	else
-		gompi_answer(l, m->from, RECORD_ACK, m->id, m->call, class);
-	gompi_message_give(l, m);
-	received(l, r, class != MPI_SUCCESS ? class : gompi_truncated(r, (int64_t)r->full));
+		gompi_send_answer(l, m->from, RECORD_ACK, m->id, m->answer_rings_doorbell, class);
+	gompi_message_release(l, m);
+	complete_receive(l, r, class != MPI_SUCCESS ? class : gompi_truncated(r, (int64_t)r->size_or_receive_id));
 }
 
 // Asks the sender for the data in fragments (RECORD_CTS).
-static void ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
-	r->done = 0;
-	r->id = gompi_number_add(&l->receives, r);
+static void request_fragments(struct gompi_vci *l, struct gompi_request *r) {
+	r->done_bytes = 0;
+	r->id = gompi_id_add(&l->receive_ids, r);
 	struct gompi_pending w = {
 		.record = {.word = gompi_record_word(RECORD_CTS, 0, 0),
 			   .context = r->id,
-			   .from = l->home->node.self,
-			   .size = (uint64_t)r->want,
+			   .from = l->messages->node.self,
+			   .size = (uint64_t)r->transfer_bytes,
 			   .id = r->matched->id},
-		.notice = NOTICE_CALL,
+		.notify = NOTIFY_DOORBELL,
 	};
-	gompi_post(l, gompi_link_to(l, r->matched->from), &w);
+	gompi_post_record(l, gompi_link_to(l, r->matched->from), &w);
 }
 
-static void read_done(struct gompi_transfer *t, int class) {
-	struct gompi_request *r = gompi_remote_read_over(t);
-	struct gompi_lane *l = r->lane;
+static void on_read_done(struct gompi_transfer *t, int class) {
+	struct gompi_request *r = gompi_remote_read_end(t);
+	struct gompi_vci *l = r->vci;
 	if (class == MPI_SUCCESS || class == MPI_ERR_PROC_ABORTED)
-		end_pull(l, r, class);
+		finish_copy(l, r, class);
 	else
-		ask_for_pieces(l, r);
-	gompi_lane_end_served(l);
+		request_fragments(l, r);
+	gompi_vci_unlock_network(l);
 }
 
-void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {
+void gompi_start_rendezvous(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m) {
 	r->matched = m;
 	r->id = 0;
-	r->full = (uint64_t)m->size;
-	r->want = m->size < r->buf.size ? m->size : r->buf.size;
-	r->result = (struct gompi_result){.source = m->entry.source, .tag = m->entry.tag, .bytes = r->want};
-	struct gompi_link *p = m->local == NULL ? gompi_link_to(l, m->from) : NULL;
-	if (r->want == 0) {
-		end_pull(l, r, MPI_SUCCESS);
-	} else if (p == NULL || (m->segments > 0 && !l->home->no_cma && gompi_load(&p->reads) != READS_REFUSED)) {
+	r->size_or_receive_id = (uint64_t)m->size;
+	r->transfer_bytes = m->size < r->buf.size ? m->size : r->buf.size;
+	r->result = (struct gompi_result){.source = m->entry.source, .tag = m->entry.tag, .bytes = r->transfer_bytes};
+	struct gompi_link *p = m->self_send == NULL ? gompi_link_to(l, m->from) : NULL;
+	if (r->transfer_bytes == 0) {
+		finish_copy(l, r, MPI_SUCCESS);
+	} else if (p == NULL ||
+		   (m->segment_count > 0 && !l->messages->no_cma && gompi_load(&p->cma_state) != CMA_REFUSED)) {
 		r->next = NULL;
 		if (l->work == NULL)
 			l->work = r;
 		else
-			l->work_end->next = r;
-		l->work_end = r;
-		gompi_store_total(&l->working, 1);
-		bool waits = m->waits || (p != NULL && p->reminders != m->reminders);
-		l->due = l->due || (waits && !r->blocking);
-	} else if (m->readable && r->buf.type == NULL) {
-		gompi_remote_read(l, r, read_done);
+			l->last_work->next = r;
+		l->last_work = r;
+		gompi_store_seq_cst(&l->has_work, 1);
+		bool waits = m->sender_waits || (p != NULL && p->reminders_received != m->reminders_seen);
+		l->work_is_urgent = l->work_is_urgent || (waits && !r->blocking);
+	} else if (m->region_is_valid && r->buf.type == NULL) {
+		gompi_remote_read(l, r, on_read_done);
 	} else {
-		ask_for_pieces(l, r);
+		request_fragments(l, r);
 	}
 }
 
 // Minimum average run length in bytes for reading directly into the receive buffer. To read into many small runs costs
-// the kernel more than to read into one bounce buffer (of BOUNCE bytes) and unpack from there.
-enum { DIRECT_RUN = 512, BOUNCE = 64 << 10 };
+// the kernel more than to read into one bounce buffer (of BOUNCE_BYTES bytes) and unpack from there.
+enum { MIN_DIRECT_RUN_BYTES = 512, BOUNCE_BYTES = 64 << 10 };
 
-// Fills out with the parts of the segments of m that hold bytes [from, to) of its data. Returns the number of parts.
+// Fills out with the ranges of the segments of m that hold bytes [from, to) of its data. Returns the number of ranges.
 static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, struct iovec *out) {
 	int n = 0;
 	int64_t at = 0;
-	for (int i = 0; i < m->segments; i++) {
-		int64_t length = (int64_t)m->where[i].iov_len, a = at > from ? at : from,
+	for (int i = 0; i < m->segment_count; i++) {
+		int64_t length = (int64_t)m->segment[i].iov_len, a = at > from ? at : from,
 			z = at + length < to ? at + length : to;
 		if (a < z)
-			out[n++] = (struct iovec){(char *)m->where[i].iov_base + (a - at), (size_t)(z - a)};
+			out[n++] = (struct iovec){(char *)m->segment[i].iov_base + (a - at), (size_t)(z - a)};
 		at += length;
 	}
 	return n;
@@ -139,54 +141,55 @@ static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, 
 
 // Maximum number of retries after EFAULT, one per millisecond. When the memory of a window becomes shared in place, the
 // kernel refuses stores there while the memory is moved.
-enum { MOVING = 100 };
+enum { MAX_FAULT_RETRIES = 100 };
 
-// Copies the data that r wants from the sender's memory. Returns MPI_SUCCESS, MPI_ERR_BUFFER if a buffer is not valid
-// memory, MPI_ERR_NO_MEM, or MPI_ERR_OTHER if reading is not possible and the data must be sent in fragments.
-static int read_data(struct gompi_messages *home, struct gompi_link *p, const struct gompi_message *m,
-		     const struct gompi_request *r) {
-	if (!reaches(home, p))
+// Copies the data for r from the sender's memory. Returns MPI_SUCCESS, MPI_ERR_BUFFER if a buffer is not valid memory,
+// MPI_ERR_NO_MEM, or MPI_ERR_OTHER if reading is not possible and the data must be sent in fragments.
+static int cma_read_data(struct gompi_messages *home, struct gompi_link *p, const struct gompi_message *m,
+			 const struct gompi_request *r) {
+	if (!cma_reaches(home, p))
 		return MPI_ERR_OTHER;
 	int pid = gompi_load(&p->cell->pid);
 	char *bounce = NULL;
-	int class = MPI_SUCCESS, refused = 0;
-	for (int64_t done = 0; done < r->want && class == MPI_SUCCESS;) {
-		struct iovec there[GOMPI_SEGMENTS], here[GOMPI_SEGMENTS];
-		int nt = segments_of(m, done, r->want, there), nh = 1;
+	int class = MPI_SUCCESS, retries = 0;
+	for (int64_t done = 0; done < r->transfer_bytes && class == MPI_SUCCESS;) {
+		struct iovec remote[GOMPI_SEGMENTS], local[GOMPI_SEGMENTS];
+		int n_remote = segments_of(m, done, r->transfer_bytes, remote), n_local = 1;
 		int64_t length = 0;
 		bool direct = true;
 		if (r->buf.type == NULL) {
-			here[0] = (struct iovec){r->buf.at + done, (size_t)(r->want - done)};
+			local[0] = (struct iovec){r->buf.at + done, (size_t)(r->transfer_bytes - done)};
 		} else {
-			nh = gompi_buffer_runs(&r->buf, done, here, GOMPI_SEGMENTS);
-			for (int i = 0; i < nh; i++) {
-				if ((int64_t)here[i].iov_len > r->want - done - length)
-					here[i].iov_len = (size_t)(r->want - done - length);
-				length += (int64_t)here[i].iov_len;
-				if (length == r->want - done)
-					nh = i + 1;
+			n_local = gompi_buffer_runs(&r->buf, done, local, GOMPI_SEGMENTS);
+			for (int i = 0; i < n_local; i++) {
+				if ((int64_t)local[i].iov_len > r->transfer_bytes - done - length)
+					local[i].iov_len = (size_t)(r->transfer_bytes - done - length);
+				length += (int64_t)local[i].iov_len;
+				if (length == r->transfer_bytes - done)
+					n_local = i + 1;
 			}
-			direct = nh == 1 || length >= DIRECT_RUN * (int64_t)nh;
+			direct = n_local == 1 || length >= MIN_DIRECT_RUN_BYTES * (int64_t)n_local;
 			if (!direct) {
-				if (bounce == NULL && (bounce = malloc(BOUNCE)) == NULL)
+				if (bounce == NULL && (bounce = malloc(BOUNCE_BYTES)) == NULL)
 					return MPI_ERR_NO_MEM;
-				int64_t part = r->want - done < BOUNCE ? r->want - done : BOUNCE;
-				here[0] = (struct iovec){bounce, (size_t)part};
-				nh = 1;
+				int64_t bytes = r->transfer_bytes - done < BOUNCE_BYTES ? r->transfer_bytes - done
+											: BOUNCE_BYTES;
+				local[0] = (struct iovec){bounce, (size_t)bytes};
+				n_local = 1;
 			}
 		}
-		ssize_t n = process_vm_readv(pid, here, (unsigned long)nh, there, (unsigned long)nt, 0);
+		ssize_t n = process_vm_readv(pid, local, (unsigned long)n_local, remote, (unsigned long)n_remote, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno == EFAULT && refused++ < MOVING) {
+		if (n < 0 && errno == EFAULT && retries++ < MAX_FAULT_RETRIES) {
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 			continue;
 		}
-		refused = 0;
+		retries = 0;
 		if (n == 0 || (n < 0 && errno == EFAULT)) {
 			class = MPI_ERR_BUFFER;
 		} else if (n < 0) {
-			gompi_store(&p->reads, READS_REFUSED);
+			gompi_store(&p->cma_state, CMA_REFUSED);
 			class = MPI_ERR_OTHER;
 		} else {
 			if (!direct)
@@ -198,38 +201,38 @@ static int read_data(struct gompi_messages *home, struct gompi_link *p, const st
 	return class;
 }
 
-void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r) {
+void gompi_copy_matched(struct gompi_vci *l, struct gompi_request *r) {
 	struct gompi_message *m = r->matched;
-	if (m->local != NULL) {
-		gompi_lane_let_go(l);
-		gompi_buffer_copy(&r->buf, &m->local->buf, r->want);
-		gompi_lane_take(l);
-		end_pull(l, r, MPI_SUCCESS);
+	if (m->self_send != NULL) {
+		gompi_vci_unlock_wake(l);
+		gompi_buffer_copy(&r->buf, &m->self_send->buf, r->transfer_bytes);
+		gompi_vci_lock(l);
+		finish_copy(l, r, MPI_SUCCESS);
 		return;
 	}
 	struct gompi_link *p = gompi_link_to(l, m->from);
-	gompi_lane_let_go(l);
-	int class = read_data(l->home, p, m, r);
-	gompi_lane_take(l);
+	gompi_vci_unlock_wake(l);
+	int class = cma_read_data(l->messages, p, m, r);
+	gompi_vci_lock(l);
 	if (class == MPI_ERR_OTHER)
-		ask_for_pieces(l, r);
+		request_fragments(l, r);
 	else
-		end_pull(l, r, class);
+		finish_copy(l, r, class);
 }
 
-void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
-	struct gompi_request *r = gompi_number_get(&l->receives, h->id);
+void gompi_handle_fragment(struct gompi_vci *l, const struct gompi_record *h, const char *payload) {
+	struct gompi_request *r = gompi_id_find(&l->receive_ids, h->id);
 	int64_t n = gompi_record_data_size(gompi_record_length(h->word));
-	if (r == NULL || r->matched == NULL || r->matched->from != h->from || (int64_t)h->context != r->done ||
-	    n == 0 || n > r->want - r->done)
+	if (r == NULL || r->matched == NULL || r->matched->from != h->from || (int64_t)h->context != r->done_bytes ||
+	    n == 0 || n > r->transfer_bytes - r->done_bytes)
 		return;
-	gompi_buffer_unpack(&r->buf, r->done, payload, n);
-	r->done += n;
-	if (r->done < r->want)
+	gompi_buffer_unpack(&r->buf, r->done_bytes, payload, n);
+	r->done_bytes += n;
+	if (r->done_bytes < r->transfer_bytes)
 		return;
-	gompi_number_remove(&l->receives, r->id);
+	gompi_id_remove(&l->receive_ids, r->id);
 	r->id = 0;
-	gompi_message_give(l, r->matched);
+	gompi_message_release(l, r->matched);
 	r->matched = NULL;
-	received(l, r, gompi_truncated(r, (int64_t)r->full));
+	complete_receive(l, r, gompi_truncated(r, (int64_t)r->size_or_receive_id));
 }

@@ -2,7 +2,7 @@
 #ifndef GOMPI_REQUEST_H
 #define GOMPI_REQUEST_H
 
-#include "base/objects.h"
+#include "base/object_pool.h"
 #include "fabric/fabric.h"
 #include "datatype/buffer.h"
 #include "message/queue.h"
@@ -21,14 +21,14 @@ struct gompi_result {
 };
 
 struct gompi_messages;
-struct gompi_lane;
+struct gompi_vci;
 struct gompi_request;
-struct gompi_told;
-struct gompi_waiting;
+struct gompi_wait_details;
+struct gompi_wait_desc;
 
-// Functions of a kind of request other than messages. The caller holds no lock, except for over. Functions that return
-// int return 0 or an error class, and describe the error in v. A NULL entry means that there is nothing to do, or that
-// the kind does not support the operation.
+// Functions of a kind of request other than messages. The caller holds no lock, except for on_complete. Functions that
+// return int return 0 or an error class, and describe the error in v. A NULL entry means that there is nothing to do,
+// or that the kind does not support the operation.
 struct gompi_request_kind {
 	// Advances the operation, if a wait must do more than progress messages. Does not block.
 	void (*progress)(struct gompi_request *r);
@@ -36,69 +36,70 @@ struct gompi_request_kind {
 	// the result.
 	void (*query)(struct gompi_request *r);
 	// Starts a persistent request. Its state is active already.
-	int (*start)(struct gompi_request *r, struct gompi_verdict *v);
-	int (*cancel)(struct gompi_request *r, struct gompi_verdict *v);
+	int (*start)(struct gompi_request *r, struct gompi_error_status *v);
+	int (*cancel)(struct gompi_request *r, struct gompi_error_status *v);
 	// release: neither the application nor the operation needs the request any longer. It may set result.class if
-	// the release fails. drop: frees what remains of the kind's data; it accesses object only, since the rest is
-	// invalid by then.
+	// the release fails. free_object: frees the rest of the kind's data; it accesses object only, since the other
+	// fields are invalid by then.
 	void (*release)(struct gompi_request *r);
-	void (*drop)(struct gompi_request *r);
+	void (*free_object)(struct gompi_request *r);
 	// Writes the error description to v. The class is that of result.
-	void (*why)(const struct gompi_request *r, struct gompi_verdict *v);
+	void (*error_detail)(const struct gompi_request *r, struct gompi_error_status *v);
 	// For a message that is a part of another request: called when the message is complete. Unlike the other
-	// functions, it is called under the lane's lock.
-	void (*over)(struct gompi_lane *l, struct gompi_request *r);
+	// functions, it is called under the VCI's lock.
+	void (*on_complete)(struct gompi_vci *l, struct gompi_request *r);
 	// NULL, or describes what a wait for the request depends on: fills in the fields of t and of what that differ
 	// from the defaults.
-	void (*awaits)(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t);
-	bool keeps;        // MPI_Request_free of an active request: the handle stays valid until completion
-	bool idle_to_free; // MPI_Request_free of an active request fails with MPI_ERR_REQUEST
-	bool lets_go;      // MPI_Request_free of an active request frees it immediately; only release needs it
+	void (*describe_wait)(const struct gompi_request *r, struct gompi_wait_desc *what,
+			      struct gompi_wait_details *t);
+	bool keeps_handle;        // MPI_Request_free of an active request: the handle stays valid until completion
+	bool free_needs_inactive; // MPI_Request_free of an active request fails with MPI_ERR_REQUEST
+	bool frees_at_once;       // MPI_Request_free of an active request frees it immediately; only release needs it
 };
 
 // The callbacks of a generalized request.
-struct gompi_functions {
+struct gompi_grequest_callbacks {
 	MPI_Grequest_query_function *query;
 	MPI_Grequest_free_function *free;
 	MPI_Grequest_cancel_function *cancel;
-	void *extra;
-	const char *failed; // name of the callback that returned the request's error
+	void *extra_state;
+	const char *failed_callback; // name of the callback that returned the request's error
 };
 
 // State of a request that waits until an attached buffer's messages have left.
-struct gompi_flush {
+struct gompi_bsend_flush_wait {
 	struct gompi_request *next; // next request that waits for the same buffer
-	uint64_t number;            // number of the last message that it waits for
+	uint64_t last_seq;          // sequence number of the last message that it waits for
 };
 
 struct gompi_request {
 	union {
 		struct gompi_entry entry; // of a posted receive
-		struct gompi_functions functions;
-		struct gompi_flush flush;
+		struct gompi_grequest_callbacks functions;
+		struct gompi_bsend_flush_wait flush;
 		struct {
 			union {
 				struct gompi_message *matched; // of a receive: the message whose data will arrive
-				struct gompi_link *to;         // of a send: the link to the target
+				struct gompi_link *peer_link;  // of a send: the link to the target
 				char *text;                    // of other kinds: error text, or NULL
 			};
 			union {
-				// of a receive: bytes that will arrive (what fits); of a send: bytes that go out in
-				// fragments
-				int64_t want;
+				// of a receive: bytes that will arrive (at most the buffer's size); of a send: bytes
+				// that go out in fragments
+				int64_t transfer_bytes;
 				const char *operation; // of a plan: name of the function that created it, or NULL
 			};
 			union {
 				struct {
-					int64_t done; // bytes that have arrived, or left, in fragments
-					// of a receive: bytes of the whole message; of a send: number of the receive at
-					// the target
-					uint64_t full;
+					int64_t done_bytes; // bytes that have arrived, or left, in fragments
+					// of a receive: bytes of the whole message; of a send: id of the receive at the
+					// target
+					uint64_t size_or_receive_id;
 				};
 				// of a send, if registered: the memory that the receiver may read
 				struct gompi_region region;
 			};
-			uint64_t id;                // number in the lane's sends or receives; 0 if none
+			uint64_t id;                // in the VCI's send_ids or receive_ids; 0 if none
 			struct gompi_request *next; // next in the work list, in a list of streams, or in the free list
 		};
 	};
@@ -107,93 +108,93 @@ struct gompi_request {
 	gompi_a32 state;
 	bool receive;              // else a send
 	bool persistent;           // persistent request, which MPI_Start starts
-	bool apart;                // its handle and memory do not belong to the lane (persistent.c)
-	bool handled;              // the application holds a handle
+	bool in_persistent_table;  // its handle and memory do not belong to the VCI (persistent.c)
+	bool has_handle;           // the application holds a handle
 	bool freed;                // MPI_Request_free has been called while it was active; it is freed upon completion
 	bool posted;               // in the list of posted receives; entry is valid
 	bool blocking;             // a blocking call: the thread that started it waits for it
-	bool stays;                // a send: its data stays here until it is matched (rendezvous)
+	bool use_rendezvous;       // a send: its data stays in this process until it is matched
 	bool urgent;               // the record must notify the receiver's progress thread
-	bool cancel;               // a send: its cancellation has been requested
-	bool behind;               // a send: its first record is pending here, so no other process knows of it
-	bool gone;                 // a send: the receiver no longer has the message
+	bool cancel_requested;     // a send: its cancellation has been requested
+	bool record_pending;       // a send: its first record is pending, so no other process knows of it
+	bool message_dropped;      // a send: the receiver no longer has the message
 	bool registered;           // a send: region is valid
 	uint8_t mode;              // enum gompi_mode
-	uint32_t handle;           // valid if handled is set
+	uint32_t handle;           // valid if has_handle is set
 	int32_t peer, tag, source; // peer: rank of destination or source; source: rank of this process, of a send
 	// a send, or another kind: rank of the destination in MPI_COMM_WORLD; -1 if there are several
 	int32_t world;
 	uint64_t context;
 	uintptr_t comm; // handle of the object on which errors are raised; for R-form RMA that of the window
-	struct gompi_lane *lane;
-	struct gompi_message *fetches; // of an internal receive: the message that it fetches data for; else NULL
+	struct gompi_vci *vci;
+	struct gompi_message *fetches_for; // of an internal receive: the message that it fetches data for; else NULL
 	struct gompi_buffer buf;
 	struct gompi_result result; // valid once the request is complete
 };
 
-// A handle of a request consists of GOMPI_KIND_REQUEST, lane and number (struct gompi_handles), or is of
+// A handle of a request consists of GOMPI_KIND_REQUEST, VCI and number (struct gompi_handles), or is of
 // GOMPI_KIND_PERSISTENT.
-enum { GOMPI_REQUEST_NUMBER_BITS = 25 };
+enum { GOMPI_REQUEST_INDEX_BITS = 25 };
 
-enum { GOMPI_REQUEST_SPARES = 256 }; // maximum length of a lane's free list of requests
+enum { GOMPI_REQUEST_MAX_FREE = 256 }; // maximum length of a VCI's free list of requests
 
-// The handles of a lane's live requests, and its free list.
+// The handles of a VCI's live requests, and its free list.
 struct gompi_requests {
 	struct gompi_handles handles;
-	struct gompi_request *spare; // free list
-	int spares;
+	struct gompi_request *free_list;
+	int free_count;
 };
 
-// Request numbers that records of other processes refer to: an index and a generation. A number repeats only after 2^32
-// other requests have used its index, so a late or forged answer finds nothing. This is not a struct gompi_handles
-// because gompi_messages_flushed iterates over all sends of a lane, so the entries are contiguous.
-struct gompi_numbers {
-	struct gompi_number {
+// The ids by which records of other processes refer to requests: an index and a generation. An id repeats only after
+// 2^32 other requests have used its index, so a late or forged answer finds nothing. This is not a struct gompi_handles
+// because gompi_messages_flushed iterates over all sends of a VCI, so the entries are contiguous.
+struct gompi_id_table {
+	struct gompi_id_entry {
 		struct gompi_request *request;
 		uint32_t generation, next_free;
-	} * at;
-	// size: entries used so far; room: entries allocated; free: index of the first free entry + 1
-	uint32_t size, room, free;
-	uint32_t first; // the first generation of an entry that has never been used, minus 1
+	} * entries;
+	// entries_used: so far; capacity: entries allocated; first_free: index of the first free entry + 1
+	uint32_t entries_used, capacity, first_free;
+	uint32_t first_generation; // the first generation of an entry that has never been used, minus 1
 	gompi_ai32 used;
-	uint64_t added;
+	uint64_t total_added;
 };
 
 #pragma GCC visibility push(hidden)
 
-// Resets a request to its initial state. The caller then fills in lane, operation, peer and buffer.
+// Resets a request to its initial state. The caller then fills in VCI, operation, peer and buffer.
 static inline void gompi_request_clear(struct gompi_request *r) {
 	memset((char *)r + offsetof(struct gompi_request, state), 0,
 	       offsetof(struct gompi_request, handle) - offsetof(struct gompi_request, state));
 	r->kind = NULL;
 	r->id = 0;
-	r->to = NULL;
-	r->done = r->want = 0;
-	r->fetches = NULL;
+	r->peer_link = NULL;
+	r->done_bytes = r->transfer_bytes = 0;
+	r->fetches_for = NULL;
 	r->result = (struct gompi_result){0};
-	r->buf.kept = false;
+	r->buf.type_held_by_owner = false;
 }
 
 static inline uintptr_t gompi_request_handle(const struct gompi_request *r) { return r->handle; }
 
-uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r);
-struct gompi_request *gompi_number_get(const struct gompi_numbers *s, uint64_t id);
-void gompi_number_remove(struct gompi_numbers *s, uint64_t id);
+uint64_t gompi_id_add(struct gompi_id_table *s, struct gompi_request *r);
+struct gompi_request *gompi_id_find(const struct gompi_id_table *s, uint64_t id);
+void gompi_id_remove(struct gompi_id_table *s, uint64_t id);
 
-// gompi_requests_open initializes the requests of lane i. gompi_requests_close frees the free list and the table.
+// gompi_requests_open initializes the requests of VCI i. gompi_requests_close frees the free list and the table.
 void gompi_requests_open(struct gompi_requests *s, int i);
 void gompi_requests_close(struct gompi_requests *s);
 
 // Writes the error description of a complete request to v. Returns its class.
-int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
+int gompi_request_error_detail(const struct gompi_request *r, struct gompi_error_status *v);
 // Writes to v why a request can never complete, for class MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN. Returns the class.
-__attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
+__attribute__((cold)) int gompi_request_fill_failure(int class, struct gompi_error_status *v);
 
-// Implements the drop and why functions of kinds that keep the error description in text.
-void gompi_request_drop_text(struct gompi_request *r);
-void gompi_request_say_text(const struct gompi_request *r, struct gompi_verdict *v);
+// Implements free_object and error_detail of kinds that keep the error description in text.
+void gompi_request_free_text(struct gompi_request *r);
+void gompi_request_text_detail(const struct gompi_request *r, struct gompi_error_status *v);
 
-// Creates an active request of a kind other than messages, with a handle, in the lane of a context of m. Returns NULL
+// Creates an active request of a kind other than messages, with a handle, in the VCI of a context of m. Returns NULL
 // if m is NULL, memory ran out, or too many requests are live.
 struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t context,
 					const struct gompi_request_kind *kind, uintptr_t object);
@@ -202,7 +203,7 @@ struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t conte
 void gompi_request_complete(struct gompi_request *r);
 // Releases and frees a request that neither the application nor the operation needs. Returns result.class, or the error
 // of the release function. v describes the error.
-int gompi_request_forget(struct gompi_request *r, struct gompi_verdict *v);
+int gompi_request_destroy(struct gompi_request *r, struct gompi_error_status *v);
 
 #pragma GCC visibility pop
 #endif

@@ -5,31 +5,31 @@
 
 // Tries to send a message of the common kind to this process, which completes immediately. Returns true if it has been
 // sent.
-static bool self_quick(const struct gompi_envelope *e, enum gompi_mode mode) {
+static bool send_self_fast(const struct gompi_envelope *e, enum gompi_mode mode) {
 	struct gompi_request r;
 	if (e->peer < 0 || e->tag < 0 ||
-	    !gompi_call_quick_receive(&r, (void *)(uintptr_t)e->at, e->count, e->type, e->peer, e->tag, e->comm))
+	    !gompi_recv_check_fast(&r, (void *)(uintptr_t)e->at, e->count, e->type, e->peer, e->tag, e->comm))
 		return false;
 	const struct gompi_comm *c = gompi_comm_get(e->comm);
 	r.source = c->rank;
 	r.mode = (uint8_t)mode;
-	return gompi_ranks_at(&c->peers, e->peer) == r.lane->home->node.self && gompi_give_self(r.lane, &r);
+	return gompi_ranks_at(&c->peers, e->peer) == r.vci->messages->node.self && gompi_send_self_eager(r.vci, &r);
 }
 
 // Handles all cases that send_as does not: an error, a message to this process or to MPI_PROC_NULL, a derived datatype,
 // or a large message.
-static __attribute__((noinline)) int send_closer(const struct gompi_envelope *e, enum gompi_mode mode) {
-	if (self_quick(e, mode))
+static __attribute__((noinline)) int send_slow(const struct gompi_envelope *e, enum gompi_mode mode) {
+	if (send_self_fast(e, mode))
 		return MPI_SUCCESS;
 	struct gompi_request r = {0};
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	if (gompi_call_check(&r, e, false, &v) != MPI_SUCCESS)
-		return gompi_call_refuse(&v, e->call, e->comm);
+		return gompi_call_raise(&v, e->call, e->comm);
 	if (e->peer == MPI_PROC_NULL)
 		return MPI_SUCCESS;
 	r.mode = (uint8_t)mode;
 	r.blocking = true;
-	if (r.world != r.lane->home->node.self && gompi_eager_anywhere(gompi_link_to(r.lane, r.world), &r))
+	if (r.world != r.vci->messages->node.self && gompi_try_eager_any(gompi_link_to(r.vci, r.world), &r))
 		return MPI_SUCCESS;
 	return gompi_send_blocking(&r, e->call);
 }
@@ -37,11 +37,11 @@ static __attribute__((noinline)) int send_closer(const struct gompi_envelope *e,
 static inline int send_as(const char *call, enum gompi_mode mode, const void *buf, int64_t count, MPI_Datatype datatype,
 			  int dest, int tag, MPI_Comm comm) {
 	struct gompi_request r;
-	struct gompi_link *p = gompi_call_quick(&r, buf, count, datatype, dest, tag, comm);
+	struct gompi_link *p = gompi_send_check_fast(&r, buf, count, datatype, dest, tag, comm);
 	r.mode = (uint8_t)mode;
-	if (__builtin_expect(p != NULL && gompi_eager(p, &r), 1))
+	if (__builtin_expect(p != NULL && gompi_try_eager(p, &r), 1))
 		return MPI_SUCCESS;
-	return send_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode);
+	return send_slow(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode);
 }
 
 // Protocol of nonblocking sends. Sizes in bytes.
@@ -49,83 +49,84 @@ static inline int send_as(const char *call, enum gompi_mode mode, const void *bu
 // While the receiver's inbox has space, a nonblocking send is eager, like a blocking one. With 64 sends posted, one of
 // 8 KiB takes 0.6 us that way and 3.0 us by process_vm_readv (16 KiB: 0.85 us and 3.6 us).
 //
-// A send of more than MOST_THAT_WAITS bytes that finds no space does not wait for space. It leaves its data in place
+// A send of more than MAX_QUEUED_BYTES bytes that finds no space does not wait for space. It leaves its data in place
 // until it is matched, if the receiver can read it there. Where both sides send first, and so fill both inboxes,
 // waiting took 7.4 us for each message of 8 KiB, and reading 3.9 us.
 //
-// A send to another node or a synchronous send of more than MOST_COPIED_TWICE bytes leaves its data in place if the
-// receiver can read it there (stays), even if there is space. Blocking sends of eager size never do, since programs
-// rely on their completion before the receive.
-enum { MOST_THAT_WAITS = 1024, MOST_COPIED_TWICE = 4096 };
+// A send to another node or a synchronous send of more than MAX_DOUBLE_COPY_BYTES bytes leaves its data in place if the
+// receiver can read it there (may_use_rendezvous), even if there is space. Blocking sends of eager size never do, since
+// programs rely on their completion before the receive.
+enum { MAX_QUEUED_BYTES = 1024, MAX_DOUBLE_COPY_BYTES = 4096 };
 
-static inline bool stays(const struct gompi_link *p, const struct gompi_request *r, int64_t most) {
-	return r->buf.size > most && !r->lane->home->no_cma && gompi_load(&p->reads) != READS_REFUSED;
+static inline bool may_use_rendezvous(const struct gompi_link *p, const struct gompi_request *r,
+				      int64_t max_eager_bytes) {
+	return r->buf.size > max_eager_bytes && !r->vci->messages->no_cma && gompi_load(&p->cma_state) != CMA_REFUSED;
 }
 
 // Returns true if polling for space may soon succeed. Returns false if processes share cores, if other output is
 // pending, if the receiver wants no data, or if polling at this head has already been unsuccessful.
-static inline bool may_find_room(const struct gompi_link *p, uint64_t head) {
-	return !gompi_node.policy.oversubscribed && gompi_load(&p->waiting) == 0 &&
-	       gompi_load(&p->box->flow) == FLOW_ALONG && head != gompi_load(&p->full_at);
+static inline bool may_find_space(const struct gompi_link *p, uint64_t head) {
+	return !gompi_node.policy.is_oversubscribed && gompi_load(&p->pending_count) == 0 &&
+	       gompi_load(&p->inbox->flow) == FLOW_EAGER && head != gompi_load(&p->full_head);
 }
 
 // Tries to send data eagerly to a process of this node, if necessary after handling the records that have arrived.
 // Where both sides send first, each makes space for the other this way.
-static bool goes_along(struct gompi_link *p, const struct gompi_request *r) {
-	if (gompi_eager(p, r))
+static bool try_eager_polling(struct gompi_link *p, const struct gompi_request *r) {
+	if (gompi_try_eager(p, r))
 		return true;
-	if (r->buf.size > RECORD_MOST_DATA)
+	if (r->buf.size > RECORD_MAX_DATA)
 		return false;
-	uint64_t head = gompi_load(&p->box->head);
-	for (int looks = may_find_room(p, head) ? GOMPI_ROOM_LOOKS : 1; looks > 0; looks--) {
-		if (gompi_lane_ready(r->lane))
-			gompi_lane_progress(r->lane);
+	uint64_t head = gompi_load(&p->inbox->head);
+	for (int polls = may_find_space(p, head) ? GOMPI_INBOX_FULL_POLLS : 1; polls > 0; polls--) {
+		if (gompi_vci_has_work(r->vci))
+			gompi_vci_progress(r->vci);
 		else
 			gompi_pause();
-		if (gompi_eager(p, r))
+		if (gompi_try_eager(p, r))
 			return true;
 	}
-	gompi_store(&p->full_at, head);
+	gompi_store(&p->full_head, head);
 	return false;
 }
 
-bool gompi_isend_over(struct gompi_request *r) {
-	if (r->world == r->lane->home->node.self)
-		return gompi_give_self(r->lane, r);
-	struct gompi_link *p = gompi_link_to(r->lane, r->world);
+bool gompi_isend_try_complete(struct gompi_request *r) {
+	if (r->world == r->vci->messages->node.self)
+		return gompi_send_self_eager(r->vci, r);
+	struct gompi_link *p = gompi_link_to(r->vci, r->world);
 	if (gompi_is_remote(p) || r->mode == MODE_SYNCHRONOUS) {
-		r->stays = stays(p, r, MOST_COPIED_TWICE);
-		return !r->stays && gompi_eager_anywhere(p, r);
+		r->use_rendezvous = may_use_rendezvous(p, r, MAX_DOUBLE_COPY_BYTES);
+		return !r->use_rendezvous && gompi_try_eager_any(p, r);
 	}
-	if (goes_along(p, r))
+	if (try_eager_polling(p, r))
 		return true;
-	r->stays = stays(p, r, MOST_THAT_WAITS);
+	r->use_rendezvous = may_use_rendezvous(p, r, MAX_QUEUED_BYTES);
 	return false;
 }
 
-static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e, enum gompi_mode mode, bool persistent,
-						  MPI_Request *request) {
-	if (!persistent && request != NULL && self_quick(e, mode)) {
+static __attribute__((noinline)) int isend_slow(const struct gompi_envelope *e, enum gompi_mode mode, bool persistent,
+						MPI_Request *request) {
+	if (!persistent && request != NULL && send_self_fast(e, mode)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
 	struct gompi_request r = {0};
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	int class = gompi_call_check(&r, e, false, &v);
 	if (class == MPI_SUCCESS && request == NULL)
-		class = gompi_error(&v, MPI_ERR_ARG, "request is NULL");
+		class = gompi_set_error(&v, MPI_ERR_ARG, "request is NULL");
 	if (class != MPI_SUCCESS)
-		return gompi_call_refuse(&v, e->call, e->comm);
+		return gompi_call_raise(&v, e->call, e->comm);
 	r.mode = (uint8_t)mode;
-	bool over = e->peer == MPI_PROC_NULL;
+	bool is_complete = e->peer == MPI_PROC_NULL;
 	if (persistent) {
 		r.persistent = true;
 		gompi_store(&r.state, REQUEST_INACTIVE);
-		over = false;
-	} else if (!over) {
-		over = gompi_isend_over(&r);
+		is_complete = false;
+	} else if (!is_complete) {
+		is_complete = gompi_isend_try_complete(&r);
 	}
-	if (over) {
+	if (is_complete) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
@@ -135,21 +136,20 @@ static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e
 static inline int isend_as(const char *call, enum gompi_mode mode, const void *buf, int64_t count,
 			   MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	struct gompi_request r;
-	struct gompi_link *p = gompi_call_quick(&r, buf, count, datatype, dest, tag, comm);
+	struct gompi_link *p = gompi_send_check_fast(&r, buf, count, datatype, dest, tag, comm);
 	r.mode = (uint8_t)mode;
-	if (__builtin_expect(p != NULL && request != NULL && gompi_eager(p, &r), 1)) {
+	if (__builtin_expect(p != NULL && request != NULL && gompi_try_eager(p, &r), 1)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
-	return isend_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode, false,
-			    request);
+	return isend_slow(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode, false, request);
 }
 
 static int send_init(const char *call, enum gompi_mode mode, const void *buf, int64_t count, MPI_Datatype datatype,
 		     int dest, int tag, MPI_Comm comm, MPI_Request *request) {
-	if (gompi_init_quick(buf, count, datatype, dest, tag, comm, false, mode, request))
+	if (gompi_init_fast(buf, count, datatype, dest, tag, comm, false, mode, request))
 		return MPI_SUCCESS;
-	return isend_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode, true, request);
+	return isend_slow(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode, true, request);
 }
 
 int gompi_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {

@@ -3,127 +3,128 @@
 
 #include <stdlib.h>
 
-// Flow control of a lane: the unexpected messages may hold CONGESTED_FROM bytes before other processes are asked to
-// keep their data, and the request ends below CONGESTED_UNTIL bytes.
+// Flow control of a VCI: the unexpected messages may hold THROTTLE_ON_BYTES bytes before other processes are asked to
+// keep their data, and the request ends below THROTTLE_OFF_BYTES bytes.
 enum {
-	CONGESTED_FROM = 32 << 20,
-	CONGESTED_UNTIL = 16 << 20,
-	ENTRY_COST = 256,     // bytes that an unexpected message costs besides its data
-	SPARES = 256,         // maximum length of the free list of messages
-	SPARE_ROOM = 1 << 20, // maximum bytes of the data buffers in that list
-	LEAST_ROOM = 64,
+	THROTTLE_ON_BYTES = 32 << 20,
+	THROTTLE_OFF_BYTES = 16 << 20,
+	ENTRY_COST_BYTES = 256,        // bytes that an unexpected message costs besides its data
+	MAX_FREE_MESSAGES = 256,       // maximum length of the free list of messages
+	MAX_FREE_DATA_BYTES = 1 << 20, // maximum bytes of the data buffers in that list
+	MIN_DATA_BYTES = 64,
 };
 
-struct gompi_message *gompi_message_take(struct gompi_lane *l) {
-	struct gompi_message *m = l->spare;
+struct gompi_message *gompi_message_alloc(struct gompi_vci *l) {
+	struct gompi_message *m = l->free_messages;
 	if (m != NULL) {
-		l->spare = m->next;
-		l->spares--;
-		l->spare_room -= m->room;
-		struct gompi_message kept = {.data = m->data, .room = m->room, .more = m->more, .lane = l};
-		*m = kept;
+		l->free_messages = m->next;
+		l->free_message_count--;
+		l->free_message_bytes -= m->data_capacity;
+		struct gompi_message reset = {
+			.data = m->data, .data_capacity = m->data_capacity, .index_links = m->index_links, .vci = l};
+		*m = reset;
 		return m;
 	}
-	m = gompi_must_have(sizeof *m);
-	gompi_lane_made(l);
-	m->lane = l;
+	m = gompi_alloc_or_abort(sizeof *m);
+	gompi_vci_count_alloc(l);
+	m->vci = l;
 	return m;
 }
 
-void gompi_message_give(struct gompi_lane *l, struct gompi_message *m) {
-	if (m->where != NULL && m->where != &m->one)
-		free(m->where);
-	m->where = NULL;
-	if (l->spare_room + m->room > SPARE_ROOM) {
+void gompi_message_release(struct gompi_vci *l, struct gompi_message *m) {
+	if (m->segment != NULL && m->segment != &m->single_segment)
+		free(m->segment);
+	m->segment = NULL;
+	if (l->free_message_bytes + m->data_capacity > MAX_FREE_DATA_BYTES) {
 		free(m->data);
 		m->data = NULL;
-		m->room = 0;
+		m->data_capacity = 0;
 	}
-	if (l->spares == SPARES) {
+	if (l->free_message_count == MAX_FREE_MESSAGES) {
 		free(m->data);
-		free(m->more);
+		free(m->index_links);
 		free(m);
-		gompi_lane_freed(l);
+		gompi_vci_count_free(l);
 		return;
 	}
-	m->next = l->spare;
-	l->spare = m;
-	l->spares++;
-	l->spare_room += m->room;
+	m->next = l->free_messages;
+	l->free_messages = m;
+	l->free_message_count++;
+	l->free_message_bytes += m->data_capacity;
 }
 
-bool gompi_message_widen(struct gompi_message *m, int64_t n) {
+bool gompi_message_grow(struct gompi_message *m, int64_t n) {
 	free(m->data);
-	m->room = n < LEAST_ROOM ? LEAST_ROOM : n;
-	m->data = malloc((size_t)m->room);
+	m->data_capacity = n < MIN_DATA_BYTES ? MIN_DATA_BYTES : n;
+	m->data = malloc((size_t)m->data_capacity);
 	if (m->data != NULL)
 		return true;
-	m->room = 0;
-	m->failed = MPI_ERR_NO_MEM;
+	m->data_capacity = 0;
+	m->fetch_error = MPI_ERR_NO_MEM;
 	return false;
 }
 
-static void ask_flow_of(struct gompi_lane *l, struct gompi_link *p, enum gompi_flow flow) {
-	p->told = flow == FLOW_KEEP;
-	gompi_post(l, p,
-		   &(struct gompi_pending){.record = {.word = gompi_record_word(RECORD_FLOW, 0, 0),
-						      .from = l->home->node.self,
-						      .size = flow}});
+static void send_flow(struct gompi_vci *l, struct gompi_link *p, enum gompi_flow flow) {
+	p->throttled = flow == FLOW_RENDEZVOUS;
+	gompi_post_record(l, p,
+			  &(struct gompi_pending){.record = {.word = gompi_record_word(RECORD_FLOW, 0, 0),
+							     .from = l->messages->node.self,
+							     .size = flow}});
 }
 
-void gompi_flow_asked(struct gompi_lane *l, const struct gompi_record *h) {
-	if (gompi_messages_process(l->home, h->from) < 0)
-		gompi_store(&gompi_link_to(l, h->from)->keep, h->size != FLOW_ALONG ? FLOW_KEEP : FLOW_ALONG);
+void gompi_handle_flow(struct gompi_vci *l, const struct gompi_record *h) {
+	if (gompi_messages_node_index(l->messages, h->from) < 0)
+		gompi_store(&gompi_link_to(l, h->from)->flow, h->size != FLOW_EAGER ? FLOW_RENDEZVOUS : FLOW_EAGER);
 }
 
-void gompi_flow_ask(struct gompi_lane *l, int32_t peer) {
+void gompi_throttle_peer(struct gompi_vci *l, int32_t peer) {
 	struct gompi_link *p = gompi_link_to(l, peer);
-	if (p->told)
+	if (p->throttled)
 		return;
-	p->told_next = l->told;
-	l->told = p;
-	ask_flow_of(l, p, FLOW_KEEP);
+	p->next_throttled = l->first_throttled;
+	l->first_throttled = p;
+	send_flow(l, p, FLOW_RENDEZVOUS);
 }
 
-static __attribute__((noinline)) void ask_flow(struct gompi_lane *l, enum gompi_flow f) {
+static __attribute__((noinline)) void set_flow(struct gompi_vci *l, enum gompi_flow f) {
 	l->flow = f;
-	gompi_store_total(&l->box->flow, f);
-	if (f == FLOW_KEEP)
+	gompi_store_seq_cst(&l->inbox->flow, f);
+	if (f == FLOW_RENDEZVOUS)
 		return; // each peer on another node is asked when its next message arrives
-	for (struct gompi_link *p = l->told; p != NULL; p = p->told_next)
-		ask_flow_of(l, p, FLOW_ALONG);
-	l->told = NULL;
+	for (struct gompi_link *p = l->first_throttled; p != NULL; p = p->next_throttled)
+		send_flow(l, p, FLOW_EAGER);
+	l->first_throttled = NULL;
 }
 
 // Returns the number of data bytes that a message holds in this process.
-static int64_t holds(const struct gompi_message *m) { return m->rts || m->local != NULL ? 0 : m->size; }
+static int64_t held_bytes(const struct gompi_message *m) { return m->rts || m->self_send != NULL ? 0 : m->size; }
 
-void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m) {
+void gompi_add_unexpected(struct gompi_vci *l, struct gompi_queue *q, struct gompi_message *m) {
 	gompi_list_add(&q->unexpected, &m->entry);
-	l->held += holds(m) + ENTRY_COST;
-	if (l->flow == FLOW_ALONG && l->held > CONGESTED_FROM)
-		ask_flow(l, FLOW_KEEP);
-	gompi_store(&l->kept, gompi_load(&l->kept) + 1);
-	gompi_add_total(&l->arrived, 1);
-	l->completed = true; // wakes threads that probe
+	l->unexpected_bytes += held_bytes(m) + ENTRY_COST_BYTES;
+	if (l->flow == FLOW_EAGER && l->unexpected_bytes > THROTTLE_ON_BYTES)
+		set_flow(l, FLOW_RENDEZVOUS);
+	gompi_store(&l->unexpected_count, gompi_load(&l->unexpected_count) + 1);
+	gompi_add_seq_cst(&l->unexpected_arrived, 1);
+	l->has_completions = true; // wakes threads that probe
 }
 
-void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m) {
+void gompi_remove_unexpected(struct gompi_vci *l, struct gompi_queue *q, struct gompi_message *m) {
 	gompi_list_remove(&q->unexpected, &m->entry);
-	gompi_store(&l->kept, gompi_load(&l->kept) - 1);
-	l->held -= holds(m) + ENTRY_COST;
-	if (l->flow == FLOW_KEEP && l->held < CONGESTED_UNTIL)
-		ask_flow(l, FLOW_ALONG);
+	gompi_store(&l->unexpected_count, gompi_load(&l->unexpected_count) - 1);
+	l->unexpected_bytes -= held_bytes(m) + ENTRY_COST_BYTES;
+	if (l->flow == FLOW_RENDEZVOUS && l->unexpected_bytes < THROTTLE_OFF_BYTES)
+		set_flow(l, FLOW_EAGER);
 }
 
-void gompi_deliver_kept(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {
-	if (m->failed != MPI_SUCCESS) {
+void gompi_deliver_unexpected(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m) {
+	if (m->fetch_error != MPI_SUCCESS) {
 		r->result = (struct gompi_result){.source = m->entry.source, .tag = m->entry.tag};
-		gompi_complete(l, r, m->failed);
+		gompi_complete(l, r, m->fetch_error);
 	} else {
-		gompi_take_data(l, r, m->entry.source, m->entry.tag, m->data, m->size);
+		gompi_receive_data(l, r, m->entry.source, m->entry.tag, m->data, m->size);
 	}
 	if (m->id != 0)
-		gompi_answer(l, m->from, RECORD_ACK, m->id, m->call, MPI_SUCCESS);
-	gompi_message_give(l, m);
+		gompi_send_answer(l, m->from, RECORD_ACK, m->id, m->answer_rings_doorbell, MPI_SUCCESS);
+	gompi_message_release(l, m);
 }

@@ -1,86 +1,87 @@
 // Waiting and testing for any or some of several requests (MPI-5.0 3.7.5).
 #include "base/poll.h"
-#include "message/handles.h"
+#include "message/completion.h"
 #include "message/z_calls.h"
 
-static int first_complete(struct gompi_several *s) {
-	gompi_look(s);
-	return s->first;
+static int first_complete(struct gompi_request_array *s) {
+	gompi_array_scan(s);
+	return s->first_complete;
 }
 
-static bool any_complete(void *arg) {
-	struct gompi_several *s = arg;
-	if (first_complete(s) >= 0 || s->active == 0)
+static bool any_is_complete(void *arg) {
+	struct gompi_request_array *s = arg;
+	if (first_complete(s) >= 0 || s->active_count == 0)
 		return true;
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	gompi_messages_progress(m);
-	for (int i = 0; i < GOMPI_LANES; i++)
-		if (gompi_load(&m->lane[i].broken) != 0)
+	for (int i = 0; i < GOMPI_VCI_COUNT; i++)
+		if (gompi_load(&m->vci[i].inbox_error) != 0)
 			return true;
 	return first_complete(s) >= 0;
 }
 
-// Describes the first request from index first on that may end the wait (struct gompi_waiting).
-static int describe_one(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
-	const struct gompi_several *s = on;
+// Describes the first request from index first on that may end the wait (struct gompi_wait_desc).
+static int describe_one(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t) {
+	const struct gompi_request_array *s = on;
 	struct gompi_request *r;
 	for (int i = first; i < s->count; i++)
-		if (gompi_what_is(s->requests[i], &r) == GOMPI_LIVE && !gompi_is_idle(r) && !gompi_is_complete(r)) {
-			gompi_request_awaits(r, what, t);
+		if (gompi_classify_handle(s->requests[i], &r) == GOMPI_HANDLE_LIVE && !gompi_is_inactive(r) &&
+		    !gompi_is_complete(r)) {
+			gompi_request_describe_wait(r, what, t);
 			return i;
 		}
 	return -1;
 }
 
 // Waits until a request is complete. Returns its index, or -1 if none is active or, with *rc set, if one can never
-// complete. *lost is the index of that one, or -1 if it is unknown.
-static int await_first(const char *call, struct gompi_several *s, int *lost, int *rc) {
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	struct gompi_waiting what = {.call = call,
-				     .peer = GOMPI_PEERS_SEVERAL,
-				     .lost = gompi_loss_to_any,
-				     .of = s,
-				     .describe = describe_one,
-				     .on = s};
+// complete. *failed_index is the index of that one, or -1 if it is unknown.
+static int wait_first_complete(const char *call, struct gompi_request_array *s, int *failed_index, int *rc) {
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
+	struct gompi_wait_desc what = {.call = call,
+				       .peer = GOMPI_PEERS_SEVERAL,
+				       .find_failed = gompi_array_any_failed,
+				       .find_failed_arg = s,
+				       .fill_details = describe_one,
+				       .fill_details_arg = s};
 	*rc = MPI_SUCCESS;
-	if (s->first >= 0 || s->active == 0)
-		return s->first;
-	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, any_complete, s, &what);
-	gompi_call_step(m);
+	if (s->first_complete >= 0 || s->active_count == 0)
+		return s->first_complete;
+	int class = gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, any_is_complete, s, &what);
+	gompi_call_run_plans(m);
 	int i = first_complete(s);
-	*lost = -1;
+	*failed_index = -1;
 	if (i < 0 && class == MPI_ERR_PROC_ABORTED)
-		gompi_loss_to_one(s, &(struct gompi_stuck){0}, lost);
+		gompi_array_failed_peer(s, &(struct gompi_stuck_entry){0}, failed_index);
 	if (i < 0)
-		*rc = gompi_request_gone(call, class != MPI_SUCCESS ? class : MPI_ERR_INTERN,
-					 *lost < 0 ? 0 : gompi_request_of(s->requests[*lost])->comm);
+		*rc = gompi_request_raise_failed(
+			call, class != MPI_SUCCESS ? class : MPI_ERR_INTERN,
+			*failed_index < 0 ? 0 : gompi_request_of(s->requests[*failed_index])->comm);
 	return i;
 }
 
-// Ends request i.
-static int end_this(const char *call, MPI_Request requests[], int i, MPI_Status *status) {
+static int end_at_index(const char *call, MPI_Request requests[], int i, MPI_Status *status) {
 	struct gompi_request *r;
-	if (gompi_what_is(requests[i], &r) == GOMPI_LIVE)
-		return gompi_end_one(call, r, &requests[i], status);
+	if (gompi_classify_handle(requests[i], &r) == GOMPI_HANDLE_LIVE)
+		return gompi_end_with_status(call, r, &requests[i], status);
 	gompi_end_done(&requests[i], status);
 	return MPI_SUCCESS;
 }
 
 int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
 	int rc;
-	struct gompi_several s = {.count = count, .requests = requests};
-	if (gompi_array_refused("MPI_Waitany", &s, index != NULL, &rc))
+	struct gompi_request_array s = {.count = count, .requests = requests};
+	if (gompi_array_is_invalid("MPI_Waitany", &s, index != NULL, &rc))
 		return rc;
-	int lost = -1, i = await_first("MPI_Waitany", &s, &lost, &rc);
+	int failed_index = -1, i = wait_first_complete("MPI_Waitany", &s, &failed_index, &rc);
 	if (i >= 0) {
 		*index = i;
-		return end_this("MPI_Waitany", requests, i, status);
+		return end_at_index("MPI_Waitany", requests, i, status);
 	}
-	if (lost >= 0)
-		*index = lost;
-	if (rc == MPI_SUCCESS && s.active == 0) {
+	if (failed_index >= 0)
+		*index = failed_index;
+	if (rc == MPI_SUCCESS && s.active_count == 0) {
 		*index = MPI_UNDEFINED;
-		gompi_status_empty(status);
+		gompi_status_set_empty(status);
 	}
 	return rc;
 }
@@ -88,21 +89,21 @@ GOMPI_ENTRY(MPI_Waitany, gompi_waitany);
 
 int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	int rc;
-	struct gompi_several s = {.count = count, .requests = requests};
-	if (gompi_array_refused("MPI_Testany", &s, index != NULL && flag != NULL, &rc))
+	struct gompi_request_array s = {.count = count, .requests = requests};
+	if (gompi_array_is_invalid("MPI_Testany", &s, index != NULL && flag != NULL, &rc))
 		return rc;
-	if (gompi_look_again(&s, false)) {
-		*index = s.first;
+	if (gompi_array_progress(&s, false)) {
+		*index = s.first_complete;
 		*flag = 1;
-		gompi_poll_over();
-		return end_this("MPI_Testany", requests, s.first, status);
+		gompi_poll_reset();
+		return end_at_index("MPI_Testany", requests, s.first_complete, status);
 	}
 	*index = MPI_UNDEFINED;
-	*flag = s.active == 0;
+	*flag = s.active_count == 0;
 	if (*flag)
-		gompi_status_empty(status);
+		gompi_status_set_empty(status);
 	else
-		gompi_message_polled();
+		gompi_test_unsuccessful();
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Testany, gompi_testany);
@@ -111,35 +112,35 @@ GOMPI_ENTRY(MPI_Testany, gompi_testany);
 // may complete meanwhile, and whether one of the set has failed decides about the statuses of all.
 static int end_some(const char *call, int count, MPI_Request requests[], int *outcount, int indices[],
 		    MPI_Status statuses[]) {
-	struct gompi_failure f;
-	f.which = -1;
+	struct gompi_first_failure f;
+	f.failed_index = -1;
 	int n = 0;
 	bool complete;
 	for (int i = 0; i < count; i++) {
 		if (!gompi_is_active(requests[i], &complete) || !complete)
 			continue;
-		gompi_settle(requests[i], i, &f);
+		gompi_finish_if_complete(requests[i], i, &f);
 		indices[n++] = i;
 	}
 	*outcount = n;
 	for (int k = 0; k < n; k++) {
 		MPI_Status *s = gompi_status_at(statuses, k);
-		int class = gompi_end_at(&requests[indices[k]], s);
-		if (__builtin_expect(f.which >= 0, 0) && s != MPI_STATUS_IGNORE)
+		int class = gompi_end_any(&requests[indices[k]], s);
+		if (__builtin_expect(f.failed_index >= 0, 0) && s != MPI_STATUS_IGNORE)
 			s->MPI_ERROR = class;
 	}
-	return __builtin_expect(f.which < 0, 1) ? MPI_SUCCESS : gompi_in_status(call, &f, count);
+	return __builtin_expect(f.failed_index < 0, 1) ? MPI_SUCCESS : gompi_raise_in_status(call, &f, count);
 }
 
 int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
 	int rc;
-	struct gompi_several s = {.count = incount, .requests = requests};
-	if (gompi_array_refused("MPI_Waitsome", &s, outcount != NULL && (incount <= 0 || indices != NULL), &rc))
+	struct gompi_request_array s = {.count = incount, .requests = requests};
+	if (gompi_array_is_invalid("MPI_Waitsome", &s, outcount != NULL && (incount <= 0 || indices != NULL), &rc))
 		return rc;
-	int lost, i = await_first("MPI_Waitsome", &s, &lost, &rc);
+	int failed_index, i = wait_first_complete("MPI_Waitsome", &s, &failed_index, &rc);
 	if (i >= 0)
 		return end_some("MPI_Waitsome", incount, requests, outcount, indices, statuses);
-	if (rc == MPI_SUCCESS && s.active == 0)
+	if (rc == MPI_SUCCESS && s.active_count == 0)
 		*outcount = MPI_UNDEFINED;
 	return rc;
 }
@@ -147,21 +148,21 @@ GOMPI_ENTRY(MPI_Waitsome, gompi_waitsome);
 
 int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
 	int rc;
-	struct gompi_several s = {.count = incount, .requests = requests};
-	if (gompi_array_refused("MPI_Testsome", &s, outcount != NULL && (incount <= 0 || indices != NULL), &rc))
+	struct gompi_request_array s = {.count = incount, .requests = requests};
+	if (gompi_array_is_invalid("MPI_Testsome", &s, outcount != NULL && (incount <= 0 || indices != NULL), &rc))
 		return rc;
-	if (s.active == 0) {
+	if (s.active_count == 0) {
 		*outcount = MPI_UNDEFINED;
 		return MPI_SUCCESS;
 	}
-	if (gompi_message_progress())
-		gompi_look(&s);
-	if (s.complete == 0) {
+	if (gompi_test_progress())
+		gompi_array_scan(&s);
+	if (s.complete_count == 0) {
 		*outcount = 0;
-		gompi_message_polled();
+		gompi_test_unsuccessful();
 		return MPI_SUCCESS;
 	}
-	gompi_poll_over();
+	gompi_poll_reset();
 	return end_some("MPI_Testsome", incount, requests, outcount, indices, statuses);
 }
 GOMPI_ENTRY(MPI_Testsome, gompi_testsome);

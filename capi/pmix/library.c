@@ -59,11 +59,11 @@ static void watch_launcher(void) {
 			;
 }
 
-int gompi_pmix_init(uint32_t *rank, int lost) {
+int gompi_pmix_init(uint32_t *rank, int event_fd) {
 	int rc = library.Init(&self, NULL, 0);
 	if (rc != PMIX_SUCCESS)
 		return rc;
-	lost_fd = lost;
+	lost_fd = event_fd;
 	watch_launcher();
 	*rank = self.rank;
 	return 0;
@@ -78,7 +78,7 @@ static void set_flag(pmix_info_t *info, const char *key) {
 }
 
 // Converts a value to a number. The type of a key's value differs between launchers.
-static bool number_in(const pmix_value_t *v, uint64_t *number) {
+static bool to_number(const pmix_value_t *v, uint64_t *number) {
 	switch (v->type) {
 	case PMIX_SIZE:
 		*number = v->data.size;
@@ -122,7 +122,7 @@ static bool number_in(const pmix_value_t *v, uint64_t *number) {
 	}
 }
 
-bool gompi_pmix_number(const char *key, bool of_job, uint64_t *number) {
+bool gompi_pmix_get_number(const char *key, bool of_job, uint64_t *number) {
 	pmix_proc_t whose = self;
 	if (of_job)
 		whose.rank = PMIX_RANK_WILDCARD;
@@ -131,9 +131,9 @@ bool gompi_pmix_number(const char *key, bool of_job, uint64_t *number) {
 	pmix_value_t *v = NULL;
 	if (library.Get(&whose, key, &here, 1, &v) != PMIX_SUCCESS || v == NULL)
 		return false;
-	bool is = number_in(v, number);
+	bool has_number = to_number(v, number);
 	free(v); // a number owns no further memory
-	return is;
+	return has_number;
 }
 
 int gompi_pmix_put(const char *key, const void *value, size_t bytes) {
@@ -169,4 +169,4 @@ int gompi_pmix_get(uint32_t rank, const char *key, char **value, size_t *bytes) 
 
 int gompi_pmix_abort(int status, const char *text) { return library.Abort(status, text, NULL, 0); }
 int gompi_pmix_finalize(void) { return library.Finalize(NULL, 0); }
-const char *gompi_pmix_text(int status) { return library.Error_string(status); }
+const char *gompi_pmix_error_text(int status) { return library.Error_string(status); }

@@ -1,6 +1,6 @@
 // The library libpmix, loaded at run time if a PMIx launcher has started the process. Declares the few functions that a
 // process needs to find its job and to exchange values. Functions return 0 or a status of libpmix, which
-// gompi_pmix_text explains.
+// gompi_pmix_error_text explains.
 //
 // Any thread may call these functions. Call gompi_pmix_load first; after it has returned NULL call gompi_pmix_init;
 // after that has returned 0 call the others. Call none after gompi_pmix_finalize.
@@ -17,11 +17,11 @@
 const char *gompi_pmix_load(void);
 
 // Connects the process to its launcher and stores its rank. When the connection to the launcher is lost, libpmix's
-// thread writes 8 bytes to the descriptor lost.
-int gompi_pmix_init(uint32_t *rank, int lost);
+// thread writes 8 bytes to event_fd.
+int gompi_pmix_init(uint32_t *rank, int event_fd);
 
 // Stores a number that the launcher provides, about the job or about this process. Returns false if it provides none.
-bool gompi_pmix_number(const char *key, bool of_job, uint64_t *number);
+bool gompi_pmix_get_number(const char *key, bool of_job, uint64_t *number);
 
 // Publishes a value under a key. Other processes see it after a fence.
 int gompi_pmix_put(const char *key, const void *value, size_t bytes);
@@ -35,7 +35,7 @@ int gompi_pmix_get(uint32_t rank, const char *key, char **value, size_t *bytes);
 int gompi_pmix_abort(int status, const char *text);
 int gompi_pmix_finalize(void);
 
-const char *gompi_pmix_text(int status);
+const char *gompi_pmix_error_text(int status);
 
 #pragma GCC visibility pop
 #endif

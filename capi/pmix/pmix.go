@@ -29,8 +29,8 @@ type Library struct {
 
 // Load loads the library.
 func Load() (*Library, error) {
-	if why := C.gompi_pmix_load(); why != nil {
-		return nil, errors.New(C.GoString(why))
+	if detail := C.gompi_pmix_load(); detail != nil {
+		return nil, errors.New(C.GoString(detail))
 	}
 	return &Library{lost: make(chan struct{})}, nil
 }
@@ -42,7 +42,7 @@ func (l *Library) Init() (rank int, err error) {
 		return 0, fmt.Errorf("eventfd: %w", err)
 	}
 	var r C.uint32_t
-	if err := failed("PMIx_Init", C.gompi_pmix_init(&r, C.int(fd))); err != nil {
+	if err := callError("PMIx_Init", C.gompi_pmix_init(&r, C.int(fd))); err != nil {
 		unix.Close(fd)
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func (l *Library) Number(key string, ofJob bool) (int, bool) {
 	k := C.CString(key)
 	defer C.free(unsafe.Pointer(k))
 	var n C.uint64_t
-	if !C.gompi_pmix_number(k, C.bool(ofJob), &n) || n > 1<<31-1 {
+	if !C.gompi_pmix_get_number(k, C.bool(ofJob), &n) || n > 1<<31-1 {
 		return 0, false
 	}
 	return int(n), true
@@ -76,11 +76,11 @@ func (l *Library) Put(key, value string) error {
 	defer C.free(unsafe.Pointer(k))
 	v := C.CString(value) // has a terminating 0, so it is never empty
 	defer C.free(unsafe.Pointer(v))
-	return failed("PMIx_Put", C.gompi_pmix_put(k, unsafe.Pointer(v), C.size_t(len(value))))
+	return callError("PMIx_Put", C.gompi_pmix_put(k, unsafe.Pointer(v), C.size_t(len(value))))
 }
 
 // Fence waits until all processes of the job have called it, and fetches the values that they have published.
-func (l *Library) Fence() error { return failed("PMIx_Fence", C.gompi_pmix_fence()) }
+func (l *Library) Fence() error { return callError("PMIx_Fence", C.gompi_pmix_fence()) }
 
 // Get returns the value that another process has published under a key.
 func (l *Library) Get(rank int, key string) (string, error) {
@@ -88,7 +88,7 @@ func (l *Library) Get(rank int, key string) (string, error) {
 	defer C.free(unsafe.Pointer(k))
 	var value *C.char
 	var bytes C.size_t
-	if err := failed("PMIx_Get", C.gompi_pmix_get(C.uint32_t(rank), k, &value, &bytes)); err != nil {
+	if err := callError("PMIx_Get", C.gompi_pmix_get(C.uint32_t(rank), k, &value, &bytes)); err != nil {
 		return "", err
 	}
 	defer C.free(unsafe.Pointer(value))
@@ -99,15 +99,15 @@ func (l *Library) Get(rank int, key string) (string, error) {
 func (l *Library) Abort(status int, text string) error {
 	t := C.CString(text)
 	defer C.free(unsafe.Pointer(t))
-	return failed("PMIx_Abort", C.gompi_pmix_abort(C.int(status), t))
+	return callError("PMIx_Abort", C.gompi_pmix_abort(C.int(status), t))
 }
 
 // Finalize reports to the launcher that the process has finished.
-func (l *Library) Finalize() error { return failed("PMIx_Finalize", C.gompi_pmix_finalize()) }
+func (l *Library) Finalize() error { return callError("PMIx_Finalize", C.gompi_pmix_finalize()) }
 
-func failed(call string, status C.int) error {
+func callError(call string, status C.int) error {
 	if status == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %s (%d)", call, C.GoString(C.gompi_pmix_text(status)), int(status))
+	return fmt.Errorf("%s: %s (%d)", call, C.GoString(C.gompi_pmix_error_text(status)), int(status))
 }

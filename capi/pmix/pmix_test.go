@@ -36,7 +36,7 @@ func value(rank int) string {
 	return strings.Repeat(string(all), 40*rank)
 }
 
-func process(what string) error {
+func process(mode string) error {
 	l, err := Load()
 	if err != nil {
 		return err
@@ -69,11 +69,11 @@ func process(what string) error {
 		}
 	}
 	switch {
-	case what == "abort" && rank == 1:
+	case mode == "abort" && rank == 1:
 		l.Abort(23, "as asked")
-	case what == "abort":
+	case mode == "abort":
 		return l.Fence() // does not return
-	case what == "die":
+	case mode == "die":
 		return waitForDeath(l, rank, size)
 	}
 	if err := l.Finalize(); err != nil {
@@ -139,13 +139,13 @@ func TestUnderMpirun(t *testing.T) {
 	require.Equal(t, 23, state.ExitCode(), out)
 	run("die")
 	for rank := range 3 {
-		told := func() bool { _, err := os.Stat(tmp + "/lost." + fmt.Sprint(rank)); return err == nil }
-		require.Eventually(t, told, 20*time.Second, 10*time.Millisecond,
+		lossReported := func() bool { _, err := os.Stat(tmp + "/lost." + fmt.Sprint(rank)); return err == nil }
+		require.Eventually(t, lossReported, 20*time.Second, 10*time.Millisecond,
 			"rank %d has not heard that the launcher is gone", rank)
 	}
 }
 
-func TestAlone(t *testing.T) {
+func TestWithoutLauncher(t *testing.T) {
 	l, err := Load()
 	if err != nil {
 		require.ErrorContains(t, err, "libpmix")

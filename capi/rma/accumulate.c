@@ -3,50 +3,50 @@
 #include "update/update.h"
 #include "rma/z_calls.h"
 
-// Updates one or two elements in memory that is mapped in this process. Returns true if it has. The buffers must be in
-// memory. MPI_NO_OP ignores the origin; result is NULL if there is none. This is the fast path, which calls only the
-// kernel.
-static inline __attribute__((always_inline)) bool singles(struct gompi_win *w, int target, MPI_Aint disp,
-							  const void *origin, void *result, MPI_Count count,
-							  MPI_Datatype type, MPI_Op op) {
-	int64_t bytes, size = gompi_simple(type);
+// Updates one or two elements in memory that is mapped in this process. Returns false if the slow path must handle the
+// call. The buffers must be in memory. MPI_NO_OP ignores the origin; result is NULL for MPI_Accumulate. This is the
+// fast path, which calls only the kernel.
+static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_win *w, int target, MPI_Aint disp,
+								 const void *origin, void *result, MPI_Count count,
+								 MPI_Datatype type, MPI_Op op) {
+	int64_t bytes, size = gompi_simple_bytes(type);
 	char *to;
 	// Zero bytes mean that the type is not simple, or that there are no elements. The slow path handles both, and
 	// counts the latter.
-	if (__builtin_expect(!gompi_singles(count, size) || !gompi_direct(w, target, disp, count, size, &to, &bytes) ||
-				     bytes == 0,
+	if (__builtin_expect(!gompi_atomic_is_fastest(count, size) ||
+				     !gompi_resolve_direct(w, target, disp, count, size, &to, &bytes) || bytes == 0,
 			     0))
 		return false;
-	gompi_atomic_kernel kernel = gompi_atomic_simple(op, type);
-	if (__builtin_expect(kernel == NULL || !gompi_aligned(to, size) ||
-				     !gompi_small_enter_marked(gompi_member(w, target)),
+	gompi_atomic_kernel kernel = gompi_atomic_kernel_simple(op, type);
+	if (__builtin_expect(kernel == NULL || !gompi_is_aligned(to, size) ||
+				     !gompi_atomic_update_begin(gompi_member(w, target)),
 			     0))
 		return false;
 	kernel(origin, to, result, (size_t)count);
-	gompi_small_leave();
+	gompi_unlocked_update_end();
 	return true;
 }
 
 // Updates any number of contiguous elements of any predefined type: all other cases that need no slow path. Returns
-// true if it has.
-static inline __attribute__((always_inline)) bool together(struct gompi_win *w, int target, MPI_Aint disp,
-							   const void *origin, void *result, MPI_Count count,
-							   MPI_Datatype type, MPI_Op op) {
+// false if the slow path must handle the call.
+static inline __attribute__((always_inline)) bool accumulate_contiguous(struct gompi_win *w, int target, MPI_Aint disp,
+									const void *origin, void *result,
+									MPI_Count count, MPI_Datatype type, MPI_Op op) {
 	const struct gompi_type *t = gompi_type_get(type);
 	int64_t bytes;
 	char *to;
-	return t != NULL && !gompi_type_mortal(t) &&
-	       (gompi_direct(w, target, disp, count, t->extent, &to, &bytes) ||
-		gompi_direct_part(w, target, disp, count, t->extent, &to, &bytes)) &&
-	       bytes != 0 && gompi_update_together(w, target, to, origin, result, count, type, op);
+	return t != NULL && !gompi_type_is_freeable(t) &&
+	       (gompi_resolve_direct(w, target, disp, count, t->extent, &to, &bytes) ||
+		gompi_resolve_partial_slow(w, target, disp, count, t->extent, &to, &bytes)) &&
+	       bytes != 0 && gompi_update_contiguous(w, target, to, origin, result, count, type, op);
 }
 
 // Converts count and type to elements of a predefined type, if copies of the datatype consist of contiguous elements
 // that begin at the buffer's address. Otherwise changes nothing.
-static inline void in_elements(MPI_Count *count, MPI_Datatype *type) {
+static inline void to_elements(MPI_Count *count, MPI_Datatype *type) {
 	const struct gompi_type *t = gompi_type_get(*type);
 	MPI_Count n;
-	if (t == NULL || !gompi_type_mortal(t) || t->elem == 0 || !(t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) ||
+	if (t == NULL || !gompi_type_is_freeable(t) || t->elem == 0 || !(t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) ||
 	    t->elem_origin != 0 || __builtin_mul_overflow(*count, t->elements, &n))
 		return;
 	*count = n;
@@ -55,9 +55,9 @@ static inline void in_elements(MPI_Count *count, MPI_Datatype *type) {
 
 // Returns true if the arguments of MPI_Get_accumulate are the same on all sides and the buffers are in memory. With
 // MPI_NO_OP the origin's three arguments are ignored.
-static inline bool alike(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-			 void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-			 MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op) {
+static inline bool arguments_match(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+				   void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+				   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op) {
 	return result_datatype == target_datatype && result_count == target_count &&
 	       !gompi_invalid_address(result_addr, 0) &&
 	       (op == MPI_NO_OP || (origin_datatype == target_datatype && origin_count == target_count &&
@@ -68,24 +68,24 @@ static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_C
 						  MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
 						  MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 						  MPI_Win win) {
-	MPI_Count count = origin_count, there = target_count;
-	MPI_Datatype type = origin_datatype, type_there = target_datatype;
-	in_elements(&count, &type);
-	in_elements(&there, &type_there);
-	if (type == type_there && count == there && op != MPI_NO_OP && !gompi_invalid_address(origin_addr, 0) &&
-	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, count, type, op))
+	MPI_Count count = origin_count, target_n = target_count;
+	MPI_Datatype type = origin_datatype, target_elem = target_datatype;
+	to_elements(&count, &type);
+	to_elements(&target_n, &target_elem);
+	if (type == target_elem && count == target_n && op != MPI_NO_OP && !gompi_invalid_address(origin_addr, 0) &&
+	    accumulate_contiguous(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, count, type, op))
 		return MPI_SUCCESS;
-	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
-						      .call = "MPI_Accumulate",
-						      .origin = origin_addr,
-						      .origin_count = origin_count,
-						      .origin_type = origin_datatype,
-						      .target = target_rank,
-						      .disp = target_disp,
-						      .target_count = target_count,
-						      .target_type = target_datatype,
-						      .op = op,
-						      .win = win});
+	return gompi_rma_slow_path(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
+							     .call = "MPI_Accumulate",
+							     .origin = origin_addr,
+							     .origin_count = origin_count,
+							     .origin_type = origin_datatype,
+							     .target = target_rank,
+							     .disp = target_disp,
+							     .target_count = target_count,
+							     .target_type = target_datatype,
+							     .op = op,
+							     .win = win});
 }
 
 int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -94,7 +94,8 @@ int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 	if (__builtin_expect(origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
 				     !gompi_invalid_address(origin_addr, 0),
 			     1) &&
-	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op))
+	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count,
+			   target_datatype, op))
 		return MPI_SUCCESS;
 	return accumulate_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 			       target_datatype, op, win);
@@ -106,24 +107,24 @@ int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dat
 			MPI_Win win, MPI_Request *request) {
 	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
 	    !gompi_invalid_address(origin_addr, 0) &&
-	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
-		    op)) {
+	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count,
+			   target_datatype, op)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
-	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
-						      .requests = true,
-						      .request = request,
-						      .call = "MPI_Raccumulate",
-						      .origin = origin_addr,
-						      .origin_count = origin_count,
-						      .origin_type = origin_datatype,
-						      .target = target_rank,
-						      .disp = target_disp,
-						      .target_count = target_count,
-						      .target_type = target_datatype,
-						      .op = op,
-						      .win = win});
+	return gompi_rma_slow_path(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
+							     .returns_request = true,
+							     .request = request,
+							     .call = "MPI_Raccumulate",
+							     .origin = origin_addr,
+							     .origin_count = origin_count,
+							     .origin_type = origin_datatype,
+							     .target = target_rank,
+							     .disp = target_disp,
+							     .target_count = target_count,
+							     .target_type = target_datatype,
+							     .op = op,
+							     .win = win});
 }
 GOMPI_ENTRY(MPI_Raccumulate_c, gompi_raccumulate_c);
 
@@ -153,29 +154,30 @@ static __attribute__((noipa)) int get_accumulate_slow(const void *origin_addr, M
 						      MPI_Count result_count, MPI_Datatype result_datatype,
 						      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 						      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-	MPI_Count count = origin_count, back = result_count, there = target_count;
-	MPI_Datatype type = origin_datatype, type_back = result_datatype, type_there = target_datatype;
-	in_elements(&count, &type);
-	in_elements(&back, &type_back);
-	in_elements(&there, &type_there);
-	if (alike(origin_addr, count, type, result_addr, back, type_back, there, type_there, op) &&
-	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, there, type_there, op))
+	MPI_Count count = origin_count, result_n = result_count, target_n = target_count;
+	MPI_Datatype type = origin_datatype, result_elem = result_datatype, target_elem = target_datatype;
+	to_elements(&count, &type);
+	to_elements(&result_n, &result_elem);
+	to_elements(&target_n, &target_elem);
+	if (arguments_match(origin_addr, count, type, result_addr, result_n, result_elem, target_n, target_elem, op) &&
+	    accumulate_contiguous(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_n,
+				  target_elem, op))
 		return MPI_SUCCESS;
 	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
 							   result_count, result_datatype, target_rank, target_disp,
 							   target_count, target_datatype, op, win);
-	return gompi_rma_do(&r);
+	return gompi_rma_slow_path(&r);
 }
 
 int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
 			   void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
 			   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			   MPI_Win win) {
-	if (__builtin_expect(alike(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-				   result_datatype, target_count, target_datatype, op),
+	if (__builtin_expect(arguments_match(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+					     result_datatype, target_count, target_datatype, op),
 			     1) &&
-	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
-		    target_datatype, op))
+	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
+			   target_datatype, op))
 		return MPI_SUCCESS;
 	return get_accumulate_slow(origin_addr, origin_count, origin_datatype, result_addr, result_count,
 				   result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
@@ -187,19 +189,19 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 			    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			    MPI_Win win, MPI_Request *request) {
 	if (request != NULL &&
-	    alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
-		  target_datatype, op) &&
-	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
-		    target_datatype, op)) {
+	    arguments_match(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+			    target_count, target_datatype, op) &&
+	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
+			   target_datatype, op)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
 	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
 							   result_count, result_datatype, target_rank, target_disp,
 							   target_count, target_datatype, op, win);
-	r.requests = true;
+	r.returns_request = true;
 	r.request = request;
 	r.call = "MPI_Rget_accumulate";
-	return gompi_rma_do(&r);
+	return gompi_rma_slow_path(&r);
 }
 GOMPI_ENTRY(MPI_Rget_accumulate_c, gompi_rget_accumulate_c);

@@ -8,27 +8,27 @@
 #include "win/epoch.h"
 #include "datatype/op.h"
 
-// Writes the name of a buffer's datatype in error texts. Returns text.
+// Writes how an error text refers to the datatype of a buffer. Returns text.
 static const char *datatype_of(const char *what, char text[40]) {
 	snprintf(text, 40, "the %s datatype", what);
 	return text;
 }
 
 // Looks up and checks the arguments of one buffer. Returns 0 or the class of the error status.
-static int find_side(const struct gompi_checked *c, struct gompi_buffer *s, const char *what, const void *address,
-		     MPI_Count count, MPI_Datatype type) {
+static int look_up_buffer(const struct gompi_checked_op *c, struct gompi_buffer *s, const char *name,
+			  const void *address, MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
-		return gompi_error(c->verdict, MPI_ERR_COUNT, "the %s count is %lld; it must not be negative", what,
-				   (long long)count);
+		return gompi_set_error(c->error, MPI_ERR_COUNT, "the %s count is %lld; it must not be negative", name,
+				       (long long)count);
 	char text[40];
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)
-		return gompi_type_unusable(c->verdict, datatype_of(what, text), type);
+		return gompi_type_unusable(c->error, datatype_of(name, text), type);
 	int64_t bytes, lo, hi;
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
-		return gompi_error(c->verdict, MPI_ERR_COUNT,
-				   "the %s buffer exceeds the address space: the count is %lld", what,
-				   (long long)count);
+		return gompi_set_error(c->error, MPI_ERR_COUNT,
+				       "the %s buffer exceeds the address space: the count is %lld", name,
+				       (long long)count);
 	*s = (struct gompi_buffer){.at = (char *)(uintptr_t)address, .size = bytes, .count = count, .type = t};
 	return MPI_SUCCESS;
 }
@@ -36,12 +36,12 @@ static int find_side(const struct gompi_checked *c, struct gompi_buffer *s, cons
 // Converts the types of a call for one element to the predefined type. The program may use any handle of such a type:
 // MPI_Type_create_f90_integer and MPI_Type_dup return handles other than the predefined ones. Returns 0 or the class of
 // the error status.
-static int check_single(struct gompi_checked *c) {
+static int check_one_element(struct gompi_checked_op *c) {
 	const struct gompi_type *t = c->target.type;
 	char label[GOMPI_LABEL];
 	if (t->elem == 0 || t->elements != 1 || t->elem_origin != 0)
-		return gompi_error(c->verdict, MPI_ERR_TYPE, "the datatype must be predefined, but is %s",
-				   gompi_type_label(c->r->target_type, label));
+		return gompi_set_error(c->error, MPI_ERR_TYPE, "the datatype must be predefined, but is %s",
+				       gompi_type_label(c->args->target_type, label));
 	t = gompi_type_get((MPI_Datatype)(uintptr_t)t->elem);
 	c->target.type = c->result.type = t;
 	if (c->origin.type != NULL)
@@ -50,42 +50,42 @@ static int check_single(struct gompi_checked *c) {
 }
 
 // Returns true if elements of a and of b can be copied to each other.
-static bool copyable(const struct gompi_type *a, const struct gompi_type *b) {
+static bool is_copyable(const struct gompi_type *a, const struct gompi_type *b) {
 	return a->elem != 0 &&
 	       (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
 }
 
-// Replaces the types of all sides by types of bytes, which c->bytewise owns. Returns 0 or the class of the error
+// Replaces the types of all sides by types of bytes, which c->byte_types owns. Returns 0 or the class of the error
 // status.
-static int take_as_bytes(struct gompi_checked *c) {
+static int use_byte_types(struct gompi_checked_op *c) {
 	struct gompi_buffer *sides[] = {&c->target, &c->origin, &c->result};
 	for (int i = 0; i < 3; i++) {
 		if (sides[i]->type == NULL)
 			continue;
-		if ((c->bytewise[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
-			return gompi_error(c->verdict, MPI_ERR_NO_MEM,
-					   "out of memory for a copy of a datatype of %lld words",
-					   (long long)sides[i]->type->words);
-		sides[i]->type = c->bytewise[i];
+		if ((c->byte_types[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
+			return gompi_set_error(c->error, MPI_ERR_NO_MEM,
+					       "out of memory for a copy of a datatype of %lld words",
+					       (long long)sides[i]->type->words);
+		sides[i]->type = c->byte_types[i];
 	}
 	return MPI_SUCCESS;
 }
 
 // Determines the element type and the number of elements of an accumulate-type call. Returns 0 or the class of the
 // error status.
-static int check_accumulate(struct gompi_checked *c) {
-	const struct gompi_operation *r = c->r;
+static int check_accumulate(struct gompi_checked_op *c) {
+	const struct gompi_operation *r = c->args;
 	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP,
 	     copies = no_op || r->op == MPI_REPLACE;
 	char label[GOMPI_LABEL], other[GOMPI_LABEL];
-	if ((swap || r->kind == RMA_FETCH_AND_OP) && check_single(c) != MPI_SUCCESS)
-		return c->verdict->class;
+	if ((swap || r->kind == RMA_FETCH_AND_OP) && check_one_element(c) != MPI_SUCCESS)
+		return c->error->class;
 	c->element = (MPI_Datatype)(uintptr_t)c->target.type->elem;
 	c->elements = c->target.count * c->target.type->elements;
 	if (swap) {
-		if (!gompi_swappable(c->element))
-			return gompi_error(
-				c->verdict, MPI_ERR_TYPE,
+		if (!gompi_cas_type_bytes(c->element))
+			return gompi_set_error(
+				c->error, MPI_ERR_TYPE,
 				"the datatype is %s; MPI_Compare_and_swap needs a C or Fortran integer, a logical, "
 				"MPI_AINT, MPI_COUNT, MPI_OFFSET or MPI_BYTE",
 				gompi_type_label(r->target_type, label));
@@ -93,8 +93,8 @@ static int check_accumulate(struct gompi_checked *c) {
 	}
 	const uintptr_t op = (uintptr_t)r->op;
 	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
-		return gompi_error(
-			c->verdict, MPI_ERR_OP,
+		return gompi_set_error(
+			c->error, MPI_ERR_OP,
 			no_op ? "the operation is %s, which only MPI_Get_accumulate and MPI_Fetch_and_op support"
 			      : "the operation is %s; RMA calls support only predefined operations",
 			gompi_op_label(r->op, label));
@@ -102,163 +102,168 @@ static int check_accumulate(struct gompi_checked *c) {
 		c->elements = 0;
 	if (c->elements == 0)
 		return MPI_SUCCESS;
-	const struct gompi_buffer *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
-	if (copies && (c->element == 0 || (others[0] != NULL && !copyable(others[0]->type, c->target.type)) ||
-		       (others[1] != NULL && !copyable(others[1]->type, c->target.type)))) {
-		if (take_as_bytes(c) != MPI_SUCCESS)
-			return c->verdict->class;
+	const struct gompi_buffer *others[] = {no_op ? NULL : &c->origin,
+					       gompi_has_result(c->args) ? &c->result : NULL};
+	if (copies && (c->element == 0 || (others[0] != NULL && !is_copyable(others[0]->type, c->target.type)) ||
+		       (others[1] != NULL && !is_copyable(others[1]->type, c->target.type)))) {
+		if (use_byte_types(c) != MPI_SUCCESS)
+			return c->error->class;
 		c->element = MPI_BYTE;
 		c->elements = c->target.count * c->target.type->elements;
 	}
-	const struct gompi_type *tt = c->target.type;
-	if (tt->elem == 0)
-		return gompi_error(c->verdict, MPI_ERR_TYPE,
-				   "the elements of the target datatype must all have one predefined datatype");
+	const struct gompi_type *target_type = c->target.type;
+	if (target_type->elem == 0)
+		return gompi_set_error(c->error, MPI_ERR_TYPE,
+				       "the elements of the target datatype must all have one predefined datatype");
 	// MPI defines only bitwise operations on MPI_BYTE. The others treat it as MPI_UINT8_T, as other MPI libraries
 	// do.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
 		c->element = MPI_UINT8_T;
 	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
 	if (kernel == NULL)
-		return gompi_error(c->verdict, MPI_ERR_OP, "%s is not defined for %s", gompi_op_label(r->op, label),
-				   gompi_type_label((MPI_Datatype)(uintptr_t)tt->elem, other));
+		return gompi_set_error(c->error, MPI_ERR_OP, "%s is not defined for %s", gompi_op_label(r->op, label),
+				       gompi_type_label((MPI_Datatype)(uintptr_t)target_type->elem, other));
 	for (int i = 0; i < 2; i++) {
 		const struct gompi_buffer *s = others[i];
 		if (s == NULL)
 			continue;
-		const char *what = i == 0 ? "origin" : "result";
+		const char *name = i == 0 ? "origin" : "result";
 		// The operands of an arithmetic operation must be numbers of the same kind, such as MPI_INTEGER and
 		// MPI_INT. A result is a copy.
 		bool same =
-			s->type->elem == tt->elem ||
+			s->type->elem == target_type->elem ||
 			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel
-					   : copyable(s->type, tt));
+					   : is_copyable(s->type, target_type));
 		if (!same)
-			return gompi_error(c->verdict, MPI_ERR_TYPE,
-					   "the %s datatype has elements of %s, but the target datatype of %s", what,
-					   gompi_type_label((MPI_Datatype)(uintptr_t)s->type->elem, label),
-					   gompi_type_label((MPI_Datatype)(uintptr_t)tt->elem, other));
+			return gompi_set_error(c->error, MPI_ERR_TYPE,
+					       "the %s datatype has elements of %s, but the target datatype of %s",
+					       name, gompi_type_label((MPI_Datatype)(uintptr_t)s->type->elem, label),
+					       gompi_type_label((MPI_Datatype)(uintptr_t)target_type->elem, other));
 		if (s->count * s->type->elements != c->elements)
-			return gompi_error(c->verdict, MPI_ERR_TRUNCATE,
-					   "the %s buffer has %lld elements, but the target buffer %lld", what,
-					   (long long)(s->count * s->type->elements), (long long)c->elements);
+			return gompi_set_error(c->error, MPI_ERR_TRUNCATE,
+					       "the %s buffer has %lld elements, but the target buffer %lld", name,
+					       (long long)(s->count * s->type->elements), (long long)c->elements);
 	}
 	return MPI_SUCCESS;
 }
 
 // Determines where the target's buffer is in the target's window. Returns 0 or the class of the error status.
-static int check_range(struct gompi_checked *c) {
-	const struct gompi_operation *r = c->r;
+static int check_range(struct gompi_checked_op *c) {
+	const struct gompi_operation *r = c->args;
 	struct gompi_target *t = &c->w->targets[r->target];
 	uint64_t size = gompi_win_bytes(c->w, r->target);
-	const uint32_t unit = gompi_win_unit(c->w, r->target);
+	const uint32_t unit = gompi_win_disp_unit(c->w, r->target);
 	int64_t offset, lo = 0, hi = 0, from, to;
 	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
 	if (lo == hi) // no byte is accessed
 		return MPI_SUCCESS;
 	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)unit, &offset) ||
 	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
-		return gompi_error(
-			c->verdict, MPI_ERR_RMA_RANGE,
+		return gompi_set_error(
+			c->error, MPI_ERR_RMA_RANGE,
 			"displacement %2$lld x unit %3$u exceeds 64 bits; the window of target %1$d has %4$llu bytes",
 			r->target, (long long)r->disp, unit, (unsigned long long)size);
 	c->target.offset = (uint64_t)offset;
 	if (c->w->attached != NULL) {
-		char *here;
-		if (gompi_win_elsewhere(c->w, r->target))
+		char *mapped_at;
+		if (gompi_win_is_remote(c->w, r->target))
 			return MPI_SUCCESS; // the target knows what it has attached
-		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &here);
+		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &mapped_at);
 		if (rc == MPI_ERR_RMA_RANGE) {
-			c->scattered = true;
-			rc = gompi_each_region(c, NULL, NULL, NULL);
+			c->spans_regions = true;
+			rc = gompi_for_each_region(c, NULL, NULL, NULL);
 		}
 		if (rc == MPI_ERR_RMA_RANGE)
-			return gompi_error(
-				c->verdict, rc,
+			return gompi_set_error(
+				c->error, rc,
 				"target %d has no attached memory for the bytes %#llx to %#llx (displacement "
 				"%#llx, count %lld)",
 				r->target, (unsigned long long)from, (unsigned long long)to,
 				(unsigned long long)r->disp, (long long)c->target.count);
 		if (rc == MPI_ERR_PROC_ABORTED)
-			return gompi_error(c->verdict, rc,
-					   "target %d: a process ended while it changed the table of attached memory",
-					   r->target);
+			return gompi_set_error(
+				c->error, rc,
+				"target %d: a process ended while it changed the table of attached memory", r->target);
 		if (rc != MPI_SUCCESS)
-			return gompi_error(c->verdict, rc, "cannot map the attached memory of target %d", r->target);
-		c->mapped = !c->scattered && here != NULL;
-		if (c->mapped)
-			c->target.at = here - lo;
+			return gompi_set_error(c->error, rc, "cannot map the attached memory of target %d", r->target);
+		c->is_mapped = !c->spans_regions && mapped_at != NULL;
+		if (c->is_mapped)
+			c->target.at = mapped_at - lo;
 		return MPI_SUCCESS;
 	}
 	if (from < 0 || (uint64_t)to > size)
-		return gompi_error(
-			c->verdict, MPI_ERR_RMA_RANGE,
+		return gompi_set_error(
+			c->error, MPI_ERR_RMA_RANGE,
 			"bytes %2$lld to %3$lld (displacement %4$lld x unit %5$u, count %6$lld) are outside of "
 			"the window of target %1$d, which has %7$llu bytes",
 			r->target, (long long)from, (long long)to, (long long)r->disp, unit, (long long)c->target.count,
 			(unsigned long long)size);
-	c->mapped = gompi_load(&t->state) & TARGET_DIRECT;
-	if (!c->mapped) {
-		const struct gompi_part *p = &c->here;
-		c->here = gompi_part_of(c->w, r->target);
-		c->mapped = p->from < p->to && (uint64_t)from >= p->from && (uint64_t)to <= p->to;
-		c->part = !c->mapped && p->from < p->to && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
+	c->is_mapped = gompi_load(&t->state) & TARGET_DIRECT;
+	if (!c->is_mapped) {
+		const struct gompi_mapped_range *p = &c->mapped_range;
+		c->mapped_range = gompi_mapped_range_of(c->w, r->target);
+		c->is_mapped = p->from < p->to && (uint64_t)from >= p->from && (uint64_t)to <= p->to;
+		c->partial_range =
+			!c->is_mapped && p->from < p->to && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
 	}
-	if (c->mapped)
+	if (c->is_mapped)
 		c->target.at = t->base + offset;
 	return MPI_SUCCESS;
 }
 
 // Checks that a buffer of this process is in memory. Returns 0 or the class of the error status.
-static int check_memory(const struct gompi_checked *c, const struct gompi_buffer *s, const char *what) {
+static int check_address(const struct gompi_checked_op *c, const struct gompi_buffer *s, const char *name) {
 	int64_t lo, hi;
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
 	if (lo == hi || !gompi_invalid_address(s->at, lo))
 		return MPI_SUCCESS;
-	char name[40];
-	snprintf(name, sizeof name, "the %s buffer", what);
-	return gompi_bad_buffer(c->verdict, name, s->at, s->size, lo);
+	char text[40];
+	snprintf(text, sizeof text, "the %s buffer", name);
+	return gompi_bad_buffer(c->error, text, s->at, s->size, lo);
 }
 
 // Checks that all buffers of a call that moves data are in memory. Returns 0 or the class of the error status.
-static int check_buffers(const struct gompi_checked *c) {
-	const struct gompi_operation *r = c->r;
+static int check_buffers(const struct gompi_checked_op *c) {
+	const struct gompi_operation *r = c->args;
 	int rc = MPI_SUCCESS;
 	if (c->origin.type != NULL)
-		rc = check_memory(c, &c->origin, "origin");
+		rc = check_address(c, &c->origin, "origin");
 	if (rc == MPI_SUCCESS && c->result.type != NULL)
-		rc = check_memory(c, &c->result, r->kind == RMA_GET ? "origin" : "result");
+		rc = check_address(c, &c->result, r->kind == RMA_GET ? "origin" : "result");
 	struct gompi_buffer compare = c->origin;
 	compare.at = (char *)(uintptr_t)r->compare;
 	if (rc == MPI_SUCCESS && r->kind == RMA_COMPARE_AND_SWAP)
-		rc = check_memory(c, &compare, "compare");
+		rc = check_address(c, &compare, "compare");
 	return rc;
 }
 
-int gompi_rma_check(struct gompi_checked *c) {
-	const struct gompi_operation *r = c->r;
+int gompi_rma_check_args(struct gompi_checked_op *c) {
+	const struct gompi_operation *r = c->args;
 	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
-		return gompi_error(c->verdict, MPI_ERR_RANK, "target_rank is %d; valid ranks of the window are 0 to %u",
-				   r->target, c->w->n - 1);
+		return gompi_set_error(c->error, MPI_ERR_RANK,
+				       "target_rank is %d; valid ranks of the window are 0 to %u", r->target,
+				       c->w->n - 1);
 	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
-	int rc = find_side(c, &c->target, "target", NULL, r->target_count, r->target_type);
+	int rc = look_up_buffer(c, &c->target, "target", NULL, r->target_count, r->target_type);
 	if (rc == MPI_SUCCESS && r->kind != RMA_GET && !no_op)
-		rc = find_side(c, &c->origin, "origin", r->origin, r->origin_count, r->origin_type);
+		rc = look_up_buffer(c, &c->origin, "origin", r->origin, r->origin_count, r->origin_type);
 	if (rc == MPI_SUCCESS && gompi_has_result(r))
-		rc = find_side(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count,
-			       r->result_type);
+		rc = look_up_buffer(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count,
+				    r->result_type);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	if (gompi_is_accumulate(r)) {
 		rc = check_accumulate(c);
 	} else {
-		const struct gompi_buffer *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
-		int64_t here = mine->size, there = c->target.size;
-		c->bytes = here < there ? here : there;
-		if (r->kind == RMA_PUT ? here > there : there > here && here != 0) // a get of zero bytes moves nothing
-			return gompi_error(c->verdict, MPI_ERR_TRUNCATE,
-					   "the origin buffer has %lld bytes, but the target buffer %lld bytes",
-					   (long long)here, (long long)there);
+		const struct gompi_buffer *local = r->kind == RMA_PUT ? &c->origin : &c->result;
+		int64_t local_bytes = local->size, target_bytes = c->target.size;
+		c->bytes = local_bytes < target_bytes ? local_bytes : target_bytes;
+		if (r->kind == RMA_PUT
+			    ? local_bytes > target_bytes
+			    : target_bytes > local_bytes && local_bytes != 0) // a get of zero bytes moves nothing
+			return gompi_set_error(c->error, MPI_ERR_TRUNCATE,
+					       "the origin buffer has %lld bytes, but the target buffer %lld bytes",
+					       (long long)local_bytes, (long long)target_bytes);
 	}
 	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL || (c->bytes == 0 && c->elements == 0))
 		return rc;

@@ -26,57 +26,60 @@ static void copy_elements(const struct gompi_buffer *s, char *array, MPI_Datatyp
 }
 
 // The elements of one side as a contiguous array.
-struct array {
-	char *at;                   // NULL if out of memory
-	char *allocated;            // to be freed, or NULL
-	_Alignas(16) char few[256]; // used if it is large enough
+struct element_array {
+	char *data;                           // NULL if out of memory
+	char *allocated;                      // to be freed, or NULL
+	_Alignas(16) char inline_buffer[256]; // used if it is large enough
 };
 
-static inline bool is_copy(const struct array *a) { return a->allocated != NULL || a->at == a->few; }
+static inline bool is_copy(const struct element_array *a) {
+	return a->allocated != NULL || a->data == a->inline_buffer;
+}
 
 // Makes the elements of s a contiguous array: in place if they are contiguous, else in memory of the array. If fill is
-// true, copies the elements of s to the array. If whole is true, elements will be read or written with their gaps,
+// true, copies the elements of s to the array. If with_gaps is true, elements will be read or written with their gaps,
 // which is not permitted in place.
-static void array_of(struct array *a, const struct gompi_buffer *s, int64_t elements, MPI_Datatype element, bool fill,
-		     bool whole) {
+static void make_element_array(struct element_array *a, const struct gompi_buffer *s, int64_t elements,
+			       MPI_Datatype element, bool fill, bool with_gaps) {
 	const struct gompi_type *t = s->type;
 	bool gaps = gompi_has_gaps(t);
 	a->allocated = NULL;
-	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(whole && gaps)) {
-		a->at = s->at + t->elem_origin;
+	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(with_gaps && gaps)) {
+		a->data = s->at + t->elem_origin;
 		return;
 	}
 	size_t bytes = (size_t)(elements * t->elem_size);
-	a->at = bytes <= sizeof a->few ? a->few : (a->allocated = malloc(bytes));
-	if (a->at == NULL)
+	a->data = bytes <= sizeof a->inline_buffer ? a->inline_buffer : (a->allocated = malloc(bytes));
+	if (a->data == NULL)
 		return;
 	if (gaps)
-		memset(a->at, 0, bytes);
+		memset(a->data, 0, bytes);
 	if (fill)
-		copy_elements(s, a->at, element, true);
+		copy_elements(s, a->data, element, true);
 }
 
 // Updates elements of the target through its transport.
-static int send_update(const struct gompi_checked *c, const struct gompi_buffer *at, const char *origin, char *result) {
-	return gompi_transport_to(c->w, c->r->target)->update(c->w, c->r, at, c->element, origin, result);
+static int send_update(const struct gompi_checked_op *c, const struct gompi_buffer *at, const char *origin,
+		       char *result) {
+	return gompi_transport_to(c->w, c->args->target)->update(c->w, c->args, at, c->element, origin, result);
 }
 
 // Updates elements of the target that are mapped in this process, from and to arrays of elements.
-static int update_here(const struct gompi_checked *c, const char *origin, char *result) {
-	const struct gompi_operation *r = c->r;
+static int update_mapped(const struct gompi_checked_op *c, const char *origin, char *result) {
+	const struct gompi_operation *r = c->args;
 	struct gompi_update u = {.w = c->w, .operation = r, .element = c->element};
 	const struct gompi_buffer *t = &c->target;
 	int64_t size = t->type->elem_size, n, offset;
 	struct gompi_cursor cursor, back;
 	gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
 	int rc = gompi_update_begin(&u, (uint64_t)c->elements, t->at);
-	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) &&
+	bool gather = gompi_update_can_gather(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) &&
 		      !gompi_type_overlaps(t->type, t->count);
 	if (gather)
 		gompi_cursor_init(&back, t->type, t->count, GOMPI_ELEMENTS);
-	_Alignas(64) char array[GOMPI_GATHER];
+	_Alignas(64) char array[GOMPI_GATHER_BYTES];
 	while (rc == MPI_SUCCESS) {
-		n = gather ? gompi_cursor_pack(array, t->at, &cursor, GOMPI_GATHER)
+		n = gather ? gompi_cursor_pack(array, t->at, &cursor, GOMPI_GATHER_BYTES)
 			   : gompi_cursor_next(&cursor, INT64_MAX, &offset);
 		if (n == 0)
 			break;
@@ -91,147 +94,154 @@ static int update_here(const struct gompi_checked *c, const char *origin, char *
 }
 
 // Computes which of n elements at an offset in the target's window are completely in the mapped range: [*first, *end).
-static void inside(const struct gompi_part *p, uint64_t at, uint64_t size, uint64_t n, uint64_t *first, uint64_t *end) {
-	*first = p->from > at ? at_most((p->from - at + size - 1) / size, n) : 0;
-	*end = p->to > at ? at_least(at_most((p->to - at) / size, n), *first) : *first;
+static void find_mapped_elements(const struct gompi_mapped_range *p, uint64_t at, uint64_t size, uint64_t n,
+				 uint64_t *first, uint64_t *end) {
+	*first = p->from > at ? gompi_min_u64((p->from - at + size - 1) / size, n) : 0;
+	*end = p->to > at ? gompi_max_u64(gompi_min_u64((p->to - at) / size, n), *first) : *first;
 }
 
 // The elements that are not completely in the mapped range. A single operation sends them to the progress thread.
-struct outside {
+struct unmapped_elements {
 	int64_t n, flags; // flags: GOMPI_TYPE_OVERLAP or 0
-	// at: their offsets in the target's window; where: offsets in the arrays of this side
-	int64_t *type, *at, *where;
+	// target_offsets: in the target's window; array_offsets: in the arrays of this process
+	int64_t *type, *target_offsets, *array_offsets;
 	char *origin, *result;
-	bool across; // an element has bytes in the mapped range
+	bool crosses_border; // an element has bytes in the mapped range
 };
 
-// Adds an element at an offset in the target's window and at an offset `where` in the arrays.
-static void add_outside(struct outside *o, const struct gompi_checked *c, uint64_t at, int64_t where,
-			const char *origin) {
+// Adds the element at offset `at` in the target's window and at array_offset in the arrays.
+static void add_unmapped(struct unmapped_elements *o, const struct gompi_checked_op *c, uint64_t at,
+			 int64_t array_offset, const char *origin) {
 	int64_t size = c->target.type->elem_size;
-	o->at[o->n] = (int64_t)at;
-	o->where[o->n] = where;
+	o->target_offsets[o->n] = (int64_t)at;
+	o->array_offsets[o->n] = array_offset;
 	if (origin != NULL)
-		gompi_copy_out(o->origin + o->n * size, origin + where, (uint64_t)size);
-	o->across = o->across || (at < c->part->to && at + (uint64_t)size > c->part->from);
+		gompi_copy_out(o->origin + o->n * size, origin + array_offset, (uint64_t)size);
+	o->crosses_border =
+		o->crosses_border || (at < c->partial_range->to && at + (uint64_t)size > c->partial_range->from);
 	o->n++;
 }
 
 // Sends the elements of o to the progress thread, and removes them from o. Returns 0 or an error class.
-static int update_outside(struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
+static int send_unmapped(struct unmapped_elements *o, const struct gompi_checked_op *c, const char *origin,
+			 char *result) {
 	int64_t size = c->target.type->elem_size;
 	gompi_type_of_elements(o->type, gompi_type_get(c->element), o->n, o->flags);
 	int rc = send_update(c, &(struct gompi_buffer){.count = 1, .type = (const struct gompi_type *)o->type},
 			     origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
 	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
-		gompi_copy_in(result + o->where[i], o->result + i * size, (uint64_t)size);
-	bool across = o->across;
+		gompi_copy_in(result + o->array_offsets[i], o->result + i * size, (uint64_t)size);
+	bool across = o->crosses_border;
 	o->n = 0;
-	o->across = false;
-	// An element across the border must be complete before this process accesses its bytes in the mapped range
-	// later.
-	return rc == MPI_SUCCESS && across ? gompi_flush(c->w, c->r->target, c->r->call) : rc;
+	o->crosses_border = false;
+	// An element across the border must be complete before this process next accesses its bytes in the mapped
+	// range.
+	return rc == MPI_SUCCESS && across ? gompi_flush(c->w, c->args->target, c->args->call) : rc;
 }
 
 // Updates elements of the target of which only a range is mapped. Every origin updates an element that is completely in
 // the range directly. The progress thread updates every other element, even if only one byte is outside. A directly
 // updated element and one updated by the progress thread share no byte unless the latter is across the border.
-static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
-	struct gompi_update u = {.w = c->w, .operation = c->r, .element = c->element};
-	char *base = c->w->targets[c->r->target].base;
+static int update_partial(const struct gompi_checked_op *c, const char *origin, char *result) {
+	struct gompi_update u = {.w = c->w, .operation = c->args, .element = c->element};
+	char *base = c->w->targets[c->args->target].base;
 	const struct gompi_buffer *t = &c->target;
 	uint64_t size = (uint64_t)t->type->elem_size, at, n, first, end;
 	struct gompi_cursor cursor;
-	int64_t bytes, offset, sent = 0, where = 0;
+	int64_t bytes, offset, unmapped_count = 0, array_offset = 0;
 	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
 	     (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
-		inside(c->part, c->target.offset + (uint64_t)offset, size, (uint64_t)bytes / size, &first, &end);
-		sent += bytes / (int64_t)size - (int64_t)(end - first);
+		find_mapped_elements(c->partial_range, c->target.offset + (uint64_t)offset, size,
+				     (uint64_t)bytes / size, &first, &end);
+		unmapped_count += bytes / (int64_t)size - (int64_t)(end - first);
 	}
-	int64_t *words = sent == 0 ? NULL
-				   : malloc(((size_t)GOMPI_ELEMENTS_WORDS(sent) + (size_t)sent) * sizeof *words +
-					    2 * (size_t)sent * size);
-	if (sent != 0 && words == NULL)
+	int64_t *words = unmapped_count == 0
+				 ? NULL
+				 : malloc(((size_t)GOMPI_ELEMENTS_WORDS(unmapped_count) + (size_t)unmapped_count) *
+						  sizeof *words +
+					  2 * (size_t)unmapped_count * size);
+	if (unmapped_count != 0 && words == NULL)
 		return MPI_ERR_NO_MEM;
-	struct outside o = {.type = words, .flags = gompi_type_overlaps(t->type, t->count) ? GOMPI_TYPE_OVERLAP : 0};
-	if (sent != 0) {
-		o.at = gompi_type_of_elements(words, gompi_type_get(c->element), sent, 0);
-		o.where = words + GOMPI_ELEMENTS_WORDS(sent);
-		o.origin = (char *)(o.where + sent);
-		o.result = o.origin + sent * (int64_t)size;
+	struct unmapped_elements unmapped = {.type = words,
+					     .flags = gompi_type_overlaps(t->type, t->count) ? GOMPI_TYPE_OVERLAP : 0};
+	if (unmapped_count != 0) {
+		unmapped.target_offsets = gompi_type_of_elements(words, gompi_type_get(c->element), unmapped_count, 0);
+		unmapped.array_offsets = words + GOMPI_ELEMENTS_WORDS(unmapped_count);
+		unmapped.origin = (char *)(unmapped.array_offsets + unmapped_count);
+		unmapped.result = unmapped.origin + unmapped_count * (int64_t)size;
 	}
 	int rc = MPI_SUCCESS;
 	bool begun = false;
 	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
-	     rc == MPI_SUCCESS && (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0; where += bytes) {
+	     rc == MPI_SUCCESS && (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0; array_offset += bytes) {
 		at = c->target.offset + (uint64_t)offset;
 		n = (uint64_t)bytes / size;
-		inside(c->part, at, size, n, &first, &end);
+		find_mapped_elements(c->partial_range, at, size, n, &first, &end);
 		for (uint64_t i = 0; i < n; i = i == first && i != end ? end : i + 1) {
 			int64_t skip = (int64_t)(i * size);
 			if (i < first || i >= end) {
-				add_outside(&o, c, at + (uint64_t)skip, where + skip, origin);
+				add_unmapped(&unmapped, c, at + (uint64_t)skip, array_offset + skip, origin);
 				continue;
 			}
 			// Overlapping entries are applied in order: an element across the border before those behind it
 			// in the range.
-			if (o.across && o.flags != 0) {
+			if (unmapped.crosses_border && unmapped.flags != 0) {
 				gompi_update_end(
 					&u); // the progress thread needs the lock, and this process waits for it
 				begun = false;
-				if ((rc = update_outside(&o, c, origin, result)) != MPI_SUCCESS)
+				if ((rc = send_unmapped(&unmapped, c, origin, result)) != MPI_SUCCESS)
 					break;
 			}
-			if (!begun && (rc = gompi_update_begin(&u, (uint64_t)c->elements - (uint64_t)sent,
+			if (!begun && (rc = gompi_update_begin(&u, (uint64_t)c->elements - (uint64_t)unmapped_count,
 							       base + at + skip)) != MPI_SUCCESS)
 				break;
 			begun = true;
-			rc = gompi_update(&u, base + at + skip, origin != NULL ? origin + where + skip : NULL,
-					  result != NULL ? result + where + skip : NULL, end - first);
+			rc = gompi_update(&u, base + at + skip, origin != NULL ? origin + array_offset + skip : NULL,
+					  result != NULL ? result + array_offset + skip : NULL, end - first);
 			if (rc != MPI_SUCCESS)
 				break;
 		}
 	}
-	gompi_update_end(&u); // as above
-	if (rc == MPI_SUCCESS && o.n != 0)
-		rc = update_outside(&o, c, origin, result);
+	gompi_update_end(&u); // the progress thread needs the lock, as above
+	if (rc == MPI_SUCCESS && unmapped.n != 0)
+		rc = send_unmapped(&unmapped, c, origin, result);
 	free(words);
 	return rc;
 }
 
 // Executes the accumulate-type call on elements of the target, from and to arrays.
-static int accumulate_at_target(const struct gompi_checked *c, const char *origin, char *result) {
-	if (c->scattered)
-		return gompi_each_region(c, accumulate_at_target, origin, result);
-	if (c->mapped)
-		return update_here(c, origin, result);
-	if (c->part != NULL)
-		return update_part(c, origin, result);
+static int accumulate_at_target(const struct gompi_checked_op *c, const char *origin, char *result) {
+	if (c->spans_regions)
+		return gompi_for_each_region(c, accumulate_at_target, origin, result);
+	if (c->is_mapped)
+		return update_mapped(c, origin, result);
+	if (c->partial_range != NULL)
+		return update_partial(c, origin, result);
 	return send_update(c, &c->target, origin, result);
 }
 
-int gompi_do_accumulate(const struct gompi_checked *c) {
-	const struct gompi_operation *r = c->r;
+int gompi_execute_accumulate(const struct gompi_checked_op *c) {
+	const struct gompi_operation *r = c->args;
 	if (c->elements == 0)
 		return MPI_SUCCESS;
 	bool no_op = r->kind != RMA_COMPARE_AND_SWAP && r->op == MPI_NO_OP;
-	struct array origin, result;
-	origin.at = result.at = origin.allocated = result.allocated = NULL;
+	struct element_array origin, result;
+	origin.data = result.data = origin.allocated = result.allocated = NULL;
 	int rc = MPI_ERR_NO_MEM;
-	bool whole = !c->mapped; // the ring path moves elements with their gaps
+	bool with_gaps = !c->is_mapped; // the ring path moves elements with their gaps
 	if (!no_op) {
-		array_of(&origin, &c->origin, c->elements, c->element, true, whole);
-		if (origin.at == NULL)
+		make_element_array(&origin, &c->origin, c->elements, c->element, true, with_gaps);
+		if (origin.data == NULL)
 			goto out;
 	}
 	if (gompi_has_result(r)) {
-		array_of(&result, &c->result, c->elements, c->element, false, whole);
-		if (result.at == NULL)
+		make_element_array(&result, &c->result, c->elements, c->element, false, with_gaps);
+		if (result.data == NULL)
 			goto out;
 	}
-	rc = accumulate_at_target(c, origin.at, result.at);
-	if (rc == MPI_SUCCESS && result.at != NULL && is_copy(&result))
-		copy_elements(&c->result, result.at, c->element, false);
+	rc = accumulate_at_target(c, origin.data, result.data);
+	if (rc == MPI_SUCCESS && result.data != NULL && is_copy(&result))
+		copy_elements(&c->result, result.data, c->element, false);
 out:
 	free(origin.allocated);
 	free(result.allocated);

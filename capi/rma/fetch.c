@@ -8,11 +8,12 @@
 #include "update/update.h"
 #include "rma/z_calls.h"
 
-// Reads an element at `to`, for MPI_NO_OP. Must be called after gompi_small_enter_marked; calls gompi_small_leave.
-static __attribute__((noipa)) int fetch_look(gompi_atomic_kernel kernel, char *to, void *result, int64_t size) {
+// Reads an element at `to`, for MPI_NO_OP. Must be called after gompi_atomic_update_begin; calls
+// gompi_unlocked_update_end.
+static __attribute__((noipa)) int fetch_read(gompi_atomic_kernel kernel, char *to, void *result, int64_t size) {
 	kernel(NULL, to, result, 1);
-	gompi_small_leave();
-	gompi_poll_saw(to, result, size);
+	gompi_unlocked_update_end();
+	gompi_poll_check_value(to, result, size);
 	return MPI_SUCCESS;
 }
 
@@ -22,48 +23,48 @@ static __attribute__((noipa)) int fetch_slow(const void *origin_addr, void *resu
 	struct gompi_win *w = gompi_win_get(win);
 	int64_t bytes;
 	char *to;
-	if (t != NULL && !gompi_type_mortal(t) && !gompi_invalid_address(result_addr, 0) &&
+	if (t != NULL && !gompi_type_is_freeable(t) && !gompi_invalid_address(result_addr, 0) &&
 	    (op == MPI_NO_OP || !gompi_invalid_address(origin_addr, 0)) &&
-	    (gompi_direct(w, target_rank, target_disp, 1, t->extent, &to, &bytes) ||
-	     gompi_direct_part(w, target_rank, target_disp, 1, t->extent, &to, &bytes)) &&
-	    bytes != 0 && gompi_update_together(w, target_rank, to, origin_addr, result_addr, 1, datatype, op)) {
-		if (op == MPI_NO_OP && gompi_simple(datatype) != 0 && gompi_simple(datatype) <= 8)
-			gompi_poll_saw(to, result_addr, gompi_simple(datatype));
+	    (gompi_resolve_direct(w, target_rank, target_disp, 1, t->extent, &to, &bytes) ||
+	     gompi_resolve_partial_slow(w, target_rank, target_disp, 1, t->extent, &to, &bytes)) &&
+	    bytes != 0 && gompi_update_contiguous(w, target_rank, to, origin_addr, result_addr, 1, datatype, op)) {
+		if (op == MPI_NO_OP && gompi_simple_bytes(datatype) != 0 && gompi_simple_bytes(datatype) <= 8)
+			gompi_poll_check_value(to, result_addr, gompi_simple_bytes(datatype));
 		return MPI_SUCCESS;
 	}
-	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_FETCH_AND_OP,
-						      .call = "MPI_Fetch_and_op",
-						      .origin = origin_addr,
-						      .origin_count = 1,
-						      .origin_type = datatype,
-						      .result = result_addr,
-						      .result_count = 1,
-						      .result_type = datatype,
-						      .target = target_rank,
-						      .disp = target_disp,
-						      .target_count = 1,
-						      .target_type = datatype,
-						      .op = op,
-						      .win = win});
+	return gompi_rma_slow_path(&(struct gompi_operation){.kind = RMA_FETCH_AND_OP,
+							     .call = "MPI_Fetch_and_op",
+							     .origin = origin_addr,
+							     .origin_count = 1,
+							     .origin_type = datatype,
+							     .result = result_addr,
+							     .result_count = 1,
+							     .result_type = datatype,
+							     .target = target_rank,
+							     .disp = target_disp,
+							     .target_count = 1,
+							     .target_type = datatype,
+							     .op = op,
+							     .win = win});
 }
 
 int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
 		       MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-	int64_t bytes, size = gompi_simple(datatype);
+	int64_t bytes, size = gompi_simple_bytes(datatype);
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
 	if (__builtin_expect(size != 0 && !gompi_invalid_address(result_addr, 0) &&
-				     gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
-				     gompi_aligned(to, size),
+				     gompi_resolve_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
+				     gompi_is_aligned(to, size),
 			     1)) {
-		gompi_atomic_kernel kernel = gompi_atomic_simple(op, datatype);
+		gompi_atomic_kernel kernel = gompi_atomic_kernel_simple(op, datatype);
 		if (__builtin_expect(kernel != NULL && (!gompi_invalid_address(origin_addr, 0) || op == MPI_NO_OP) &&
-					     gompi_small_enter_marked(gompi_member(w, target_rank)),
+					     gompi_atomic_update_begin(gompi_member(w, target_rank)),
 				     1)) {
 			if (__builtin_expect(op == MPI_NO_OP, 0))
-				return fetch_look(kernel, to, result_addr, size);
+				return fetch_read(kernel, to, result_addr, size);
 			kernel(origin_addr, to, result_addr, 1);
-			gompi_small_leave();
+			gompi_unlocked_update_end();
 			return MPI_SUCCESS;
 		}
 	}
@@ -71,60 +72,62 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 }
 GOMPI_ENTRY(MPI_Fetch_and_op, gompi_fetch_and_op);
 
-// Swaps an element at `to`. Must be called after gompi_small_enter_marked or gompi_update_enter; calls
-// gompi_small_leave.
-static inline int swap(char *to, const void *origin, const void *compare, void *result, int64_t size) {
+// Swaps an element at `to`. Must be called after gompi_atomic_update_begin or gompi_unlocked_update_begin; calls
+// gompi_unlocked_update_end.
+static inline int compare_and_swap_at(char *to, const void *origin, const void *compare, void *result, int64_t size) {
 	bool swapped = gompi_compare_and_swap_element(to, origin, compare, result, (uint64_t)size);
-	gompi_small_leave();
+	gompi_unlocked_update_end();
 	if (swapped)
-		gompi_poll_over();
+		gompi_poll_reset();
 	else
-		gompi_polled();
+		gompi_poll_idle();
 	return MPI_SUCCESS;
 }
 
 // Returns true if there is an element of size bytes to swap and all buffers are in memory.
-static inline bool may_swap(const void *origin, const void *compare, const void *result, int64_t size) {
+static inline bool can_swap(const void *origin, const void *compare, const void *result, int64_t size) {
 	return size != 0 && !gompi_invalid_address(origin, 0) && !gompi_invalid_address(compare, 0) &&
 	       !gompi_invalid_address(result, 0);
 }
 
-static __attribute__((noipa)) int swap_slow(const void *origin_addr, const void *compare_addr, void *result_addr,
-					    MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
-	int64_t bytes, size = gompi_swappable(datatype);
+static __attribute__((noipa)) int compare_and_swap_slow(const void *origin_addr, const void *compare_addr,
+							void *result_addr, MPI_Datatype datatype, int target_rank,
+							MPI_Aint target_disp, MPI_Win win) {
+	int64_t bytes, size = gompi_cas_type_bytes(datatype);
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
-	if (may_swap(origin_addr, compare_addr, result_addr, size) &&
-	    (gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) ||
-	     gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes)) &&
-	    gompi_aligned(to, size) && gompi_update_enter(gompi_member(w, target_rank)) != HOLD_NOTHING)
-		return swap(to, origin_addr, compare_addr, result_addr, size);
-	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_COMPARE_AND_SWAP,
-						      .call = "MPI_Compare_and_swap",
-						      .origin = origin_addr,
-						      .compare = compare_addr,
-						      .origin_count = 1,
-						      .origin_type = datatype,
-						      .result = result_addr,
-						      .result_count = 1,
-						      .result_type = datatype,
-						      .target = target_rank,
-						      .disp = target_disp,
-						      .target_count = 1,
-						      .target_type = datatype,
-						      .win = win});
+	if (can_swap(origin_addr, compare_addr, result_addr, size) &&
+	    (gompi_resolve_direct(w, target_rank, target_disp, 1, size, &to, &bytes) ||
+	     gompi_resolve_partial_slow(w, target_rank, target_disp, 1, size, &to, &bytes)) &&
+	    gompi_is_aligned(to, size) && gompi_unlocked_update_begin(gompi_member(w, target_rank)) != HOLD_NOTHING)
+		return compare_and_swap_at(to, origin_addr, compare_addr, result_addr, size);
+	return gompi_rma_slow_path(&(struct gompi_operation){.kind = RMA_COMPARE_AND_SWAP,
+							     .call = "MPI_Compare_and_swap",
+							     .origin = origin_addr,
+							     .compare = compare_addr,
+							     .origin_count = 1,
+							     .origin_type = datatype,
+							     .result = result_addr,
+							     .result_count = 1,
+							     .result_type = datatype,
+							     .target = target_rank,
+							     .disp = target_disp,
+							     .target_count = 1,
+							     .target_type = datatype,
+							     .win = win});
 }
 
 int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
 			   int target_rank, MPI_Aint target_disp, MPI_Win win) {
-	int64_t bytes, size = gompi_swappable(datatype);
+	int64_t bytes, size = gompi_cas_type_bytes(datatype);
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
-	if (__builtin_expect(gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
-				     may_swap(origin_addr, compare_addr, result_addr, size) &&
-				     gompi_aligned(to, size) && gompi_small_enter_marked(gompi_member(w, target_rank)),
+	if (__builtin_expect(gompi_resolve_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
+				     can_swap(origin_addr, compare_addr, result_addr, size) &&
+				     gompi_is_aligned(to, size) &&
+				     gompi_atomic_update_begin(gompi_member(w, target_rank)),
 			     1))
-		return swap(to, origin_addr, compare_addr, result_addr, size);
-	return swap_slow(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+		return compare_and_swap_at(to, origin_addr, compare_addr, result_addr, size);
+	return compare_and_swap_slow(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 }
 GOMPI_ENTRY(MPI_Compare_and_swap, gompi_compare_and_swap);

@@ -81,7 +81,7 @@ static bool is_permitted(const char *list, const char *name, const struct gompi_
 	return false;
 }
 
-bool gompi_ports_permitted(int *first, int *last, char *why, size_t why_bytes) {
+bool gompi_tcp_port_range(int *first, int *last, char *error_detail, size_t error_bytes) {
 	const char *s = getenv("GOMPIRMA_PORTS");
 	*first = *last = 0;
 	if (s == NULL || *s == 0)
@@ -92,7 +92,8 @@ bool gompi_ports_permitted(int *first, int *last, char *why, size_t why_bytes) {
 		*last = *first, n = 2;
 	if (n == 2 && *first > 0 && *first <= *last && *last < 65536)
 		return true;
-	snprintf(why, why_bytes, "GOMPIRMA_PORTS=%s is not a range of ports such as 20000-20999 (1 to 65535)", s);
+	snprintf(error_detail, error_bytes,
+		 "GOMPIRMA_PORTS=%s is not a range of ports such as 20000-20999 (1 to 65535)", s);
 	return false;
 }
 
@@ -115,7 +116,7 @@ static uint64_t host_identity(void) {
 	return h;
 }
 
-static bool address_of(const struct ifaddrs *i, struct gompi_host_address *a) {
+static bool interface_address(const struct ifaddrs *i, struct gompi_host_address *a) {
 	memset(a, 0, sizeof *a);
 	if (i->ifa_addr == NULL || (i->ifa_flags & IFF_UP) == 0 || (i->ifa_flags & IFF_RUNNING) == 0)
 		return false;
@@ -129,101 +130,102 @@ static bool address_of(const struct ifaddrs *i, struct gompi_host_address *a) {
 	return a->family != 0;
 }
 
-static enum gompi_reach reach_of(const struct ifaddrs *i, const struct gompi_host_address *a, const char *v4,
-				 const char *v6) {
+static enum gompi_address_scope scope_of(const struct ifaddrs *i, const struct gompi_host_address *a, const char *v4,
+					 const char *v6) {
 	if ((i->ifa_flags & IFF_LOOPBACK) != 0)
-		return REACH_HOST;
+		return SCOPE_HOST;
 	if (a->family == 4 ? a->bytes[0] == 169 && a->bytes[1] == 254
 			   : a->bytes[0] == 0xfe && (a->bytes[1] & 0xc0) == 0x80)
-		return REACH_LINK;
+		return SCOPE_LINK;
 	if (strcmp(i->ifa_name, a->family == 4 ? v4 : v6) == 0)
-		return REACH_DEFAULT;
-	return is_container(i->ifa_name) ? REACH_CONTAINER : REACH_OTHER;
+		return SCOPE_DEFAULT;
+	return is_container(i->ifa_name) ? SCOPE_CONTAINER : SCOPE_OTHER;
 }
 
-static int place_of(const struct gompi_host_address *a) { return 2 * a->reach + (a->family == 6); }
+static int sort_rank(const struct gompi_host_address *a) { return 2 * a->scope + (a->family == 6); }
 
-bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes) {
-	const char *only = getenv("GOMPIRMA_INTERFACE");
-	if (only != NULL && *only == 0)
-		only = NULL;
-	char v4[IFNAMSIZ], v6[IFNAMSIZ], seen[200] = "", name[GOMPI_HOST_ADDRESSES][16];
+bool gompi_host_local_addresses(struct gompi_tcp_host *h, char names[GOMPI_HOST_MAX_ADDRESSES][16], char *error_detail,
+				size_t error_bytes) {
+	const char *permitted = getenv("GOMPIRMA_INTERFACE");
+	if (permitted != NULL && *permitted == 0)
+		permitted = NULL;
+	char v4[IFNAMSIZ], v6[IFNAMSIZ], seen[200] = "", name[GOMPI_HOST_MAX_ADDRESSES][16];
 	struct ifaddrs *all = NULL;
 	memset(h, 0, sizeof *h);
 	memset(name, 0, sizeof name);
 	h->identity = host_identity();
-	h->loopback = only == NULL;
+	h->has_loopback = permitted == NULL;
 	if (getifaddrs(&all) != 0) {
-		snprintf(why, why_bytes, "cannot list the addresses of this host: %m");
+		snprintf(error_detail, error_bytes, "cannot list the addresses of this host: %m");
 		return false;
 	}
 	default_interfaces(v4, v6);
 	for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
 		struct gompi_host_address a;
-		if (!address_of(i, &a))
+		if (!interface_address(i, &a))
 			continue;
 		if (strstr(seen, i->ifa_name) == NULL && strlen(seen) + strlen(i->ifa_name) + 3 < sizeof seen)
 			strcat(strcat(seen, seen[0] != 0 ? ", " : ""), i->ifa_name);
-		a.reach = (uint8_t)reach_of(i, &a, v4, v6);
-		if (only != NULL ? !is_permitted(only, i->ifa_name, &a) : a.reach == REACH_HOST)
+		a.scope = (uint8_t)scope_of(i, &a, v4, v6);
+		if (permitted != NULL ? !is_permitted(permitted, i->ifa_name, &a) : a.scope == SCOPE_HOST)
 			continue;
-		int at = h->n;
-		while (at > 0 && place_of(&h->a[at - 1]) > place_of(&a))
+		int at = h->count;
+		while (at > 0 && sort_rank(&h->addresses[at - 1]) > sort_rank(&a))
 			at--;
-		if (at >= GOMPI_HOST_ADDRESSES)
+		if (at >= GOMPI_HOST_MAX_ADDRESSES)
 			continue;
-		if (h->n == GOMPI_HOST_ADDRESSES)
-			h->n--;
-		memmove(&h->a[at + 1], &h->a[at], (size_t)(h->n - at) * sizeof *h->a);
-		memmove(name[at + 1], name[at], (size_t)(h->n - at) * sizeof *name);
-		h->a[at] = a;
+		if (h->count == GOMPI_HOST_MAX_ADDRESSES)
+			h->count--;
+		memmove(&h->addresses[at + 1], &h->addresses[at], (size_t)(h->count - at) * sizeof *h->addresses);
+		memmove(name[at + 1], name[at], (size_t)(h->count - at) * sizeof *name);
+		h->addresses[at] = a;
 		snprintf(name[at], sizeof *name, "%s", i->ifa_name);
-		h->n++;
+		h->count++;
 	}
 	freeifaddrs(all);
 	if (names != NULL)
 		memcpy(names, name, sizeof name);
-	if (h->n > 0 || only == NULL)
+	if (h->count > 0 || permitted == NULL)
 		return true;
-	snprintf(why, why_bytes,
-		 "GOMPIRMA_INTERFACE=%s is not an interface or network that is up on this host; it has: %s", only,
+	snprintf(error_detail, error_bytes,
+		 "GOMPIRMA_INTERFACE=%s is not an interface or network that is up on this host; it has: %s", permitted,
 		 seen[0] != 0 ? seen : "none");
 	return false;
 }
 
 // --- The published form
 
-enum { HEAD = 10 }; // identity, loopback, number
+enum { HOST_HEAD_BYTES = 10 }; // identity, loopback, number
 
-size_t gompi_host_write(const struct gompi_tcp_host *h, char *to) {
+size_t gompi_host_encode(const struct gompi_tcp_host *h, char *to) {
 	memcpy(to, &h->identity, sizeof h->identity);
-	to[8] = h->loopback;
-	to[9] = (char)h->n;
-	memcpy(to + HEAD, h->a, (size_t)h->n * sizeof *h->a);
-	return HEAD + (size_t)h->n * sizeof *h->a;
+	to[8] = h->has_loopback;
+	to[9] = (char)h->count;
+	memcpy(to + HOST_HEAD_BYTES, h->addresses, (size_t)h->count * sizeof *h->addresses);
+	return HOST_HEAD_BYTES + (size_t)h->count * sizeof *h->addresses;
 }
 
-bool gompi_host_read(struct gompi_tcp_host *h, const char *from, size_t bytes) {
+bool gompi_host_decode(struct gompi_tcp_host *h, const char *from, size_t bytes) {
 	memset(h, 0, sizeof *h);
-	if (bytes < HEAD || from[9] < 0 || from[9] > GOMPI_HOST_ADDRESSES ||
-	    bytes != HEAD + (size_t)from[9] * sizeof *h->a)
+	if (bytes < HOST_HEAD_BYTES || from[9] < 0 || from[9] > GOMPI_HOST_MAX_ADDRESSES ||
+	    bytes != HOST_HEAD_BYTES + (size_t)from[9] * sizeof *h->addresses)
 		return false;
 	memcpy(&h->identity, from, sizeof h->identity);
-	h->loopback = from[8] != 0;
-	h->n = from[9];
-	memcpy(h->a, from + HEAD, (size_t)h->n * sizeof *h->a);
+	h->has_loopback = from[8] != 0;
+	h->count = from[9];
+	memcpy(h->addresses, from + HOST_HEAD_BYTES, (size_t)h->count * sizeof *h->addresses);
 	return true;
 }
 
 // Returns the index of the interface of this host that has a link-local address.
-static unsigned link_interface(void) {
+static unsigned link_local_index(void) {
 	struct ifaddrs *all = NULL;
 	unsigned index = 0;
 	if (getifaddrs(&all) != 0)
 		return 0;
 	for (const struct ifaddrs *i = all; i != NULL && index == 0; i = i->ifa_next) {
 		struct gompi_host_address a;
-		if (address_of(i, &a) && a.family == 6 && reach_of(i, &a, "", "") == REACH_LINK &&
+		if (interface_address(i, &a) && a.family == 6 && scope_of(i, &a, "", "") == SCOPE_LINK &&
 		    !is_container(i->ifa_name))
 			index = if_nametoindex(i->ifa_name);
 	}
@@ -244,16 +246,16 @@ socklen_t gompi_host_sockaddr(const struct gompi_host_address *a, uint16_t port,
 	in->sin6_family = AF_INET6;
 	in->sin6_port = htons(port);
 	memcpy(&in->sin6_addr, a->bytes, 16);
-	if (a->reach == REACH_LINK)
-		in->sin6_scope_id = link_interface();
+	if (a->scope == SCOPE_LINK)
+		in->sin6_scope_id = link_local_index();
 	return sizeof *in;
 }
 
-void gompi_host_text(const struct gompi_host_address *a, char text[INET6_ADDRSTRLEN]) {
+void gompi_host_address_text(const struct gompi_host_address *a, char text[INET6_ADDRSTRLEN]) {
 	if (inet_ntop(a->family == 4 ? AF_INET : AF_INET6, a->bytes, text, INET6_ADDRSTRLEN) == NULL)
 		snprintf(text, INET6_ADDRSTRLEN, "?");
 }
 
-bool gompi_host_same(const struct gompi_host_address *a, const struct gompi_host_address *b) {
+bool gompi_host_address_equal(const struct gompi_host_address *a, const struct gompi_host_address *b) {
 	return a->family == b->family && memcmp(a->bytes, b->bytes, a->family == 4 ? 4 : 16) == 0;
 }

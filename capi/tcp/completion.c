@@ -7,43 +7,46 @@
 
 static struct {
 	struct gompi_tcp_completion *ring;
-	size_t first, n, room; // room is a power of 2
-	size_t promised;       // entries reserved by operations that have not completed
-} done;
+	size_t first, count, capacity; // capacity is a power of 2
+	size_t reserved;               // entries reserved by operations that have not completed
+} completion_queue;
 
-bool gompi_completion_promise(void) {
-	if (done.n + done.promised == done.room) {
-		const size_t room = done.room == 0 ? 256 : 2 * done.room;
+bool gompi_completion_reserve(void) {
+	if (completion_queue.count + completion_queue.reserved == completion_queue.capacity) {
+		const size_t room = completion_queue.capacity == 0 ? 256 : 2 * completion_queue.capacity;
 		struct gompi_tcp_completion *ring = malloc(room * sizeof *ring);
 		if (ring == NULL)
 			return false;
-		for (size_t i = 0; i < done.n; i++)
-			ring[i] = done.ring[(done.first + i) & (done.room - 1)];
-		free(done.ring);
-		done.ring = ring;
-		done.room = room;
-		done.first = 0;
+		for (size_t i = 0; i < completion_queue.count; i++)
+			ring[i] = completion_queue.ring[(completion_queue.first + i) & (completion_queue.capacity - 1)];
+		free(completion_queue.ring);
+		completion_queue.ring = ring;
+		completion_queue.capacity = room;
+		completion_queue.first = 0;
 	}
-	done.promised++;
+	completion_queue.reserved++;
 	return true;
 }
 
-void gompi_completion_withdraw(void) { done.promised--; }
+void gompi_completion_unreserve(void) { completion_queue.reserved--; }
 
-void gompi_complete(void *context, size_t length, int error) {
-	done.promised--;
-	done.ring[(done.first + done.n++) & (done.room - 1)] = (struct gompi_tcp_completion){context, length, error};
+void gompi_completion_add(void *context, size_t length, int error) {
+	completion_queue.reserved--;
+	completion_queue.ring[(completion_queue.first + completion_queue.count++) & (completion_queue.capacity - 1)] =
+		(struct gompi_tcp_completion){context, length, error};
 }
 
-const struct gompi_tcp_completion *gompi_completion_first(void) { return done.n == 0 ? NULL : &done.ring[done.first]; }
+const struct gompi_tcp_completion *gompi_completion_first(void) {
+	return completion_queue.count == 0 ? NULL : &completion_queue.ring[completion_queue.first];
+}
 
 const struct gompi_tcp_completion *gompi_completion_next(void) {
-	done.first = (done.first + 1) & (done.room - 1);
-	done.n--;
+	completion_queue.first = (completion_queue.first + 1) & (completion_queue.capacity - 1);
+	completion_queue.count--;
 	return gompi_completion_first();
 }
 
-void gompi_completions_drop(void) {
-	free(done.ring);
-	memset(&done, 0, sizeof done);
+void gompi_completions_clear(void) {
+	free(completion_queue.ring);
+	memset(&completion_queue, 0, sizeof completion_queue);
 }

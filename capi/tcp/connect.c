@@ -3,12 +3,13 @@
 //
 // Handshake: the accepting side sends a random number (hello). The connecting side answers with its rank, a random
 // number of its own and a keyed hash of both with the secret of the job (request). The accepting side answers whether
-// it takes the link, with a hash as well (verdict). The connecting side confirms (TCP_CONFIRM). Until then the
+// it accepts the link, with a hash as well (response). The connecting side confirms (TCP_CONFIRM). Until then the
 // accepting side sends nothing, and does not treat the end of the connection as the loss of the peer.
 //
 // Crossed connections: two processes may connect to each other at the same time. The request of the lower rank wins.
-// The higher rank accepts that one and closes its own. The lower rank refuses the other one once it has sent its own
-// request. If it has not sent it yet, which may never be possible, it accepts the other's.
+// The higher rank accepts that request and closes its own attempt. Once the lower rank has sent its own request, it
+// rejects the other one (ANSWER_CROSSED). Until then it accepts the other one, since it may never be able to connect
+// itself.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,39 +27,39 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "base/sip.h"
+#include "base/siphash.h"
 #include "base/wait.h"
 #include "tcp/link.h"
 
 #define MS 1000000LL
-static const int64_t STAGGER = 300 * MS, // then the next address is tried beside one that does not answer
-	ATTEMPT = 5000 * MS,             // timeout of an attempt: the system repeats its first packet after 1 and 3 s
-	PROOF = 2000 * MS,               // timeout of a stranger's proof that it belongs to the job
-	PROOF_SHORT = 100 * MS,          // the same while other connections wait for its descriptor
-	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds of all addresses: first, maximum
-	AGAIN = 20 * MS,                         // before the next attempt if the other side connects itself
-	CALL = 1000 * MS,                        // then the other side is asked to connect
-	TELL = 5000 * MS,                        // then the problem is printed
-	CERTAIN = 12000 * MS;                    // then a peer is given up if the error of each address is definite
+static const int64_t STAGGER_NS = 300 * MS, // then the next address is tried while the first one has not answered
+	ATTEMPT_NS = 5000 * MS,    // timeout of an attempt: the system repeats its first packet after 1 and 3 s
+	PROOF_NS = 2000 * MS,      // timeout of the proof of an accepted connection that it belongs to the job
+	PROOF_SHORT_NS = 100 * MS, // PROOF_NS while other connections wait for a descriptor
+	ROUND_PAUSE_NS = 10 * MS, ROUND_PAUSE_MAX_NS = 1000 * MS, // between two rounds of all addresses: first, maximum
+	CROSSED_RETRY_NS = 20 * MS,  // before the next attempt if the other side connects itself
+	CONNECT_BACK_NS = 1000 * MS, // then the other side is asked to connect
+	REPORT_NS = 5000 * MS,       // then the problem is printed
+	GIVE_UP_NS = 12000 * MS;     // then a peer is given up if the error of each address is definite
 
-enum { BACKLOG = 4096, ACCEPTS = 64, STRANGERS = 256 };
+enum { BACKLOG = 4096, ACCEPT_BATCH = 64, MAX_UNAUTH = 256 };
 
 static const uint64_t greeting = 0x31706d6f67; // "gomp1"
 
-enum gompi_verdict_of_link { LINK_YES = 1, LINK_BUSY, LINK_CROSSED, LINK_ERROR };
+enum handshake_answer { ANSWER_YES = 1, ANSWER_BUSY, ANSWER_CROSSED, ANSWER_ERROR };
 
 struct hello {
-	uint64_t greeting, number[2];
+	uint64_t greeting, nonce[2];
 };
 struct request {
 	uint32_t source, destination;
-	uint64_t number[2], proof;
+	uint64_t nonce[2], proof;
 };
-struct verdict {
-	uint32_t said, zero;
+struct response {
+	uint32_t answer, zero;
 	uint64_t proof;
 };
-_Static_assert(sizeof(struct request) <= GOMPI_HANDSHAKE, "a message before a link is open");
+_Static_assert(sizeof(struct request) <= GOMPI_HANDSHAKE_BYTES, "a message before a link is open");
 
 struct gompi_tcp_counts gompi_tcp_counts;
 
@@ -66,91 +67,98 @@ struct gompi_tcp_counts gompi_tcp_counts;
 
 // If the system paces packets by an estimate of the rate (BBR), the few packets of a message wait for each other, and
 // the low rate lowers the estimate. So a link begins without pacing. Pacing that has begun does not end.
-static const char paced[] = "bbr";
-static bool is_paced; // the system's default is BBR
+static const char bbr_name[] = "bbr";
+static bool default_is_bbr; // the system's default is BBR
 
-static void begin_unpaced(int fd) {
+static void disable_pacing(int fd) {
 	char name[16] = ""; // the maximum length of a name
 	socklen_t length = sizeof name;
-	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0 || strncmp(name, paced, sizeof name) != 0)
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0 ||
+	    strncmp(name, bbr_name, sizeof name) != 0)
 		return;
-	is_paced = true;
+	default_is_bbr = true;
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0) // may not be permitted
 		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
 // Turns pacing on again on a connection with a long round-trip time, where it is useful.
-static void pace_if_long(int fd) {
+static void enable_pacing_if_far(int fd) {
 	enum { LONG_US = 1000 };
 	struct tcp_info info;
 	socklen_t length = sizeof info;
-	if (is_paced && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_rtt >= LONG_US)
-		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, paced, sizeof paced - 1);
+	if (default_is_bbr && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_rtt >= LONG_US)
+		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, bbr_name, sizeof bbr_name - 1);
 }
 
-static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, const uint64_t accepts[2],
-		      const uint64_t asks[2]) {
-	const uint64_t words[] = {what, source | (uint64_t)destination << 32, accepts[0], accepts[1], asks[0], asks[1]};
-	return gompi_sip(gompi_tcp_state.job.secret, words, sizeof words / sizeof *words);
+static uint64_t proof(uint64_t message, uint32_t source, uint32_t destination, const uint64_t acceptor_nonce[2],
+		      const uint64_t connector_nonce[2]) {
+	const uint64_t words[] = {message,
+				  source | (uint64_t)destination << 32,
+				  acceptor_nonce[0],
+				  acceptor_nonce[1],
+				  connector_nonce[0],
+				  connector_nonce[1]};
+	return gompi_siphash(gompi_tcp_state.job.secret, words, sizeof words / sizeof *words);
 }
 
-// --- Strangers
+// --- Unauthenticated links
 //
-// A stranger is a connection that has not proved yet that it belongs to the job. The number (most_strangers) and time
-// (PROOF) of strangers are bounded, and no link is closed for one. If the process has no descriptor left, a stranger is
-// accepted with the spare descriptor (reserve). If the stranger proves to be a peer, it keeps that descriptor; then an
-// idle link is closed in exchange.
+// An unauthenticated link is an accepted connection that has not proved yet that it belongs to the job. The number
+// (max_unauth_links) and time (PROOF_NS) of these links are bounded, and no authenticated link is closed for one. If
+// the process has no descriptor left, a connection is accepted with the spare descriptor (spare_fd). If it proves to be
+// a peer, it keeps that descriptor; then an idle link is closed in exchange (spare_fd_owed).
 
 // Sets the epoll events of the listeners: EPOLLIN, or 0 in order to ignore waiting connections.
 static void watch_listeners(uint32_t events) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct epoll_event e = {.events = events, .data.ptr = NULL};
-	for (int i = 0; i < t->n_listeners; i++)
+	for (int i = 0; i < t->listener_count; i++)
 		epoll_ctl(t->epoll, EPOLL_CTL_MOD, t->listeners[i], &e);
 }
 
-// Leaves connections in the listeners' queues until a descriptor or a stranger's place becomes free, or for
-// PROOF_SHORT.
-static void stop_accepting(int64_t now) {
+// Leaves connections in the listeners' queues until a descriptor is free or an unauthenticated link ends, or for
+// PROOF_SHORT_NS.
+static void pause_accepting(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (t->accept_at == 0)
+	if (t->accept_at_ns == 0)
 		watch_listeners(0);
-	t->accept_at = now + PROOF_SHORT;
-	gompi_timer_at(t->accept_at);
+	t->accept_at_ns = now + PROOF_SHORT_NS;
+	gompi_timer_set(t->accept_at_ns);
 }
 
-static void accept_again(void) {
+static void resume_accepting(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (t->accept_at == 0)
+	if (t->accept_at_ns == 0)
 		return;
-	t->accept_at = 0;
+	t->accept_at_ns = 0;
 	watch_listeners(EPOLLIN);
 }
 
-static bool is_out_of_files(int error) { return error == EMFILE || error == ENFILE; }
+static bool is_fd_shortage(int error) { return error == EMFILE || error == ENFILE; }
 
-void gompi_reserve_descriptor(void) {
+void gompi_spare_fd_open(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (t->reserve < 0)
-		t->reserve = eventfd(0, EFD_CLOEXEC);
-	if (t->reserve >= 0)
-		t->reserve_owed = false;
+	if (t->spare_fd < 0)
+		t->spare_fd = eventfd(0, EFD_CLOEXEC);
+	if (t->spare_fd >= 0)
+		t->spare_fd_owed = false;
 }
 
-static int most_strangers(void) {
-	const int quarter = gompi_tcp_state.most_links / 4;
-	return quarter < 1 ? 1 : quarter < STRANGERS ? quarter : STRANGERS;
+static int max_unauth_links(void) {
+	const int quarter = gompi_tcp_state.max_links / 4;
+	return quarter < 1 ? 1 : quarter < MAX_UNAUTH ? quarter : MAX_UNAUTH;
 }
 
-// Closes the oldest stranger if it has existed for at least PROOF_SHORT. Returns false if there is no such stranger.
-static bool drop_stranger(int64_t now) {
+// Closes the oldest unauthenticated link if it has existed for at least PROOF_SHORT_NS. Returns false if there is no
+// such link.
+static bool drop_oldest_unauth(int64_t now) {
 	struct gompi_tcp_link *oldest = NULL;
 	for (struct gompi_tcp_link *l = gompi_tcp_state.links; l != NULL; l = l->next)
-		if (l->state == LINK_STRANGE && (oldest == NULL || l->deadline < oldest->deadline))
+		if (l->state == LINK_UNAUTHENTICATED && (oldest == NULL || l->deadline_ns < oldest->deadline_ns))
 			oldest = l;
-	if (oldest == NULL || now < oldest->deadline - PROOF + PROOF_SHORT)
+	if (oldest == NULL || now < oldest->deadline_ns - PROOF_NS + PROOF_SHORT_NS)
 		return false;
-	gompi_tcp_counts.strangers++;
+	gompi_tcp_counts.unauth_closed++;
 	gompi_link_close(oldest);
 	return true;
 }
@@ -167,25 +175,25 @@ static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int6
 	}
 	l->fd = fd;
 	l->state = state;
-	l->deadline = deadline;
+	l->deadline_ns = deadline;
 	l->next = t->links;
 	if (l->next != NULL)
-		l->next->before = l;
+		l->next->prev = l;
 	t->links = l;
-	t->strangers += state == LINK_STRANGE;
-	gompi_tcp_counts.links++;
+	t->unauth_links += state == LINK_UNAUTHENTICATED;
+	gompi_tcp_counts.open_links++;
 	struct epoll_event e = {.events = state == LINK_CONNECTING ? EPOLLOUT : EPOLLIN, .data.ptr = l};
-	l->watched = e.events;
-	if (!gompi_random(l->mine, sizeof l->mine) || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+	l->epoll_events = e.events;
+	if (!gompi_random(l->local_nonce, sizeof l->local_nonce) || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
 		gompi_link_close(l);
 		return NULL;
 	}
-	gompi_timer_at(deadline);
+	gompi_timer_set(deadline);
 	return l;
 }
 
 // Closed links, kept until no caller can refer to them.
-static struct gompi_tcp_link *closed;
+static struct gompi_tcp_link *closed_links;
 
 void gompi_link_close(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
@@ -197,54 +205,54 @@ void gompi_link_close(struct gompi_tcp_link *l) {
 	shutdown(l->fd, SHUT_RDWR);
 	close(l->fd);
 	l->fd = -1;
-	t->strangers -= l->state == LINK_STRANGE;
-	gompi_tcp_counts.links--;
-	gompi_reserve_descriptor();
-	accept_again();
+	t->unauth_links -= l->state == LINK_UNAUTHENTICATED;
+	gompi_tcp_counts.open_links--;
+	gompi_spare_fd_open();
+	resume_accepting();
 	if (l->next != NULL)
-		l->next->before = l->before;
-	*(l->before != NULL ? &l->before->next : &t->links) = l->next;
-	if (l->stalled)
+		l->next->prev = l->prev;
+	*(l->prev != NULL ? &l->prev->next : &t->links) = l->next;
+	if (l->is_stalled)
 		for (struct gompi_tcp_link **at = &t->stalled; *at != NULL; at = &(*at)->next_stalled)
 			if (*at == l) {
 				*at = l->next_stalled;
 				break;
 			}
-	if (t->hot == l)
-		t->hot = NULL;
-	if (l->place != NULL) { // the message is incomplete: the buffer is posted again
-		l->place->next = t->places;
-		t->places = l->place;
+	if (t->hot_link == l)
+		t->hot_link = NULL;
+	if (l->buffer != NULL) { // the message is incomplete: the buffer is posted again
+		l->buffer->next = t->buffers;
+		t->buffers = l->buffer;
 	}
-	if (l->answered != NULL) {
-		l->answered->next = l->peer->requests;
-		l->peer->requests = l->answered;
+	if (l->request != NULL) {
+		l->request->next = l->peer->requests;
+		l->peer->requests = l->request;
 	}
-	l->next = closed;
-	closed = l;
+	l->next = closed_links;
+	closed_links = l;
 }
 
 void gompi_links_free(void) {
 	struct gompi_tcp_link *l;
-	while ((l = closed) != NULL) {
-		closed = l->next;
+	while ((l = closed_links) != NULL) {
+		closed_links = l->next;
 		free(l->stash);
 		free(l);
 	}
 }
 
-void gompi_timer_at(int64_t when) {
+void gompi_timer_set(int64_t when) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (when == 0 || (t->timer_at != 0 && t->timer_at <= when))
+	if (when == 0 || (t->timer_ns != 0 && t->timer_ns <= when))
 		return;
-	t->timer_at = when;
+	t->timer_ns = when;
 	struct itimerspec s = {.it_value = {when / 1000000000, when % 1000000000}};
 	timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &s, NULL);
 }
 
 // Sends a few bytes without blocking. Returns false if not all of them were sent.
-static bool send_now(struct gompi_tcp_link *l, const void *what, size_t bytes) {
-	return send(l->fd, what, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
+static bool send_now(struct gompi_tcp_link *l, const void *data, size_t bytes) {
+	return send(l->fd, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
 // --- Trying the addresses of a peer
@@ -255,9 +263,9 @@ static struct gompi_tcp_host *peer_host(const struct gompi_tcp_peer *p) {
 
 // Returns the i-th address of a peer's host; the loopback address follows the published ones.
 static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, int i) {
-	static const struct gompi_host_address loopback = {4, REACH_HOST, {127, 0, 0, 1}};
+	static const struct gompi_host_address loopback = {4, SCOPE_HOST, {127, 0, 0, 1}};
 	const struct gompi_tcp_host *h = peer_host(p);
-	return i < h->n ? h->a[i] : loopback;
+	return i < h->count ? h->addresses[i] : loopback;
 }
 
 // Sets the order in which addresses are tried: first the one that worked for the node, then the loopback interface if
@@ -265,105 +273,106 @@ static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, i
 static void order_addresses(struct gompi_tcp_peer *p) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_host *h = peer_host(p);
-	const bool here = h->identity == t->here.identity;
-	const int worked = t->worked[t->job.node_of[p->rank]];
-	p->n = 0;
+	const bool is_local = h->identity == t->local_host.identity;
+	const int worked = t->good_address[t->job.node_of[p->rank]];
+	p->address_count = 0;
 	if (worked >= 0)
-		p->order[p->n++] = worked;
-	if (here && h->loopback && worked != h->n)
-		p->order[p->n++] = h->n;
-	for (int i = 0; i < h->n; i++) {
+		p->address_order[p->address_count++] = worked;
+	if (is_local && h->has_loopback && worked != h->count)
+		p->address_order[p->address_count++] = h->count;
+	for (int i = 0; i < h->count; i++) {
 		// the peer is on another host, but the address is one of this host's: connecting would reach this host
-		bool mine = false;
-		for (int k = 0; k < t->here.n && !here; k++)
-			mine = mine || gompi_host_same(&h->a[i], &t->here.a[k]);
-		if (i != worked && !mine)
-			p->order[p->n++] = i;
+		bool is_local_address = false;
+		for (int k = 0; k < t->local_host.count && !is_local; k++)
+			is_local_address = is_local_address ||
+					   gompi_host_address_equal(&h->addresses[i], &t->local_host.addresses[k]);
+		if (i != worked && !is_local_address)
+			p->address_order[p->address_count++] = i;
 	}
 }
 
-static void stop_wanting(struct gompi_tcp_peer *p) {
-	p->wants = false;
-	for (struct gompi_tcp_peer **at = &gompi_tcp_state.wanting; *at != NULL; at = &(*at)->next)
+static void cancel_link_request(struct gompi_tcp_peer *p) {
+	p->wants_link = false;
+	for (struct gompi_tcp_peer **at = &gompi_tcp_state.wanting_peers; *at != NULL; at = &(*at)->next)
 		if (*at == p) {
 			*at = p->next;
 			break;
 		}
 }
 
-static void drop_attempts(struct gompi_tcp_peer *p, const struct gompi_tcp_link *but) {
-	for (int i = 0; i < GOMPI_ATTEMPTS; i++) {
-		if (p->attempts[i] != NULL && p->attempts[i] != but)
+static void close_attempts(struct gompi_tcp_peer *p, const struct gompi_tcp_link *except) {
+	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++) {
+		if (p->attempts[i] != NULL && p->attempts[i] != except)
 			gompi_link_close(p->attempts[i]);
 		p->attempts[i] = NULL;
 	}
 }
 
-static int attempts_of(const struct gompi_tcp_peer *p) {
+static int attempt_count(const struct gompi_tcp_peer *p) {
 	int n = 0;
-	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
+	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
 		n += p->attempts[i] != NULL;
 	return n;
 }
 
 // Handles the lack of a descriptor: reports it once, and tries to free one. Returns true if one is free now.
-static bool give_links_up(int at_least);
-static bool no_more_files(int64_t now) {
+static bool offer_idle_links(int at_least);
+static bool handle_fd_shortage(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (t->strangers > 0)
-		return drop_stranger(now); // if it returns false, the oldest can be closed within PROOF_SHORT
-	give_links_up(1);
-	if (t->short_of_files)
+	if (t->unauth_links > 0)
+		return drop_oldest_unauth(now); // if it returns false, the oldest can be closed within PROOF_SHORT_NS
+	offer_idle_links(1);
+	if (t->fd_shortage_reported)
 		return false;
-	t->short_of_files = true;
+	t->fd_shortage_reported = true;
 	struct rlimit r = {0};
 	getrlimit(RLIMIT_NOFILE, &r);
 	fprintf(stderr,
 		"gompirma: rank %d cannot open another connection: the limit of %llu open files is reached (ulimit "
 		"-n), "
 		"%d of them connections; it closes idle connections and retries\n",
-		t->job.rank, (unsigned long long)r.rlim_cur, gompi_tcp_counts.links);
+		t->job.rank, (unsigned long long)r.rlim_cur, gompi_tcp_counts.open_links);
 	return false;
 }
 
-static void remember_failure(struct gompi_tcp_peer *p, int address, int error, int64_t now) {
-	p->failed[address].error = error;
-	p->failed[address].when = now;
+static void record_address_error(struct gompi_tcp_peer *p, int address, int error, int64_t now) {
+	p->address_errors[address].error = error;
+	p->address_errors[address].when = now;
 }
 
 // Begins to connect to an address. Returns 0 or an errno.
-static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
+static int start_attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	struct sockaddr_storage to;
 	const struct gompi_host_address a = tried_address(p, address);
 	uint16_t port;
-	memcpy(&port, gompi_tcp_state.job.ports + (size_t)p->rank * GOMPI_TCP_PORT, sizeof port);
+	memcpy(&port, gompi_tcp_state.job.ports + (size_t)p->rank * GOMPI_TCP_PORT_BYTES, sizeof port);
 	const socklen_t length = gompi_host_sockaddr(&a, port, &to);
 	int slot = 0;
-	while (slot < GOMPI_ATTEMPTS && p->attempts[slot] != NULL)
+	while (slot < GOMPI_MAX_ATTEMPTS && p->attempts[slot] != NULL)
 		slot++;
-	if (slot == GOMPI_ATTEMPTS)
+	if (slot == GOMPI_MAX_ATTEMPTS)
 		return EAGAIN;
 	const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 	int fd = socket(to.ss_family, type, 0), error = errno;
-	if (fd < 0 && is_out_of_files(error) && no_more_files(now))
+	if (fd < 0 && is_fd_shortage(error) && handle_fd_shortage(now))
 		fd = socket(to.ss_family, type, 0);
 	if (fd < 0)
 		return error;
 	const int one = 1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-	begin_unpaced(fd);
+	disable_pacing(fd);
 	if (connect(fd, (struct sockaddr *)&to, length) != 0 && errno != EINPROGRESS) {
 		error = errno;
 		close(fd);
 		return error;
 	}
-	struct gompi_tcp_link *l = add_link(fd, LINK_CONNECTING, now + ATTEMPT);
+	struct gompi_tcp_link *l = add_link(fd, LINK_CONNECTING, now + ATTEMPT_NS);
 	if (l == NULL)
 		return ENOMEM;
 	l->peer = p;
-	l->address = address;
+	l->address_index = address;
 	p->attempts[slot] = l;
-	give_links_up(0);
+	offer_idle_links(0);
 	return 0;
 }
 
@@ -381,28 +390,28 @@ static const char *error_text(int error) {
 	}
 }
 
-void gompi_tcp_why(int peer, char *text, size_t bytes) {
+void gompi_tcp_error_detail(int peer, char *text, size_t bytes) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = (uint32_t)peer < (uint32_t)t->job.size ? t->peers[peer] : NULL;
 	char mine[80] = "?", theirs[80] = "?";
 	text[0] = 0;
-	if (p == NULL || !(p->wants || p->unreachable) || (p->round == 0 && p->at == 0))
+	if (p == NULL || !(p->wants_link || p->is_unreachable) || (p->round == 0 && p->next_address == 0))
 		return;
-	if (t->job.events->host != NULL) {
-		t->job.events->host(t->job.rank, mine, sizeof mine);
-		t->job.events->host(peer, theirs, sizeof theirs);
+	if (t->job.events->host_name != NULL) {
+		t->job.events->host_name(t->job.rank, mine, sizeof mine);
+		t->job.events->host_name(peer, theirs, sizeof theirs);
 	}
 	int at = snprintf(text, bytes, "rank %d on %s cannot reach rank %d on %s:", t->job.rank, mine, peer, theirs);
 	uint16_t port;
-	memcpy(&port, t->job.ports + (size_t)peer * GOMPI_TCP_PORT, sizeof port);
-	for (int i = 0; i < p->n && at < (int)bytes; i++) {
+	memcpy(&port, t->job.ports + (size_t)peer * GOMPI_TCP_PORT_BYTES, sizeof port);
+	for (int i = 0; i < p->address_count && at < (int)bytes; i++) {
 		char address[INET6_ADDRSTRLEN];
-		const struct gompi_host_address a = tried_address(p, p->order[i]);
-		gompi_host_text(&a, address);
+		const struct gompi_host_address a = tried_address(p, p->address_order[i]);
+		gompi_host_address_text(&a, address);
 		at += snprintf(text + at, bytes - (size_t)at, "%s %s port %u: %s", i > 0 ? ";" : "", address, port,
-			       error_text(p->failed[p->order[i]].error));
+			       error_text(p->address_errors[p->address_order[i]].error));
 	}
-	if (p->n == 0 && at < (int)bytes)
+	if (p->address_count == 0 && at < (int)bytes)
 		at += snprintf(text + at, bytes - (size_t)at,
 			       " it has no address that differs from those of this host");
 	if (at < (int)bytes)
@@ -410,153 +419,157 @@ void gompi_tcp_why(int peer, char *text, size_t bytes) {
 }
 
 // Returns true if the error of each address is definite. Called after all addresses have been tried.
-static bool all_certain(const struct gompi_tcp_peer *p) {
-	for (int i = 0; i < p->n; i++) {
-		int error = p->failed[p->order[i]].error;
+static bool all_errors_definite(const struct gompi_tcp_peer *p) {
+	for (int i = 0; i < p->address_count; i++) {
+		int error = p->address_errors[p->address_order[i]].error;
 		if (error == 0 || error == ETIMEDOUT)
 			return false;
 	}
 	return true;
 }
 
-static bool all_refuse(const struct gompi_tcp_peer *p) {
-	const int worked = gompi_tcp_state.worked[gompi_tcp_state.job.node_of[p->rank]];
+static bool all_refused(const struct gompi_tcp_peer *p) {
+	const int worked = gompi_tcp_state.good_address[gompi_tcp_state.job.node_of[p->rank]];
 	if (worked >= 0)
-		return p->failed[worked].error == ECONNREFUSED;
-	for (int i = 0; i < p->n; i++)
-		if (p->failed[p->order[i]].error != ECONNREFUSED)
+		return p->address_errors[worked].error == ECONNREFUSED;
+	for (int i = 0; i < p->address_count; i++)
+		if (p->address_errors[p->address_order[i]].error != ECONNREFUSED)
 			return false;
-	return p->n > 0;
+	return p->address_count > 0;
 }
 
 static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	p->round++;
-	p->at = 0;
-	p->refused = all_refuse(p);
-	p->pause = p->pause == 0 ? PAUSE : p->pause < PAUSE_MOST ? 2 * p->pause : p->pause;
-	p->next_try = now + p->pause;
-	if (p->has_been)
+	p->next_address = 0;
+	p->is_refused = all_refused(p);
+	p->pause_ns = p->pause_ns == 0                   ? ROUND_PAUSE_NS
+		      : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns
+							 : p->pause_ns;
+	p->next_try_ns = now + p->pause_ns;
+	if (p->was_connected)
 		return; // health.c decides whether a peer that was connected before has failed
-	const bool certain = all_certain(p);
-	const int64_t limit = certain && CERTAIN < t->job.timeout ? CERTAIN : t->job.timeout;
-	static bool told;
-	if (!p->warned && now - p->since >= (limit > 0 && TELL > limit / 2 ? limit / 2 : TELL)) {
-		char text[GOMPI_TCP_TEXT];
-		p->warned = true;
-		gompi_tcp_why(p->rank, text, sizeof text);
-		if (!told)
+	const bool is_definite = all_errors_definite(p);
+	const int64_t limit = is_definite && GIVE_UP_NS < t->job.timeout_ns ? GIVE_UP_NS : t->job.timeout_ns;
+	static bool is_reported;
+	if (!p->is_warned && now - p->wanted_since_ns >= (limit > 0 && REPORT_NS > limit / 2 ? limit / 2 : REPORT_NS)) {
+		char text[GOMPI_TCP_ERROR_BYTES];
+		p->is_warned = true;
+		gompi_tcp_error_detail(p->rank, text, sizeof text);
+		if (!is_reported)
 			fprintf(stderr, "gompirma: %s; retrying\n", text);
-		told = true;
+		is_reported = true;
 	}
-	if (limit > 0 && now - p->since >= limit) {
-		p->gone = p->unreachable = true;
-		stop_wanting(p);
-		gompi_peer_fail(p, FI_EHOSTUNREACH);
-		t->job.events->unreachable(p->rank);
+	if (limit > 0 && now - p->wanted_since_ns >= limit) {
+		p->has_failed = p->is_unreachable = true;
+		cancel_link_request(p);
+		gompi_tcp_peer_fail(p, FI_EHOSTUNREACH);
+		t->job.events->on_unreachable(p->rank);
 	}
 }
 
 // Tries the next address of a peer, and sets the time of the next try.
-static void try_next(struct gompi_tcp_peer *p, int64_t now) {
-	const struct gompi_tcp_events *tell = gompi_tcp_state.job.events;
-	if (now - p->since >= CALL && tell->call != NULL)
-		tell->call(p->rank);
-	while (p->at < p->n && attempts_of(p) < GOMPI_ATTEMPTS) {
-		const int address = p->order[p->at++];
-		int error = attempt(p, address, now);
+static void try_next_address(struct gompi_tcp_peer *p, int64_t now) {
+	const struct gompi_tcp_events *events = gompi_tcp_state.job.events;
+	if (now - p->wanted_since_ns >= CONNECT_BACK_NS && events->on_connect_back != NULL)
+		events->on_connect_back(p->rank);
+	while (p->next_address < p->address_count && attempt_count(p) < GOMPI_MAX_ATTEMPTS) {
+		const int address = p->address_order[p->next_address++];
+		int error = start_attempt(p, address, now);
 		if (error == 0) {
-			p->next_try = now + STAGGER;
+			p->next_try_ns = now + STAGGER_NS;
 			return;
 		}
-		if (is_out_of_files(error) || error == ENOMEM || error == ENOBUFS || error == EAGAIN) {
-			p->at--; // a temporary shortage of this process, not an error of the address
-			p->since = now;
-			p->next_try = now + AGAIN;
+		if (is_fd_shortage(error) || error == ENOMEM || error == ENOBUFS || error == EAGAIN) {
+			p->next_address--; // a temporary shortage of this process, not an error of the address
+			p->wanted_since_ns = now;
+			p->next_try_ns = now + CROSSED_RETRY_NS;
 			return;
 		}
-		remember_failure(p, address, error, now);
+		record_address_error(p, address, error, now);
 	}
-	if (attempts_of(p) > 0)
-		p->next_try = now + STAGGER;
+	if (attempt_count(p) > 0)
+		p->next_try_ns = now + STAGGER_NS;
 	else
 		end_round(p, now);
 }
 
-void gompi_peer_wants(struct gompi_tcp_peer *p) {
+void gompi_tcp_peer_want_link(struct gompi_tcp_peer *p) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (p->link != NULL || p->gone || p->wants)
+	if (p->link != NULL || p->has_failed || p->wants_link)
 		return;
 	const int64_t now = gompi_now_ns();
-	p->wants = true;
-	p->round = p->at = 0;
-	p->since = now;
-	p->pause = 0;
-	p->refused = false;
-	memset(p->failed, 0, sizeof p->failed);
-	p->next = t->wanting;
-	t->wanting = p;
+	p->wants_link = true;
+	p->round = p->next_address = 0;
+	p->wanted_since_ns = now;
+	p->pause_ns = 0;
+	p->is_refused = false;
+	memset(p->address_errors, 0, sizeof p->address_errors);
+	p->next = t->wanting_peers;
+	t->wanting_peers = p;
 	order_addresses(p);
-	try_next(p, now);
-	gompi_timer_at(p->next_try);
+	try_next_address(p, now);
+	gompi_timer_set(p->next_try_ns);
 }
 
 // Ends an attempt after an error. Tries the next address at once.
 static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
-	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
+	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
 		if (p->attempts[i] == l)
 			p->attempts[i] = NULL;
-	remember_failure(p, l->address, error, now);
+	record_address_error(p, l->address_index, error, now);
 	gompi_link_close(l);
-	if (!p->wants)
+	if (!p->wants_link)
 		return;
-	if (p->at < p->n || attempts_of(p) == 0)
-		try_next(p, now);
-	gompi_timer_at(p->next_try);
+	if (p->next_address < p->address_count || attempt_count(p) == 0)
+		try_next_address(p, now);
+	gompi_timer_set(p->next_try_ns);
 }
 
 // Ends an attempt because the other side connects as well. Its connection will be used, or this side tries again later.
-static void attempt_later(struct gompi_tcp_link *l) {
+static void postpone_attempt(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
-	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
+	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
 		if (p->attempts[i] == l)
 			p->attempts[i] = NULL;
 	gompi_link_close(l);
-	p->since = now;
-	p->at = 0;
-	p->pause = p->pause == 0 ? AGAIN : p->pause < PAUSE_MOST ? 2 * p->pause : p->pause;
-	p->next_try = now + p->pause;
-	gompi_timer_at(p->next_try);
+	p->wanted_since_ns = now;
+	p->next_address = 0;
+	p->pause_ns = p->pause_ns == 0                   ? CROSSED_RETRY_NS
+		      : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns
+							 : p->pause_ns;
+	p->next_try_ns = now + p->pause_ns;
+	gompi_timer_set(p->next_try_ns);
 }
 
 static void open_link(struct gompi_tcp_link *l, struct gompi_tcp_peer *p, enum gompi_link_state state) {
-	pace_if_long(l->fd);
-	drop_attempts(p, l);
-	if (p->wants)
-		stop_wanting(p);
+	enable_pacing_if_far(l->fd);
+	close_attempts(p, l);
+	if (p->wants_link)
+		cancel_link_request(p);
 	p->link = l;
-	p->refused = false;
+	p->is_refused = false;
 	l->peer = p;
-	if (l->state == LINK_STRANGE) {
-		gompi_tcp_state.strangers--;
-		accept_again();
+	if (l->state == LINK_UNAUTHENTICATED) {
+		gompi_tcp_state.unauth_links--;
+		resume_accepting();
 	}
 	l->state = state;
-	l->deadline = 0;
-	l->have = 0;
-	l->used = gompi_now_ns();
+	l->deadline_ns = 0;
+	l->head_have_bytes = 0;
+	l->last_used_ns = gompi_now_ns();
 }
 
 // --- The handshake
 
 // Receives a handshake message of `bytes` bytes. Returns 1 if it is complete, 0 if not yet, -1 with errno if the
 // connection has ended.
-static int take_message(struct gompi_tcp_link *l, size_t bytes) {
-	while (l->have < bytes) {
-		ssize_t n = recv(l->fd, l->in.bytes + l->have, bytes - l->have, MSG_DONTWAIT);
+static int receive_message(struct gompi_tcp_link *l, size_t bytes) {
+	while (l->head_have_bytes < bytes) {
+		ssize_t n = recv(l->fd, l->in.bytes + l->head_have_bytes, bytes - l->head_have_bytes, MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
@@ -566,50 +579,51 @@ static int take_message(struct gompi_tcp_link *l, size_t bytes) {
 				errno = ECONNRESET;
 			return -1;
 		}
-		l->have += (size_t)n;
+		l->head_have_bytes += (size_t)n;
 	}
-	l->have = 0;
+	l->head_have_bytes = 0;
 	return 1;
 }
 
-static enum gompi_verdict_of_link judge_peer(struct gompi_tcp_peer *p) {
+static enum handshake_answer answer_for_peer(struct gompi_tcp_peer *p) {
 	if (p->link != NULL)
-		return LINK_BUSY;
+		return ANSWER_BUSY;
 	if (p->rank < gompi_tcp_state.job.rank)
-		return LINK_YES;
-	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
-		if (p->attempts[i] != NULL && p->attempts[i]->requested)
-			return LINK_CROSSED;
-	return LINK_YES;
+		return ANSWER_YES;
+	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
+		if (p->attempts[i] != NULL && p->attempts[i]->request_sent)
+			return ANSWER_CROSSED;
+	return ANSWER_YES;
 }
 
-// Handles a stranger's request.
-static void judge_stranger(struct gompi_tcp_link *l) {
+// Handles the request on an unauthenticated link.
+static void handle_request(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct request r;
 	memcpy(&r, l->in.bytes, sizeof r);
-	if (r.proof != proof(1, r.source, r.destination, l->mine, r.number) || r.source >= (uint32_t)t->job.size) {
-		gompi_tcp_counts.strangers++;
+	if (r.proof != proof(1, r.source, r.destination, l->local_nonce, r.nonce) ||
+	    r.source >= (uint32_t)t->job.size) {
+		gompi_tcp_counts.unauth_closed++;
 		gompi_link_close(l);
 		return;
 	}
-	struct verdict v = {.said = LINK_ERROR};
+	struct response v = {.answer = ANSWER_ERROR};
 	struct gompi_tcp_peer *p = NULL;
 	if (r.destination == (uint32_t)t->job.rank) {
 		p = gompi_tcp_peer((int)r.source);
-		v.said = p == NULL || p->gone ? LINK_BUSY : judge_peer(p);
+		v.answer = p == NULL || p->has_failed ? ANSWER_BUSY : answer_for_peer(p);
 	}
-	v.proof = proof(2 | (uint64_t)v.said << 32, r.source, r.destination, l->mine, r.number);
-	if (!send_now(l, &v, sizeof v) || v.said != LINK_YES) {
-		gompi_tcp_counts.crossed += v.said == LINK_CROSSED;
+	v.proof = proof(2 | (uint64_t)v.answer << 32, r.source, r.destination, l->local_nonce, r.nonce);
+	if (!send_now(l, &v, sizeof v) || v.answer != ANSWER_YES) {
+		gompi_tcp_counts.crossed_requests += v.answer == ANSWER_CROSSED;
 		gompi_link_close(l);
 		return;
 	}
 	gompi_tcp_counts.accepted++;
-	open_link(l, p, LINK_TAKEN);
-	gompi_reserve_descriptor();
-	t->reserve_owed = t->reserve < 0 && !give_links_up(1);
-	give_links_up(0);
+	open_link(l, p, LINK_ACCEPTED);
+	gompi_spare_fd_open();
+	t->spare_fd_owed = t->spare_fd < 0 && !offer_idle_links(1);
+	offer_idle_links(0);
 }
 
 // Handles the hello of the accepting side: sends the request.
@@ -621,30 +635,30 @@ static void send_request(struct gompi_tcp_link *l) {
 		attempt_failed(l, -1);
 		return;
 	}
-	memcpy(l->theirs, h.number, sizeof l->theirs);
+	memcpy(l->remote_nonce, h.nonce, sizeof l->remote_nonce);
 	struct request r = {.source = (uint32_t)t->job.rank, .destination = (uint32_t)l->peer->rank};
-	memcpy(r.number, l->mine, sizeof r.number);
-	r.proof = proof(1, r.source, r.destination, l->theirs, l->mine);
-	l->requested = true;
+	memcpy(r.nonce, l->local_nonce, sizeof r.nonce);
+	r.proof = proof(1, r.source, r.destination, l->remote_nonce, l->local_nonce);
+	l->request_sent = true;
 	if (!send_now(l, &r, sizeof r))
 		attempt_failed(l, ECONNRESET);
 }
 
-// Handles the verdict of the accepting side.
-static void take_verdict(struct gompi_tcp_link *l) {
+// Handles the response of the accepting side.
+static void handle_response(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = l->peer;
-	struct verdict v;
+	struct response v;
 	memcpy(&v, l->in.bytes, sizeof v);
-	if (v.proof !=
-		    proof(2 | (uint64_t)v.said << 32, (uint32_t)t->job.rank, (uint32_t)p->rank, l->theirs, l->mine) ||
-	    v.said == LINK_ERROR) {
+	if (v.proof != proof(2 | (uint64_t)v.answer << 32, (uint32_t)t->job.rank, (uint32_t)p->rank, l->remote_nonce,
+			     l->local_nonce) ||
+	    v.answer == ANSWER_ERROR) {
 		attempt_failed(l, -1);
 		return;
 	}
 	static const uint64_t confirm = TCP_CONFIRM; // the head: its kind, and length 0
-	if (v.said != LINK_YES || p->link != NULL || p->gone) {
-		attempt_later(l);
+	if (v.answer != ANSWER_YES || p->link != NULL || p->has_failed) {
+		postpone_attempt(l);
 		return;
 	}
 	if (!send_now(l, &confirm, sizeof confirm)) {
@@ -652,14 +666,14 @@ static void take_verdict(struct gompi_tcp_link *l) {
 		return;
 	}
 	gompi_tcp_counts.connected++;
-	gompi_tcp_state.worked[t->job.node_of[p->rank]] = (int8_t)l->address;
+	gompi_tcp_state.good_address[t->job.node_of[p->rank]] = (int8_t)l->address_index;
 	open_link(l, p, LINK_OPEN);
-	p->has_been = true;
+	p->was_connected = true;
 	gompi_link_send(l);
 }
 
 void gompi_link_handshake(struct gompi_tcp_link *l, bool out) {
-	int error = 0, taken;
+	int error = 0, rc;
 	socklen_t length = sizeof error;
 	switch (l->state) {
 	case LINK_CONNECTING:
@@ -668,24 +682,24 @@ void gompi_link_handshake(struct gompi_tcp_link *l, bool out) {
 		if (error != 0) {
 			attempt_failed(l, error);
 		} else if (out) {
-			l->state = LINK_ASKING;
-			gompi_link_watch(l, false);
+			l->state = LINK_HANDSHAKE;
+			gompi_link_set_events(l, false);
 		}
 		return;
-	case LINK_ASKING:
-		taken = take_message(l, l->requested ? sizeof(struct verdict) : sizeof(struct hello));
-		if (taken < 0)
+	case LINK_HANDSHAKE:
+		rc = receive_message(l, l->request_sent ? sizeof(struct response) : sizeof(struct hello));
+		if (rc < 0)
 			attempt_failed(l, errno);
-		else if (taken > 0 && l->requested)
-			take_verdict(l);
-		else if (taken > 0)
+		else if (rc > 0 && l->request_sent)
+			handle_response(l);
+		else if (rc > 0)
 			send_request(l);
 		return;
-	case LINK_STRANGE:
-		taken = take_message(l, sizeof(struct request));
-		if (taken > 0)
-			judge_stranger(l);
-		else if (taken < 0)
+	case LINK_UNAUTHENTICATED:
+		rc = receive_message(l, sizeof(struct request));
+		if (rc > 0)
+			handle_request(l);
+		else if (rc < 0)
 			gompi_link_close(l);
 		return;
 	default:
@@ -699,7 +713,7 @@ void gompi_link_broken(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = l->peer;
 	const enum gompi_link_state state = l->state;
-	if (state == LINK_CONNECTING || state == LINK_ASKING) {
+	if (state == LINK_CONNECTING || state == LINK_HANDSHAKE) {
 		attempt_failed(l, error != 0 ? error : ECONNRESET);
 		return;
 	}
@@ -708,82 +722,82 @@ void gompi_link_broken(struct gompi_tcp_link *l, int error) {
 		return;
 	p->link = NULL;
 	if (state == LINK_OPEN) {
-		p->gone = true;
-		gompi_peer_fail(p, FI_ENOTCONN);
-		t->job.events->lost(p->rank);
-	} else if (p->first != NULL || p->requests != NULL) {
-		gompi_peer_wants(p); // the link had not been confirmed, or was being closed as idle
+		p->has_failed = true;
+		gompi_tcp_peer_fail(p, FI_ENOTCONN);
+		t->job.events->on_failed(p->rank);
+	} else if (p->queue_first != NULL || p->requests != NULL) {
+		gompi_tcp_peer_want_link(p); // the link had not been confirmed, or was being closed as idle
 	}
 }
 
 static bool is_idle(const struct gompi_tcp_link *l) {
-	return l->state == LINK_OPEN && l->peer->first == NULL && l->peer->requests == NULL && !l->in_body &&
-	       l->have == 0 && !l->stalled;
+	return l->state == LINK_OPEN && l->peer->queue_first == NULL && l->peer->requests == NULL && !l->in_body &&
+	       l->head_have_bytes == 0 && !l->is_stalled;
 }
 
 // Closes an idle link, after both sides have agreed.
-static void part(struct gompi_tcp_link *l) {
+static void close_idle_link(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	p->link = NULL;
-	gompi_tcp_counts.idle++;
+	gompi_tcp_counts.idle_closed++;
 	gompi_link_close(l);
-	if (p->first != NULL || p->requests != NULL)
-		gompi_peer_wants(p);
+	if (p->queue_first != NULL || p->requests != NULL)
+		gompi_tcp_peer_want_link(p);
 }
 
-void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
-	static const uint64_t go = TCP_GO;
-	if (kind == TCP_BYE && l->state == LINK_BYE) {
-		part(l);
-	} else if (kind == TCP_BYE) {
+void gompi_link_on_close(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
+	static const uint64_t go = TCP_CLOSE_ACCEPT;
+	if (kind == TCP_CLOSE_OFFER && l->state == LINK_CLOSING) {
+		close_idle_link(l);
+	} else if (kind == TCP_CLOSE_OFFER) {
 		if (is_idle(l) && send_now(l, &go, sizeof go))
-			part(l); // the other side sends nothing more, so no data is lost
+			close_idle_link(l); // the other side sends nothing more, so no data is lost
 		else
-			gompi_link_tell(l, TCP_STAY);
-	} else if (l->state == LINK_BYE && kind == TCP_GO) {
-		part(l);
-	} else if (l->state == LINK_BYE) {
+			gompi_link_send_control(l, TCP_CLOSE_REJECT);
+	} else if (l->state == LINK_CLOSING && kind == TCP_CLOSE_ACCEPT) {
+		close_idle_link(l);
+	} else if (l->state == LINK_CLOSING) {
 		l->state = LINK_OPEN;
-		l->used = gompi_now_ns();
-		gompi_tcp_state.reserve_owed = gompi_tcp_state.reserve < 0; // another link must be closed
+		l->last_used_ns = gompi_now_ns();
+		gompi_tcp_state.spare_fd_owed = gompi_tcp_state.spare_fd < 0; // another link must be closed
 		gompi_link_send(l);
 	}
 }
 
 // Raises the soft limit of open files to the hard one. Returns true if it was lower.
-static bool raise_limit(void) {
+static bool raise_fd_limit(void) {
 	struct rlimit r = {0};
 	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
 		return false;
 	const bool raises = r.rlim_cur < r.rlim_max;
 	r.rlim_cur = r.rlim_max;
-	gompi_tcp_state.most_links = r.rlim_cur / 2 < INT32_MAX ? (int)(r.rlim_cur / 2) : INT32_MAX;
+	gompi_tcp_state.max_links = r.rlim_cur / 2 < INT32_MAX ? (int)(r.rlim_cur / 2) : INT32_MAX;
 	return raises && setrlimit(RLIMIT_NOFILE, &r) == 0;
 }
 
 // Raises the limit of open files, then offers to close the links that have been idle for longest: as many as exceed
-// most_links, and at least at_least. Returns true if it has offered one.
-static bool give_links_up(int at_least) {
+// max_links, and at least at_least. Returns true if it has offered one.
+static bool offer_idle_links(int at_least) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	static const uint64_t bye = TCP_BYE;
-	if (gompi_tcp_counts.links - t->strangers <= t->most_links && at_least == 0)
+	static const uint64_t bye = TCP_CLOSE_OFFER;
+	if (gompi_tcp_counts.open_links - t->unauth_links <= t->max_links && at_least == 0)
 		return false;
-	raise_limit();
-	int many = gompi_tcp_counts.links - t->strangers - t->most_links;
+	raise_fd_limit();
+	int excess = gompi_tcp_counts.open_links - t->unauth_links - t->max_links;
 	for (const struct gompi_tcp_link *l = t->links; l != NULL; l = l->next)
-		many -= l->state == LINK_BYE; // are being closed already
-	bool any = false;
-	for (many = many > at_least ? many : at_least; many > 0; many--) {
+		excess -= l->state == LINK_CLOSING; // these are being closed already
+	bool has_offered = false;
+	for (excess = excess > at_least ? excess : at_least; excess > 0; excess--) {
 		struct gompi_tcp_link *oldest = NULL;
 		for (struct gompi_tcp_link *l = t->links; l != NULL; l = l->next)
-			if (is_idle(l) && (oldest == NULL || l->used < oldest->used))
+			if (is_idle(l) && (oldest == NULL || l->last_used_ns < oldest->last_used_ns))
 				oldest = l;
 		if (oldest == NULL || !send_now(oldest, &bye, sizeof bye))
 			break;
-		oldest->state = LINK_BYE;
-		any = true;
+		oldest->state = LINK_CLOSING;
+		has_offered = true;
 	}
-	return any;
+	return has_offered;
 }
 
 // --- The listening side
@@ -794,13 +808,13 @@ static int listen_at(const struct sockaddr *a, socklen_t length) {
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-	begin_unpaced(fd);
+	disable_pacing(fd);
 	if (a->sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
 	struct epoll_event e = {.events = EPOLLIN, .data.ptr = NULL};
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (bind(fd, a, length) == 0 && listen(fd, BACKLOG) == 0 && epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) == 0) {
-		t->listeners[t->n_listeners++] = fd;
+		t->listeners[t->listener_count++] = fd;
 		return 0;
 	}
 	int error = errno;
@@ -814,7 +828,7 @@ static int listen_port(uint16_t port) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct sockaddr_storage s;
 	int rc = -1;
-	if (t->here.loopback) { // one socket listens on all addresses
+	if (t->local_host.has_loopback) { // one socket listens on all addresses
 		struct gompi_host_address any = {.family = 6};
 		socklen_t length = gompi_host_sockaddr(&any, port, &s);
 		rc = listen_at((struct sockaddr *)&s, length);
@@ -824,10 +838,10 @@ static int listen_port(uint16_t port) {
 			rc = listen_at((struct sockaddr *)&s, length);
 		}
 	}
-	for (int i = 0; i < t->here.n && !t->here.loopback; i++) {
-		socklen_t length = gompi_host_sockaddr(&t->here.a[i], port, &s);
+	for (int i = 0; i < t->local_host.count && !t->local_host.has_loopback; i++) {
+		socklen_t length = gompi_host_sockaddr(&t->local_host.addresses[i], port, &s);
 		rc = listen_at((struct sockaddr *)&s, length);
-		if (rc != 0 && errno == EADDRNOTAVAIL && (i + 1 < t->here.n || t->n_listeners > 0)) {
+		if (rc != 0 && errno == EADDRNOTAVAIL && (i + 1 < t->local_host.count || t->listener_count > 0)) {
 			rc = 0; // an IPv6 address whose duplicate address detection is not finished; the others suffice
 			continue;
 		}
@@ -845,14 +859,14 @@ static int listen_port(uint16_t port) {
 		return 0;
 	}
 	int error = errno;
-	while (t->n_listeners > 0)
-		close(t->listeners[--t->n_listeners]);
+	while (t->listener_count > 0)
+		close(t->listeners[--t->listener_count]);
 	return error;
 }
 
-int gompi_listen(char *why, size_t why_bytes) {
+int gompi_tcp_listen(char *error_detail, size_t error_bytes) {
 	int first, last;
-	if (!gompi_ports_permitted(&first, &last, why, why_bytes))
+	if (!gompi_tcp_port_range(&first, &last, error_detail, error_bytes))
 		return EINVAL;
 	int error = EADDRINUSE;
 	if (first == 0) { // the port chosen for the first address may be in use on another one
@@ -864,8 +878,8 @@ int gompi_listen(char *why, size_t why_bytes) {
 	for (int i = 0; i < n && error != 0; i++)
 		error = listen_port((uint16_t)(first + (begin + i) % n));
 	if (error == EADDRINUSE)
-		snprintf(why, why_bytes, "all %d ports from %d to %d (GOMPIRMA_PORTS) are in use on this host", n,
-			 first, last);
+		snprintf(error_detail, error_bytes,
+			 "all %d ports from %d to %d (GOMPIRMA_PORTS) are in use on this host", n, first, last);
 	return error;
 }
 
@@ -874,51 +888,51 @@ static bool has_connection(int fd) {
 	return poll(&p, 1, 0) == 1;
 }
 
-// Accepts a connection. If no descriptor is left, closes an old stranger, or uses the spare descriptor. Returns -1 and
-// sets errno on failure.
-static int accept_one(int fd, int64_t now) {
+// Accepts a connection. If no descriptor is left, closes an old unauthenticated link, or uses the spare descriptor.
+// Returns -1 and sets errno on failure.
+static int accept_connection(int fd, int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	for (;;) {
-		int got = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (got >= 0 || !is_out_of_files(errno))
-			return got;
+		int accepted = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (accepted >= 0 || !is_fd_shortage(errno))
+			return accepted;
 		const int error = errno;
 		if (!has_connection(fd)) // the system allocates a descriptor before it checks for a connection
 			return errno = EAGAIN, -1;
-		if (raise_limit() || drop_stranger(now))
+		if (raise_fd_limit() || drop_oldest_unauth(now))
 			continue;
-		if (t->reserve < 0) {
-			if (t->reserve_owed)
-				t->reserve_owed = !give_links_up(1);
+		if (t->spare_fd < 0) {
+			if (t->spare_fd_owed)
+				t->spare_fd_owed = !offer_idle_links(1);
 			return errno = error, -1;
 		}
-		close(t->reserve);
-		t->reserve = -1;
+		close(t->spare_fd);
+		t->spare_fd = -1;
 	}
 }
 
-void gompi_listener_ready(int fd) {
+void gompi_listener_accept(int fd) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	const int64_t now = gompi_now_ns();
-	gompi_reserve_descriptor();
-	for (int i = 0; i < ACCEPTS && t->accept_at == 0; i++) {
-		if (t->strangers >= most_strangers() && !drop_stranger(now)) {
-			stop_accepting(now);
+	gompi_spare_fd_open();
+	for (int i = 0; i < ACCEPT_BATCH && t->accept_at_ns == 0; i++) {
+		if (t->unauth_links >= max_unauth_links() && !drop_oldest_unauth(now)) {
+			pause_accepting(now);
 			return;
 		}
-		int got = accept_one(fd, now);
-		if (got < 0) {
-			if (is_out_of_files(errno))
-				stop_accepting(now);
+		int accepted = accept_connection(fd, now);
+		if (accepted < 0) {
+			if (is_fd_shortage(errno))
+				pause_accepting(now);
 			return;
 		}
 		const int one = 1;
-		setsockopt(got, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-		struct gompi_tcp_link *l = add_link(got, LINK_STRANGE, now + PROOF);
+		setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+		struct gompi_tcp_link *l = add_link(accepted, LINK_UNAUTHENTICATED, now + PROOF_NS);
 		if (l == NULL)
 			return;
 		struct hello h = {.greeting = greeting};
-		memcpy(h.number, l->mine, sizeof h.number);
+		memcpy(h.nonce, l->local_nonce, sizeof h.nonce);
 		if (t->job.size == 0 || !send_now(l, &h, sizeof h))
 			gompi_link_close(l);
 	}
@@ -926,37 +940,37 @@ void gompi_listener_ready(int fd) {
 
 // --- The timer
 
-void gompi_timers(int64_t now) {
+void gompi_timers_run(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (t->timer_at == 0 || now < t->timer_at)
+	if (t->timer_ns == 0 || now < t->timer_ns)
 		return;
-	uint64_t rung;
-	if (read(t->timer, &rung, sizeof rung) < 0) {
+	uint64_t expirations;
+	if (read(t->timer, &expirations, sizeof expirations) < 0) {
 		// It has not expired yet: this call is a little later than its time.
 	}
-	t->timer_at = 0;
-	if (t->accept_at != 0 && t->accept_at <= now)
-		accept_again();
-	gompi_timer_at(t->accept_at);
+	t->timer_ns = 0;
+	if (t->accept_at_ns != 0 && t->accept_at_ns <= now)
+		resume_accepting();
+	gompi_timer_set(t->accept_at_ns);
 	for (struct gompi_tcp_link *l = t->links, *next; l != NULL; l = next) {
 		next = l->next;
-		if (l->deadline == 0 || l->fd < 0)
+		if (l->deadline_ns == 0 || l->fd < 0)
 			continue;
-		if (l->deadline > now) {
-			gompi_timer_at(l->deadline);
-		} else if (l->state == LINK_CONNECTING || l->state == LINK_ASKING) {
+		if (l->deadline_ns > now) {
+			gompi_timer_set(l->deadline_ns);
+		} else if (l->state == LINK_CONNECTING || l->state == LINK_HANDSHAKE) {
 			attempt_failed(l, ETIMEDOUT);
 			next = t->links; // other links may have been closed
 		} else {
-			gompi_tcp_counts.strangers += l->state == LINK_STRANGE;
+			gompi_tcp_counts.unauth_closed += l->state == LINK_UNAUTHENTICATED;
 			gompi_link_close(l);
 		}
 	}
-	for (struct gompi_tcp_peer *p = t->wanting, *next; p != NULL; p = next) {
+	for (struct gompi_tcp_peer *p = t->wanting_peers, *next; p != NULL; p = next) {
 		next = p->next;
-		if (p->next_try <= now)
-			try_next(p, now);
-		if (p->wants)
-			gompi_timer_at(p->next_try);
+		if (p->next_try_ns <= now)
+			try_next_address(p, now);
+		if (p->wants_link)
+			gompi_timer_set(p->next_try_ns);
 	}
 }

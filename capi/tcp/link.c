@@ -12,68 +12,68 @@
 #include "base/wait.h"
 
 enum {
-	PIECES = 32,           // items in one system call
-	LOOK_MOST = 256 << 10, // bytes read from a link before other links are served
+	ITEMS_PER_SEND = 32,        // items in one system call
+	MAX_POLL_BYTES = 256 << 10, // bytes read from a link before other links are served
 };
 
 // --- Items
 
-static struct gompi_tcp_item *items_free;
+static struct gompi_tcp_item *free_items;
 
-struct gompi_tcp_item *gompi_item_get(void) {
-	struct gompi_tcp_item *i = items_free;
+struct gompi_tcp_item *gompi_item_alloc(void) {
+	struct gompi_tcp_item *i = free_items;
 	if (i != NULL)
-		items_free = i->next;
+		free_items = i->next;
 	else if ((i = malloc(sizeof *i)) == NULL)
 		return NULL;
 	memset(i, 0, sizeof *i);
 	return i;
 }
 
-void gompi_item_put(struct gompi_tcp_item *i) {
-	free(i->copy);
-	i->next = items_free;
-	items_free = i;
+void gompi_item_free(struct gompi_tcp_item *i) {
+	free(i->owned_copy);
+	i->next = free_items;
+	free_items = i;
 }
 
 // Returns true if an item is large data of a read or write. Other items may overtake it, since their order is not
 // guaranteed.
 static bool is_bulk(const struct gompi_tcp_item *i) {
-	enum { LITTLE = 16 << 10 };
-	return (i->head.kind == TCP_WRITE || i->head.kind == TCP_DATA) && i->data.iov_len > LITTLE;
+	enum { BULK_THRESHOLD_BYTES = 16 << 10 };
+	return (i->head.kind == TCP_WRITE || i->head.kind == TCP_DATA) && i->data.iov_len > BULK_THRESHOLD_BYTES;
 }
 
-void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i) {
-	struct gompi_tcp_item *after = p->last;
+void gompi_tcp_peer_enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i) {
+	struct gompi_tcp_item *after = p->queue_last;
 	if (!is_bulk(i)) {
-		after = p->ahead;
-		if (after == NULL && p->first != NULL && p->first->sent > 0)
-			after = p->first;
-		p->ahead = i;
+		after = p->last_before_bulk;
+		if (after == NULL && p->queue_first != NULL && p->queue_first->sent_bytes > 0)
+			after = p->queue_first;
+		p->last_before_bulk = i;
 	}
-	struct gompi_tcp_item **at = after == NULL ? &p->first : &after->next;
+	struct gompi_tcp_item **at = after == NULL ? &p->queue_first : &after->next;
 	i->next = *at;
 	*at = i;
 	if (i->next == NULL)
-		p->last = i;
+		p->queue_last = i;
 }
 
 // Removes the first item.
-static void drop_first(struct gompi_tcp_peer *p) {
-	struct gompi_tcp_item *i = p->first;
-	p->first = i->next;
-	if (p->first == NULL)
-		p->last = NULL;
-	if (p->ahead == i)
-		p->ahead = NULL;
+static void dequeue_item(struct gompi_tcp_peer *p) {
+	struct gompi_tcp_item *i = p->queue_first;
+	p->queue_first = i->next;
+	if (p->queue_first == NULL)
+		p->queue_last = NULL;
+	if (p->last_before_bulk == i)
+		p->last_before_bulk = NULL;
 }
 
 // --- Sending
 
 // Writes the unsent rest of an item to v, and returns the number of entries.
-static int item_pieces(const struct gompi_tcp_item *i, struct iovec *v) {
+static int item_to_iovec(const struct gompi_tcp_item *i, struct iovec *v) {
 	int n = 0;
-	size_t sent = i->sent;
+	size_t sent = i->sent_bytes;
 	if (sent < i->head_bytes) {
 		v[n++] = (struct iovec){(char *)&i->head + sent, i->head_bytes - sent};
 		sent = 0;
@@ -85,31 +85,31 @@ static int item_pieces(const struct gompi_tcp_item *i, struct iovec *v) {
 	return n;
 }
 
-// Accounts for sent bytes, and completes the items that are sent completely.
-static void count_sent(struct gompi_tcp_peer *p, size_t bytes) {
-	while (p->first != NULL) {
-		struct gompi_tcp_item *i = p->first;
-		const size_t all = i->head_bytes + i->data.iov_len, left = all - i->sent;
+// Counts `bytes` more bytes as sent, and completes the items that are sent completely.
+static void complete_sent(struct gompi_tcp_peer *p, size_t bytes) {
+	while (p->queue_first != NULL) {
+		struct gompi_tcp_item *i = p->queue_first;
+		const size_t all = i->head_bytes + i->data.iov_len, left = all - i->sent_bytes;
 		if (bytes < left) {
-			i->sent += bytes;
+			i->sent_bytes += bytes;
 			return;
 		}
 		bytes -= left;
-		drop_first(p);
+		dequeue_item(p);
 		if (i->context != NULL)
-			gompi_complete(i->context, i->data.iov_len, 0);
-		gompi_item_put(i);
+			gompi_completion_add(i->context, i->data.iov_len, 0);
+		gompi_item_free(i);
 	}
 }
 
 void gompi_link_send(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
-	while (l->state == LINK_OPEN && p->first != NULL) {
-		struct iovec v[2 * PIECES];
+	while (l->state == LINK_OPEN && p->queue_first != NULL) {
+		struct iovec v[2 * ITEMS_PER_SEND];
 		int n = 0;
 		size_t bytes = 0;
-		for (struct gompi_tcp_item *i = p->first; i != NULL && n + 2 <= 2 * PIECES; i = i->next)
-			n += item_pieces(i, v + n);
+		for (struct gompi_tcp_item *i = p->queue_first; i != NULL && n + 2 <= 2 * ITEMS_PER_SEND; i = i->next)
+			n += item_to_iovec(i, v + n);
 		for (int k = 0; k < n; k++)
 			bytes += v[k].iov_len;
 		struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
@@ -118,30 +118,30 @@ void gompi_link_send(struct gompi_tcp_link *l) {
 			if (errno == EINTR)
 				continue;
 			if (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) {
-				gompi_tcp_state.broken(l, errno);
+				gompi_tcp_state.on_broken(l, errno);
 				return;
 			}
 			break;
 		}
-		count_sent(p, (size_t)sent);
+		complete_sent(p, (size_t)sent);
 		if ((size_t)sent < bytes)
 			break;
 	}
-	gompi_link_watch(l, l->state == LINK_OPEN && p->first != NULL);
+	gompi_link_set_events(l, l->state == LINK_OPEN && p->queue_first != NULL);
 }
 
-bool gompi_link_tell(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
-	struct gompi_tcp_item *i = gompi_item_get();
+bool gompi_link_send_control(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
+	struct gompi_tcp_item *i = gompi_item_alloc();
 	if (i == NULL)
 		return false;
 	i->head.kind = kind;
-	i->head_bytes = GOMPI_TCP_SHORT;
-	gompi_peer_append(l->peer, i);
+	i->head_bytes = GOMPI_TCP_SHORT_HEAD_BYTES;
+	gompi_tcp_peer_enqueue(l->peer, i);
 	gompi_link_send(l);
 	return true;
 }
 
-void gompi_links_forget(const struct gompi_tcp_memory *m) {
+void gompi_links_drop_memory(const struct gompi_tcp_memory *m) {
 	static char zeros[64 << 10];
 	for (struct gompi_tcp_link *l = gompi_tcp_state.links, *next; l != NULL; l = next) {
 		next = l->next;
@@ -153,38 +153,38 @@ void gompi_links_forget(const struct gompi_tcp_memory *m) {
 			continue;
 		// The members of the window have synchronized before the memory is deregistered, so a peer that still
 		// reads it is in error. It receives zeros, or loses its link if there is no memory for them.
-		bool fine = true;
-		for (struct gompi_tcp_item *i = l->peer->first; i != NULL; i = i->next)
+		bool ok = true;
+		for (struct gompi_tcp_item *i = l->peer->queue_first; i != NULL; i = i->next)
 			if (i->memory == m) {
 				if (i->data.iov_len > sizeof zeros)
-					fine = (i->copy = calloc(1, i->data.iov_len)) != NULL && fine;
-				i->data.iov_base = i->copy != NULL ? i->copy : zeros;
+					ok = (i->owned_copy = calloc(1, i->data.iov_len)) != NULL && ok;
+				i->data.iov_base = i->owned_copy != NULL ? i->owned_copy : zeros;
 				i->memory = NULL;
 			}
-		if (!fine)
-			gompi_tcp_state.broken(l, ENOMEM);
+		if (!ok)
+			gompi_tcp_state.on_broken(l, ENOMEM);
 	}
 }
 
-void gompi_peer_fail(struct gompi_tcp_peer *p, int error) {
+void gompi_tcp_peer_fail(struct gompi_tcp_peer *p, int error) {
 	struct gompi_tcp_item *i;
-	while ((i = p->first) != NULL) {
-		drop_first(p);
+	while ((i = p->queue_first) != NULL) {
+		dequeue_item(p);
 		if (i->context != NULL)
-			gompi_complete(i->context, 0, error);
-		gompi_item_put(i);
+			gompi_completion_add(i->context, 0, error);
+		gompi_item_free(i);
 	}
 	struct gompi_tcp_request *r;
 	while ((r = p->requests) != NULL) {
 		p->requests = r->next;
-		gompi_complete(r->context, 0, error);
+		gompi_completion_add(r->context, 0, error);
 		free(r);
 	}
 }
 
 // --- Receiving
 
-static struct gompi_tcp_request *answered_request(struct gompi_tcp_peer *p, uint64_t id) {
+static struct gompi_tcp_request *dequeue_request(struct gompi_tcp_peer *p, uint64_t id) {
 	for (struct gompi_tcp_request **at = &p->requests; *at != NULL; at = &(*at)->next)
 		if ((*at)->id == id) {
 			struct gompi_tcp_request *r = *at;
@@ -195,9 +195,9 @@ static struct gompi_tcp_request *answered_request(struct gompi_tcp_peer *p, uint
 }
 
 // Returns the address of the registered bytes that a head names, or NULL if they are not registered for this access.
-static char *named_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
-			  struct gompi_tcp_memory **memory) {
-	struct gompi_tcp_memory *m = gompi_tcp_memory_of(h->key);
+static char *resolve_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
+			    struct gompi_tcp_memory **memory) {
+	struct gompi_tcp_memory *m = gompi_tcp_memory_find(h->key);
 	if (m == NULL || (m->access & access) == 0 || h->offset > m->bytes || bytes > m->bytes - h->offset)
 		return NULL;
 	*memory = m;
@@ -205,9 +205,9 @@ static char *named_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64
 }
 
 // Answers a read or write; data may be empty. Returns false if out of memory.
-static bool answer(struct gompi_tcp_link *l, uint64_t id, int error, struct iovec data,
-		   const struct gompi_tcp_memory *m) {
-	struct gompi_tcp_item *i = gompi_item_get();
+static bool reply_to_request(struct gompi_tcp_link *l, uint64_t id, int error, struct iovec data,
+			     const struct gompi_tcp_memory *m) {
+	struct gompi_tcp_item *i = gompi_item_alloc();
 	if (i == NULL)
 		return false;
 	i->head.kind = data.iov_len > 0 ? TCP_DATA : TCP_DONE;
@@ -217,7 +217,7 @@ static bool answer(struct gompi_tcp_link *l, uint64_t id, int error, struct iove
 	i->head_bytes = sizeof i->head;
 	i->data = data;
 	i->memory = m;
-	gompi_peer_append(l->peer, i);
+	gompi_tcp_peer_enqueue(l->peer, i);
 	gompi_link_send(l);
 	return true;
 }
@@ -229,28 +229,28 @@ static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	const struct gompi_tcp_head *h = &l->in.head;
 	struct gompi_tcp_memory *m = NULL;
 	l->sink = NULL;
-	l->left = h->length;
+	l->body_left_bytes = h->length;
 	switch (h->kind) {
 	case TCP_FRAME: {
-		struct gompi_tcp_place *place = t->places;
-		if (place == NULL)
+		struct gompi_tcp_buffer *buffer = t->buffers;
+		if (buffer == NULL)
 			return *wait = true;
-		if (h->length > place->bytes)
+		if (h->length > buffer->bytes)
 			return false;
-		t->places = place->next;
-		l->place = place;
-		l->sink = place->at;
+		t->buffers = buffer->next;
+		l->buffer = buffer;
+		l->sink = buffer->at;
 		return true;
 	}
 	case TCP_WRITE:
-		l->sink = named_memory(h, h->length, FI_REMOTE_WRITE, &m);
+		l->sink = resolve_memory(h, h->length, FI_REMOTE_WRITE, &m);
 		l->memory = m;
 		return true;
 	case TCP_DATA:
-		l->answered = answered_request(l->peer, h->id);
-		if (l->answered == NULL || l->answered->to == NULL || l->answered->bytes != h->length)
+		l->request = dequeue_request(l->peer, h->id);
+		if (l->request == NULL || l->request->dest == NULL || l->request->bytes != h->length)
 			return false;
-		l->sink = l->answered->to;
+		l->sink = l->request->dest;
 		return true;
 	default:
 		return h->length == 0;
@@ -264,52 +264,52 @@ static bool end_body(struct gompi_tcp_link *l) {
 	struct gompi_tcp_request *r;
 	char *at;
 	l->in_body = false;
-	l->have = 0;
+	l->head_have_bytes = 0;
 	switch (h.kind) {
 	case TCP_FRAME:
-		gompi_complete(l->place->context, h.length, 0);
-		l->place->next = gompi_tcp_state.places_free;
-		gompi_tcp_state.places_free = l->place;
-		l->place = NULL;
+		gompi_completion_add(l->buffer->context, h.length, 0);
+		l->buffer->next = gompi_tcp_state.free_buffers;
+		gompi_tcp_state.free_buffers = l->buffer;
+		l->buffer = NULL;
 		return true;
 	case TCP_WRITE:
 		m = (struct gompi_tcp_memory *)l->memory;
 		l->memory = NULL;
-		return answer(l, h.id, m != NULL ? 0 : FI_EACCES, (struct iovec){0}, NULL) && l->fd >= 0;
+		return reply_to_request(l, h.id, m != NULL ? 0 : FI_EACCES, (struct iovec){0}, NULL) && l->fd >= 0;
 	case TCP_READ:
-		at = named_memory(&h, h.bytes, FI_REMOTE_READ, &m);
+		at = resolve_memory(&h, h.bytes, FI_REMOTE_READ, &m);
 		if (at == NULL || h.bytes == 0 || h.bytes > UINT32_MAX)
-			return answer(l, h.id,
-				      at == NULL     ? FI_EACCES
-				      : h.bytes == 0 ? 0
-						     : FI_EMSGSIZE,
-				      (struct iovec){0}, NULL) &&
+			return reply_to_request(l, h.id,
+						at == NULL     ? FI_EACCES
+						: h.bytes == 0 ? 0
+							       : FI_EMSGSIZE,
+						(struct iovec){0}, NULL) &&
 			       l->fd >= 0;
-		return answer(l, h.id, 0, (struct iovec){at, h.bytes}, m) && l->fd >= 0;
+		return reply_to_request(l, h.id, 0, (struct iovec){at, h.bytes}, m) && l->fd >= 0;
 	case TCP_DATA:
 	case TCP_DONE:
-		r = h.kind == TCP_DATA ? l->answered : answered_request(l->peer, h.id);
-		l->answered = NULL;
+		r = h.kind == TCP_DATA ? l->request : dequeue_request(l->peer, h.id);
+		l->request = NULL;
 		if (r == NULL)
 			return false;
-		if (h.kind == TCP_DONE && r->to != NULL && r->bytes > 0 && (int)h.key == 0) {
-			l->answered = r; // a read without its data: the request fails with the link
+		if (h.kind == TCP_DONE && r->dest != NULL && r->bytes > 0 && (int)h.key == 0) {
+			l->request = r; // a read without its data: the request fails with the link
 			return false;
 		}
-		gompi_complete(r->context, r->bytes, h.kind == TCP_DONE ? (int)h.key : 0);
+		gompi_completion_add(r->context, r->bytes, h.kind == TCP_DONE ? (int)h.key : 0);
 		free(r);
 		return true;
 	case TCP_CONFIRM:
-		if (l->state != LINK_TAKEN)
+		if (l->state != LINK_ACCEPTED)
 			return false;
 		l->state = LINK_OPEN;
-		l->peer->has_been = true;
+		l->peer->was_connected = true;
 		gompi_link_send(l);
 		return l->fd >= 0;
-	case TCP_BYE:
-	case TCP_STAY:
-	case TCP_GO:
-		gompi_tcp_state.bye(l, h.kind);
+	case TCP_CLOSE_OFFER:
+	case TCP_CLOSE_REJECT:
+	case TCP_CLOSE_ACCEPT:
+		gompi_tcp_state.on_close(l, h.kind);
 		return l->fd >= 0;
 	default:
 		return false;
@@ -317,54 +317,55 @@ static bool end_body(struct gompi_tcp_link *l) {
 }
 
 // Handles received bytes. Returns the number of bytes used. That is less than n if there is no receive buffer for the
-// rest, or after an error (*fine is false then).
-static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool *fine) {
+// rest, or after an error (*ok is false then).
+static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool *ok) {
 	size_t at = 0;
 	for (;;) {
 		if (!l->in_body) {
-			size_t need =
-				l->have < GOMPI_TCP_SHORT ? GOMPI_TCP_SHORT : gompi_tcp_head_bytes(l->in.head.kind);
-			if (l->have < need) {
-				size_t some = need - l->have < n - at ? need - l->have : n - at;
-				memcpy(l->in.bytes + l->have, bytes + at, some);
-				l->have += some;
-				at += some;
-				if (l->have < need)
+			size_t need = l->head_have_bytes < GOMPI_TCP_SHORT_HEAD_BYTES
+					      ? GOMPI_TCP_SHORT_HEAD_BYTES
+					      : gompi_tcp_head_bytes(l->in.head.kind);
+			if (l->head_have_bytes < need) {
+				size_t chunk = need - l->head_have_bytes < n - at ? need - l->head_have_bytes : n - at;
+				memcpy(l->in.bytes + l->head_have_bytes, bytes + at, chunk);
+				l->head_have_bytes += chunk;
+				at += chunk;
+				if (l->head_have_bytes < need)
 					return at;
 				continue; // a longer head may be needed
 			}
 			bool wait = false;
 			if (!begin_body(l, &wait)) {
-				*fine = false;
+				*ok = false;
 				return at;
 			}
 			if (wait)
 				return at;
 			l->in_body = true;
 		}
-		size_t some = l->left < n - at ? l->left : n - at;
+		size_t chunk = l->body_left_bytes < n - at ? l->body_left_bytes : n - at;
 		if (l->sink != NULL) {
-			memcpy(l->sink, bytes + at, some);
-			l->sink += some;
+			memcpy(l->sink, bytes + at, chunk);
+			l->sink += chunk;
 		}
-		l->left -= some;
-		at += some;
-		if (l->left > 0)
+		l->body_left_bytes -= chunk;
+		at += chunk;
+		if (l->body_left_bytes > 0)
 			return at;
 		if (!end_body(l)) {
-			*fine = false;
+			*ok = false;
 			return at;
 		}
 	}
 }
 
 // Stores bytes that wait for a receive buffer, and marks the link as stalled. Returns false if out of memory.
-static bool keep(struct gompi_tcp_link *l, const char *bytes, size_t n) {
-	if (!l->stalled) {
-		l->stalled = true;
+static bool stall_link(struct gompi_tcp_link *l, const char *bytes, size_t n) {
+	if (!l->is_stalled) {
+		l->is_stalled = true;
 		l->next_stalled = gompi_tcp_state.stalled;
 		gompi_tcp_state.stalled = l;
-		gompi_link_watch(l, l->watched & EPOLLOUT);
+		gompi_link_set_events(l, l->epoll_events & EPOLLOUT);
 	}
 	if (n == 0)
 		return true;
@@ -377,81 +378,83 @@ static bool keep(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 }
 
 // Returns true if the link waits for a receive buffer: the head of a message is complete.
-static bool waits_for_place(const struct gompi_tcp_link *l) {
-	return !l->in_body && l->have == GOMPI_TCP_SHORT && l->in.head.kind == TCP_FRAME;
+static bool needs_buffer(const struct gompi_tcp_link *l) {
+	return !l->in_body && l->head_have_bytes == GOMPI_TCP_SHORT_HEAD_BYTES && l->in.head.kind == TCP_FRAME;
 }
 
-static bool take_bytes(struct gompi_tcp_link *l, const char *bytes, size_t n) {
-	bool fine = true;
-	size_t taken = parse(l, bytes, n, &fine);
-	if (fine && waits_for_place(l))
-		fine = keep(l, bytes + taken, n - taken);
-	if (!fine && l->fd >= 0)
-		gompi_tcp_state.broken(l, EPROTO);
-	return fine && l->fd >= 0;
+static bool consume_bytes(struct gompi_tcp_link *l, const char *bytes, size_t n) {
+	bool ok = true;
+	size_t used = parse(l, bytes, n, &ok);
+	if (ok && needs_buffer(l))
+		ok = stall_link(l, bytes + used, n - used);
+	if (!ok && l->fd >= 0)
+		gompi_tcp_state.on_broken(l, EPROTO);
+	return ok && l->fd >= 0;
 }
 
-bool gompi_links_unstall(void) {
+bool gompi_links_resume(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	bool worked = false;
-	while (t->stalled != NULL && t->places != NULL) {
+	while (t->stalled != NULL && t->buffers != NULL) {
 		struct gompi_tcp_link *l = t->stalled;
 		char *stash = l->stash;
 		t->stalled = l->next_stalled;
-		l->stalled = false;
+		l->is_stalled = false;
 		l->stash = NULL;
 		worked = true;
-		if (take_bytes(l, stash == NULL ? "" : stash, stash == NULL ? 0 : l->stash_bytes) && !l->stalled)
-			gompi_link_watch(l, l->watched & EPOLLOUT);
+		if (consume_bytes(l, stash == NULL ? "" : stash, stash == NULL ? 0 : l->stash_bytes) && !l->is_stalled)
+			gompi_link_set_events(l, l->epoll_events & EPOLLOUT);
 		free(stash);
 	}
 	return worked;
 }
 
 bool gompi_link_receive(struct gompi_tcp_link *l) {
-	static char scratch[GOMPI_SCRATCH], nobodys[GOMPI_SCRATCH];
-	size_t all = 0;
-	while (all < LOOK_MOST && !l->stalled) {
+	static char scratch[GOMPI_SCRATCH_BYTES], discard_buffer[GOMPI_SCRATCH_BYTES];
+	size_t total_bytes = 0;
+	while (total_bytes < MAX_POLL_BYTES && !l->is_stalled) {
 		struct iovec v[2];
 		int n = 0;
 		size_t direct = 0;
-		if (l->in_body && l->left > 0) {
-			direct = l->sink != NULL || l->left < sizeof nobodys ? l->left : sizeof nobodys;
-			v[n++] = (struct iovec){l->sink != NULL ? l->sink : nobodys, direct};
+		if (l->in_body && l->body_left_bytes > 0) {
+			direct = l->sink != NULL || l->body_left_bytes < sizeof discard_buffer ? l->body_left_bytes
+											       : sizeof discard_buffer;
+			v[n++] = (struct iovec){l->sink != NULL ? l->sink : discard_buffer, direct};
 		}
-		const bool more = direct == l->left || !l->in_body;
-		if (more)
+		const bool reads_ahead = direct == l->body_left_bytes || !l->in_body;
+		if (reads_ahead)
 			v[n++] = (struct iovec){scratch, sizeof scratch};
 		struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
-		ssize_t got = recvmsg(l->fd, &m, MSG_DONTWAIT);
-		if (got < 0) {
+		ssize_t received = recvmsg(l->fd, &m, MSG_DONTWAIT);
+		if (received < 0) {
 			if (errno == EINTR)
 				continue;
 			if (errno == EAGAIN)
 				break;
-			gompi_tcp_state.broken(l, errno);
+			gompi_tcp_state.on_broken(l, errno);
 			return true;
 		}
-		if (got == 0) {
-			gompi_tcp_state.broken(l, 0);
+		if (received == 0) {
+			gompi_tcp_state.on_broken(l, 0);
 			return true;
 		}
-		all += (size_t)got;
-		const size_t there = (size_t)got < direct ? (size_t)got : direct;
+		total_bytes += (size_t)received;
+		const size_t direct_received = (size_t)received < direct ? (size_t)received : direct;
 		if (l->sink != NULL)
-			l->sink += there;
-		l->left -= there;
-		if (direct > 0 && l->left == 0 && !end_body(l)) {
+			l->sink += direct_received;
+		l->body_left_bytes -= direct_received;
+		if (direct > 0 && l->body_left_bytes == 0 && !end_body(l)) {
 			if (l->fd >= 0)
-				gompi_tcp_state.broken(l, EPROTO);
+				gompi_tcp_state.on_broken(l, EPROTO);
 			return true;
 		}
-		if ((size_t)got > there && !take_bytes(l, scratch, (size_t)got - there))
+		if ((size_t)received > direct_received &&
+		    !consume_bytes(l, scratch, (size_t)received - direct_received))
 			return true;
-		if ((size_t)got < direct + (more ? sizeof scratch : 0))
+		if ((size_t)received < direct + (reads_ahead ? sizeof scratch : 0))
 			break; // the socket is empty
 	}
-	if (all > 0)
-		l->used = gompi_now_ns();
-	return all > 0;
+	if (total_bytes > 0)
+		l->last_used_ns = gompi_now_ns();
+	return total_bytes > 0;
 }

@@ -12,15 +12,15 @@
 // --- The protocol on an open link: heads, each followed by its data
 
 enum gompi_tcp_kind {
-	TCP_FRAME = 1, // a message
-	TCP_WRITE,     // data for registered memory
-	TCP_READ,      // requests data of registered memory
-	TCP_DATA,      // answer to a read: the data
-	TCP_DONE,      // answer to a write, or to a read that failed
-	TCP_CONFIRM,   // first head of the side that connected: the link is open
-	TCP_BYE,       // offers to close the idle link; the sender sends nothing more until it has the answer
-	TCP_STAY,      // answer to TCP_BYE: no
-	TCP_GO,        // answer to TCP_BYE: yes
+	TCP_FRAME = 1,    // a message
+	TCP_WRITE,        // data for registered memory
+	TCP_READ,         // requests data of registered memory
+	TCP_DATA,         // answer to a read: the data
+	TCP_DONE,         // answer to a write, or to a read that failed
+	TCP_CONFIRM,      // first head of the side that connected: the link is open
+	TCP_CLOSE_OFFER,  // offers to close the idle link; the sender sends nothing more until it has the answer
+	TCP_CLOSE_REJECT, // answer to TCP_CLOSE_OFFER: no
+	TCP_CLOSE_ACCEPT, // answer to TCP_CLOSE_OFFER: yes
 };
 
 struct gompi_tcp_head {
@@ -32,10 +32,10 @@ struct gompi_tcp_head {
 	uint64_t offset; // in the memory
 	uint64_t bytes;  // TCP_READ: bytes requested
 };
-enum { GOMPI_TCP_SHORT = 8 }; // bytes of the head of other kinds
+enum { GOMPI_TCP_SHORT_HEAD_BYTES = 8 }; // bytes of the head of other kinds
 
 static inline size_t gompi_tcp_head_bytes(uint32_t kind) {
-	return kind >= TCP_WRITE && kind <= TCP_DONE ? sizeof(struct gompi_tcp_head) : GOMPI_TCP_SHORT;
+	return kind >= TCP_WRITE && kind <= TCP_DONE ? sizeof(struct gompi_tcp_head) : GOMPI_TCP_SHORT_HEAD_BYTES;
 }
 
 // Registered memory.
@@ -45,7 +45,7 @@ struct gompi_tcp_memory {
 	char *at;
 	uint64_t bytes, access;
 };
-struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key);
+struct gompi_tcp_memory *gompi_tcp_memory_find(uint64_t key);
 void gompi_tcp_memory_add(struct gompi_tcp_memory *m);
 void gompi_tcp_memory_remove(struct gompi_tcp_memory *m);
 
@@ -55,9 +55,9 @@ struct gompi_tcp_item {
 	struct gompi_tcp_head head;
 	uint32_t head_bytes;
 	struct iovec data;                     // follows the head
-	size_t sent;                           // bytes of head and data
+	size_t sent_bytes;                     // bytes of head and data
 	void *context;                         // completed when all is sent; NULL if none
-	char *copy;                            // freed then; NULL if none
+	char *owned_copy;                      // freed then; NULL if none
 	const struct gompi_tcp_memory *memory; // that data is part of; NULL if none
 };
 
@@ -66,7 +66,7 @@ struct gompi_tcp_request {
 	struct gompi_tcp_request *next;
 	uint64_t id;
 	void *context;
-	char *to; // destination of a read
+	char *dest; // destination of a read
 	uint64_t bytes;
 };
 
@@ -74,52 +74,53 @@ struct gompi_tcp_request {
 
 enum gompi_link_state {
 	LINK_CONNECTING, // connect(2) is in progress
-	LINK_ASKING,     // connected by this side; waits for the other side's hello or verdict
-	LINK_STRANGE,    // accepted by this side; the peer has not proved yet that it belongs to the job (a stranger)
-	LINK_TAKEN,      // the peer has proved it and this side has accepted; waits for TCP_CONFIRM
+	LINK_HANDSHAKE,  // connected by this side; waits for the other side's hello or response
+	// accepted by this side; the peer has not proved yet that it belongs to the job
+	LINK_UNAUTHENTICATED,
+	LINK_ACCEPTED, // the peer has proved it and this side has accepted; waits for TCP_CONFIRM
 	LINK_OPEN,
-	LINK_BYE, // this side has offered to close the idle link
+	LINK_CLOSING, // this side has offered to close the idle link
 };
 
 enum {
-	GOMPI_SCRATCH = 16 << 10, // bytes read from a socket before their destination is known
-	GOMPI_HANDSHAKE = 64,     // maximum bytes of a handshake message
-	GOMPI_ATTEMPTS = 4,       // concurrent connection attempts to a peer
+	GOMPI_SCRATCH_BYTES = 16 << 10, // bytes read from a socket before their destination is known
+	GOMPI_HANDSHAKE_BYTES = 64,     // maximum bytes of a handshake message
+	GOMPI_MAX_ATTEMPTS = 4,         // concurrent connection attempts to a peer
 };
 
 struct gompi_tcp_link {
 	int fd;
 	enum gompi_link_state state;
-	bool requested;                       // this side has sent its request
-	uint32_t watched;                     // events registered with epoll
-	int address;                          // index of the host's address, if this side connects
-	struct gompi_tcp_link *next, *before; // list of all links
-	struct gompi_tcp_peer *peer;          // NULL if not known yet
-	int64_t deadline;                     // of the current state; 0 if none
-	int64_t used;                         // time of the last data received (or state change)
-	uint64_t mine[2], theirs[2];          // random numbers for the proofs
+	bool request_sent;                        // this side has sent its request
+	uint32_t epoll_events;                    // events registered with epoll
+	int address_index;                        // index of the host's address, if this side connects
+	struct gompi_tcp_link *next, *prev;       // list of all links
+	struct gompi_tcp_peer *peer;              // NULL if not known yet
+	int64_t deadline_ns;                      // of the current state; 0 if none
+	int64_t last_used_ns;                     // time of the last data received (or state change)
+	uint64_t local_nonce[2], remote_nonce[2]; // random numbers for the proofs
 
 	// Receive state: the head, then data for sink (NULL: discarded).
 	union {
 		struct gompi_tcp_head head;
-		char bytes[GOMPI_HANDSHAKE];
+		char bytes[GOMPI_HANDSHAKE_BYTES];
 	} in;
-	size_t have;
+	size_t head_have_bytes;
 	bool in_body;
 	char *sink;
-	size_t left;
-	struct gompi_tcp_place *place;         // receive buffer of a message
-	struct gompi_tcp_request *answered;    // the request that a TCP_DATA answers
+	size_t body_left_bytes;
+	struct gompi_tcp_buffer *buffer;       // receive buffer of a message
+	struct gompi_tcp_request *request;     // the request that a TCP_DATA answers
 	const struct gompi_tcp_memory *memory; // destination of a write
 	char *stash;                           // received bytes that wait for a receive buffer
 	size_t stash_bytes;
 	struct gompi_tcp_link *next_stalled;
-	bool stalled;
+	bool is_stalled;
 };
 
 // A posted receive buffer.
-struct gompi_tcp_place {
-	struct gompi_tcp_place *next;
+struct gompi_tcp_buffer {
+	struct gompi_tcp_buffer *next;
 	char *at;
 	size_t bytes;
 	void *context;
@@ -127,102 +128,105 @@ struct gompi_tcp_place {
 
 struct gompi_tcp_peer {
 	int rank;
-	struct gompi_tcp_link *link;                     // open, or accepted and about to open
-	struct gompi_tcp_link *attempts[GOMPI_ATTEMPTS]; // connection attempts of this side
-	bool gone;
-	bool has_been; // connected before
-	struct gompi_tcp_item *first, *last;
-	struct gompi_tcp_item *ahead; // the last item before the data of reads and writes; NULL if there is none
+	struct gompi_tcp_link *link;                         // open, or accepted and about to open
+	struct gompi_tcp_link *attempts[GOMPI_MAX_ATTEMPTS]; // connection attempts of this side
+	bool has_failed;
+	bool was_connected;
+	struct gompi_tcp_item *queue_first, *queue_last;
+	struct gompi_tcp_item
+		*last_before_bulk; // the last item before the data of reads and writes; NULL if there is none
 	struct gompi_tcp_request *requests;
 	struct gompi_tcp_peer *next; // in the list of peers that want a link
 
 	// State of the attempts. A round ends when all addresses have been tried.
-	bool wants;                          // a link is wanted
-	int round, at;                       // number of the round; position in order of the next address
-	int order[GOMPI_HOST_ADDRESSES + 1]; // indexes of the host's addresses
-	int n;
-	int64_t since, next_try, pause;
-	bool warned, refused, unreachable;
+	bool wants_link;
+	int round, next_address; // number of the round; position of the next address in address_order
+	int address_order[GOMPI_HOST_MAX_ADDRESSES + 1]; // indexes of the host's addresses
+	int address_count;
+	int64_t wanted_since_ns, next_try_ns, pause_ns;
+	bool is_warned, is_refused, is_unreachable;
 	struct {
 		int error; // errno; -1 if another process answers there; 0 if not finished
 		int64_t when;
-	} failed[GOMPI_HOST_ADDRESSES + 1];
+	} address_errors[GOMPI_HOST_MAX_ADDRESSES + 1];
 };
 
 struct gompi_tcp_state {
 	struct gompi_tcp_job job;
-	struct gompi_tcp_host here;
+	struct gompi_tcp_host local_host;
 	uint16_t port;
-	int listeners[GOMPI_HOST_ADDRESSES], n_listeners;
+	int listeners[GOMPI_HOST_MAX_ADDRESSES], listener_count;
 	int epoll, timer;
-	int64_t timer_at;
+	int64_t timer_ns;
 	struct gompi_tcp_peer **peers; // by rank
 	struct gompi_tcp_host *hosts;  // by node
-	int8_t *worked;                // by node: index of the address that worked last; -1 if none
+	int8_t *good_address;          // by node: index of the address that worked last; -1 if none
 	struct gompi_tcp_link *links;
-	struct gompi_tcp_peer *wanting;
-	struct gompi_tcp_place *places; // posted receive buffers
-	struct gompi_tcp_place *places_free;
+	struct gompi_tcp_peer *wanting_peers;
+	struct gompi_tcp_buffer *buffers; // posted receive buffers
+	struct gompi_tcp_buffer *free_buffers;
 	struct gompi_tcp_link *stalled;
-	struct gompi_tcp_link *hot;
-	uint64_t id;
-	int most_links;
-	int strangers;       // number of links in state LINK_STRANGE
-	int reserve;         // spare descriptor, closed in order to accept one more stranger; -1 if in use
-	bool reserve_owed;   // a peer uses the spare descriptor, and no idle link has been closed in exchange
-	int64_t accept_at;   // the listeners are not watched until this time; 0 if they are watched
-	bool short_of_files; // the shortage of descriptors has been reported
-	// Callbacks from link.c into connect.c: gompi_link_broken and gompi_link_bye.
-	void (*broken)(struct gompi_tcp_link *l, int error);
-	void (*bye)(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
+	struct gompi_tcp_link *hot_link;
+	uint64_t last_request_id;
+	int max_links;
+	int unauth_links;     // number of links in state LINK_UNAUTHENTICATED
+	int spare_fd;         // spare descriptor, closed in order to accept one more connection; -1 if in use
+	bool spare_fd_owed;   // a peer uses the spare descriptor, and no idle link has been closed in exchange
+	int64_t accept_at_ns; // the listeners are not watched until this time; 0 if they are watched
+	bool fd_shortage_reported;
+	// Callbacks from link.c into connect.c: gompi_link_broken and gompi_link_on_close.
+	void (*on_broken)(struct gompi_tcp_link *l, int error);
+	void (*on_close)(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 };
 extern struct gompi_tcp_state gompi_tcp_state;
 
 struct gompi_tcp_peer *gompi_tcp_peer(int rank); // returns NULL if out of memory
 // Registers a link with epoll for input (unless it is stalled) and, if out, for output.
-void gompi_link_watch(struct gompi_tcp_link *l, bool out);
+void gompi_link_set_events(struct gompi_tcp_link *l, bool out);
 
 // --- link.c: data through a link
 
 // Sends as much as possible of the peer's queue.
 void gompi_link_send(struct gompi_tcp_link *l);
-// gompi_item_get returns a zeroed item (NULL if out of memory), gompi_item_put frees one. gompi_peer_append queues an
-// item with its head filled in. Large data of reads and writes goes to the end of the queue; other items go before such
-// data.
-struct gompi_tcp_item *gompi_item_get(void);
-void gompi_item_put(struct gompi_tcp_item *i);
-void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);
+// gompi_item_alloc returns a zeroed item (NULL if out of memory), gompi_item_free frees one. gompi_tcp_peer_enqueue
+// queues an item with its head filled in. Large data of reads and writes goes to the end of the queue; other items go
+// before such data.
+struct gompi_tcp_item *gompi_item_alloc(void);
+void gompi_item_free(struct gompi_tcp_item *i);
+void gompi_tcp_peer_enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);
 // Queues a head without data, and sends the queue. Returns false if out of memory.
-bool gompi_link_tell(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
+bool gompi_link_send_control(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 // Receives and handles what has arrived, up to a limit. Returns true if there was any.
 bool gompi_link_receive(struct gompi_tcp_link *l);
 // Continues with data that waited for receive buffers. Returns true if there was any.
-bool gompi_links_unstall(void);
-// Forgets registered memory: data that still arrives for it is dropped, and data read from it is replaced by zeros.
-void gompi_links_forget(const struct gompi_tcp_memory *m);
+bool gompi_links_resume(void);
+// Ends all use of registered memory: data that still arrives for it is dropped, and unsent data of it is replaced by
+// zeros.
+void gompi_links_drop_memory(const struct gompi_tcp_memory *m);
 // Completes all items and requests of a peer with an error of libfabric.
-void gompi_peer_fail(struct gompi_tcp_peer *p, int error);
+void gompi_tcp_peer_fail(struct gompi_tcp_peer *p, int error);
 
 // --- connect.c: opening and closing links
 
-int gompi_listen(char *why, size_t why_bytes); // returns 0 or an errno; writes why if it has more details
+int gompi_tcp_listen(char *error_detail,
+		     size_t error_bytes); // returns 0 or an errno; writes error_detail if it has details
 // Requests a link to the peer.
-void gompi_peer_wants(struct gompi_tcp_peer *p);
-// gompi_listener_ready accepts waiting connections of a listener.
-void gompi_listener_ready(int fd);
+void gompi_tcp_peer_want_link(struct gompi_tcp_peer *p);
+// gompi_listener_accept accepts waiting connections of a listener.
+void gompi_listener_accept(int fd);
 // Opens the spare descriptor unless it is open, or cannot be opened.
-void gompi_reserve_descriptor(void);
-void gompi_timers(int64_t now);
+void gompi_spare_fd_open(void);
+void gompi_timers_run(int64_t now);
 void gompi_link_handshake(struct gompi_tcp_link *l, bool out);
 // Ends a link after an error. error is an errno; 0 if the other side closed the connection.
 void gompi_link_broken(struct gompi_tcp_link *l, int error);
 void gompi_link_close(struct gompi_tcp_link *l);
 // Frees closed links. No caller may refer to one.
 void gompi_links_free(void);
-// Handles TCP_BYE and the answers to it.
-void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
+// Handles TCP_CLOSE_OFFER and the answers to it.
+void gompi_link_on_close(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 // Makes the timer expire at `when` (ns) at the latest.
-void gompi_timer_at(int64_t when);
+void gompi_timer_set(int64_t when);
 
 // --- completion.c
 
@@ -232,13 +236,13 @@ struct gompi_tcp_completion {
 	int error; // of libfabric
 };
 // Reserves an entry for an operation's completion. Returns false if out of memory: then the operation must not start.
-bool gompi_completion_promise(void);
+bool gompi_completion_reserve(void);
 // Releases the entry of an operation that has not started.
-void gompi_completion_withdraw(void);
+void gompi_completion_unreserve(void);
 // Adds the completion of an operation, whose entry has been reserved.
-void gompi_complete(void *context, size_t length, int error);
+void gompi_completion_add(void *context, size_t length, int error);
 // Drops all completions and entries, because the endpoint is closed.
-void gompi_completions_drop(void);
+void gompi_completions_clear(void);
 // gompi_completion_first returns the oldest completion that has not been reported. gompi_completion_next removes it and
 // returns the next one. NULL if there is none.
 const struct gompi_tcp_completion *gompi_completion_first(void);

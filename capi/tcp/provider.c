@@ -13,14 +13,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/must_have.h"
+#include "base/alloc_or_abort.h"
 #include "base/wait.h"
 #include "tcp/link.h"
 
 enum {
-	INJECT = 4096, // bytes that are sent at once, or copied
-	EVENTS = 32,   // epoll events that are read at once
-	HOT_LOOKS = 8, // polls of the link that had data last, for one poll of all links
+	INJECT_BYTES = 4096, // bytes that are sent at once, or copied
+	MAX_EVENTS = 32,     // epoll events that are read at once
+	HOT_POLLS = 8,       // polls of the link that had data last, for one poll of all links
 };
 
 // --- Polling
@@ -29,55 +29,55 @@ static void link_ready(struct gompi_tcp_link *l, uint32_t events) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (l->fd < 0)
 		return; // closed by an earlier event
-	if (l->state != LINK_TAKEN && l->state != LINK_OPEN && l->state != LINK_BYE) {
+	if (l->state != LINK_ACCEPTED && l->state != LINK_OPEN && l->state != LINK_CLOSING) {
 		gompi_link_handshake(l, (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0);
 		return;
 	}
 	if ((events & EPOLLOUT) != 0)
 		gompi_link_send(l);
 	if (l->fd >= 0 && (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && gompi_link_receive(l) && l->fd >= 0)
-		t->hot = l;
+		t->hot_link = l;
 }
 
-static void look_at_all(void) {
+static void poll_all_links(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	struct epoll_event e[EVENTS];
-	int n = epoll_wait(t->epoll, e, EVENTS, 0);
+	struct epoll_event e[MAX_EVENTS];
+	int n = epoll_wait(t->epoll, e, MAX_EVENTS, 0);
 	for (int i = 0; i < n; i++) {
 		if (e[i].data.ptr == NULL) {
-			for (int k = 0; k < t->n_listeners; k++)
-				gompi_listener_ready(t->listeners[k]);
+			for (int k = 0; k < t->listener_count; k++)
+				gompi_listener_accept(t->listeners[k]);
 		} else if (e[i].data.ptr == &t->timer) {
-			gompi_timers(gompi_now_ns());
+			gompi_timers_run(gompi_now_ns());
 		} else {
 			link_ready(e[i].data.ptr, e[i].events);
 		}
 	}
 }
 
-static void look_around(void) {
+static void poll_links(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	static unsigned looks;
+	static unsigned polls;
 	gompi_links_free();
 	if (t->stalled != NULL)
-		gompi_links_unstall();
+		gompi_links_resume();
 	// The next message of a series usually arrives on the same link as the previous one.
-	struct gompi_tcp_link *hot = t->hot;
-	if (hot != NULL && ++looks % HOT_LOOKS != 0 && (hot->stalled || gompi_link_receive(hot)))
+	struct gompi_tcp_link *hot = t->hot_link;
+	if (hot != NULL && ++polls % HOT_POLLS != 0 && (hot->is_stalled || gompi_link_receive(hot)))
 		return;
-	if (hot == NULL || looks % HOT_LOOKS == 0)
-		look_at_all();
+	if (hot == NULL || polls % HOT_POLLS == 0)
+		poll_all_links();
 }
 
-static ssize_t cq_read(struct fid_cq *cq, void *to, size_t most) {
+static ssize_t cq_read(struct fid_cq *cq, void *to, size_t count) {
 	struct fi_cq_msg_entry *e = to;
 	const struct gompi_tcp_completion *c = gompi_completion_first();
 	if (c == NULL) {
-		look_around();
+		poll_links();
 		c = gompi_completion_first();
 	}
 	size_t n = 0;
-	for (; n < most && c != NULL && c->error == 0; n++) {
+	for (; n < count && c != NULL && c->error == 0; n++) {
 		e[n] = (struct fi_cq_msg_entry){.op_context = c->context, .len = c->length};
 		c = gompi_completion_next();
 	}
@@ -94,43 +94,43 @@ static ssize_t cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *e, uint64_t
 	return 1;
 }
 
-static int may_wait(struct fid_fabric *f, struct fid **on, int n) {
+static int fabric_trywait(struct fid_fabric *f, struct fid **on, int n) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
-	return gompi_completion_first() != NULL || (t->stalled != NULL && t->places != NULL) ? -FI_EAGAIN : 0;
+	return gompi_completion_first() != NULL || (t->stalled != NULL && t->buffers != NULL) ? -FI_EAGAIN : 0;
 }
 
 // --- Sending
 
 // Queues the unsent part of a message. copy: its data is copied first, because an injected message has no context that
 // keeps it valid.
-static void enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
+static void enqueue_rest(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
 	if (copy && i->data.iov_len > 0) {
-		i->copy = gompi_must_have(i->data.iov_len);
-		memcpy(i->copy, i->data.iov_base, i->data.iov_len);
-		i->data.iov_base = i->copy;
+		i->owned_copy = gompi_alloc_or_abort(i->data.iov_len);
+		memcpy(i->owned_copy, i->data.iov_base, i->data.iov_len);
+		i->data.iov_base = i->owned_copy;
 	}
-	gompi_peer_append(p, i);
+	gompi_tcp_peer_enqueue(p, i);
 	if (p->link == NULL)
-		gompi_peer_wants(p);
+		gompi_tcp_peer_want_link(p);
 	else
-		gompi_link_watch(p->link, p->link->state == LINK_OPEN);
+		gompi_link_set_events(p->link, p->link->state == LINK_OPEN);
 }
 
 static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes, void *context) {
 	if (p == NULL)
 		return -FI_ENOMEM;
-	if (p->gone)
+	if (p->has_failed)
 		return -FI_ENOTCONN;
 	struct gompi_tcp_head head = {.kind = TCP_FRAME, .length = (uint32_t)bytes};
 	size_t sent = 0;
 	struct gompi_tcp_link *l = p->link;
-	if (l != NULL && l->state == LINK_OPEN && p->first == NULL) {
-		struct iovec v[2] = {{&head, GOMPI_TCP_SHORT}, {(void *)(uintptr_t)at, bytes}};
+	if (l != NULL && l->state == LINK_OPEN && p->queue_first == NULL) {
+		struct iovec v[2] = {{&head, GOMPI_TCP_SHORT_HEAD_BYTES}, {(void *)(uintptr_t)at, bytes}};
 		struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
 		ssize_t n = sendmsg(l->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n == (ssize_t)(bytes + GOMPI_TCP_SHORT)) {
+		if (n == (ssize_t)(bytes + GOMPI_TCP_SHORT_HEAD_BYTES)) {
 			if (context != NULL)
-				gompi_complete(context, bytes, 0);
+				gompi_completion_add(context, bytes, 0);
 			return 0;
 		}
 		if (n < 0 && errno != EAGAIN && errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {
@@ -139,26 +139,27 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 		}
 		sent = n > 0 ? (size_t)n : 0;
 	}
-	struct gompi_tcp_item *i = gompi_item_get();
+	struct gompi_tcp_item *i = gompi_item_alloc();
 	if (i == NULL && sent == 0)
 		return -FI_EAGAIN;
 	if (i == NULL)
-		i = gompi_must_have(sizeof *i); // part of the message has been sent, so it cannot be refused any more
+		i = gompi_alloc_or_abort(
+			sizeof *i); // part of the message has been sent, so it cannot be refused any more
 	i->head = head;
-	i->head_bytes = GOMPI_TCP_SHORT;
+	i->head_bytes = GOMPI_TCP_SHORT_HEAD_BYTES;
 	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};
-	i->sent = sent;
+	i->sent_bytes = sent;
 	i->context = context;
-	enqueue(p, i, context == NULL);
+	enqueue_rest(p, i, context == NULL);
 	return 0;
 }
 
 static ssize_t ep_send(struct fid_ep *ep, const void *at, size_t bytes, void *desc, fi_addr_t to, void *context) {
-	if (!gompi_completion_promise())
+	if (!gompi_completion_reserve())
 		return -FI_EAGAIN;
 	const ssize_t rc = send_bytes(gompi_tcp_peer((int)to), at, bytes, context);
 	if (rc != 0)
-		gompi_completion_withdraw();
+		gompi_completion_unreserve();
 	return rc;
 }
 
@@ -168,37 +169,37 @@ static ssize_t ep_inject(struct fid_ep *ep, const void *at, size_t bytes, fi_add
 
 static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi_addr_t from, void *context) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (!gompi_completion_promise())
+	if (!gompi_completion_reserve())
 		return -FI_ENOMEM;
-	struct gompi_tcp_place *place = t->places_free;
-	if (place != NULL) {
-		t->places_free = place->next;
-	} else if ((place = malloc(sizeof *place)) == NULL) {
-		gompi_completion_withdraw();
+	struct gompi_tcp_buffer *buffer = t->free_buffers;
+	if (buffer != NULL) {
+		t->free_buffers = buffer->next;
+	} else if ((buffer = malloc(sizeof *buffer)) == NULL) {
+		gompi_completion_unreserve();
 		return -FI_ENOMEM;
 	}
 	// last in, first out: the buffer that was used last is in caches
-	*place = (struct gompi_tcp_place){t->places, at, bytes, context};
-	t->places = place;
+	*buffer = (struct gompi_tcp_buffer){t->buffers, at, bytes, context};
+	t->buffers = buffer;
 	return 0;
 }
 
 static ssize_t start_request(const struct fi_msg_rma *m, enum gompi_tcp_kind kind) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = gompi_tcp_peer((int)m->addr);
-	struct gompi_tcp_item *i = gompi_item_get();
+	struct gompi_tcp_item *i = gompi_item_alloc();
 	struct gompi_tcp_request *r = malloc(sizeof *r);
-	if (p == NULL || i == NULL || r == NULL || p->gone || !gompi_completion_promise()) {
+	if (p == NULL || i == NULL || r == NULL || p->has_failed || !gompi_completion_reserve()) {
 		if (i != NULL)
-			gompi_item_put(i);
+			gompi_item_free(i);
 		free(r);
-		return p != NULL && p->gone ? -FI_ENOTCONN : -FI_ENOMEM;
+		return p != NULL && p->has_failed ? -FI_ENOTCONN : -FI_ENOMEM;
 	}
 	const struct iovec data = *m->msg_iov;
 	*r = (struct gompi_tcp_request){.next = p->requests,
-					.id = ++t->id,
+					.id = ++t->last_request_id,
 					.context = m->context,
-					.to = kind == TCP_READ ? data.iov_base : NULL,
+					.dest = kind == TCP_READ ? data.iov_base : NULL,
 					.bytes = data.iov_len};
 	p->requests = r;
 	i->head = (struct gompi_tcp_head){.kind = kind,
@@ -210,9 +211,9 @@ static ssize_t start_request(const struct fi_msg_rma *m, enum gompi_tcp_kind kin
 	i->head_bytes = sizeof i->head;
 	if (kind == TCP_WRITE)
 		i->data = data;
-	gompi_peer_append(p, i);
+	gompi_tcp_peer_enqueue(p, i);
 	if (p->link == NULL)
-		gompi_peer_wants(p);
+		gompi_tcp_peer_want_link(p);
 	else
 		gompi_link_send(p->link);
 	return 0;
@@ -231,7 +232,7 @@ static ssize_t ep_readmsg(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_
 static int close_memory(struct fid *f) {
 	struct gompi_tcp_memory *m = (struct gompi_tcp_memory *)f;
 	gompi_tcp_memory_remove(m);
-	gompi_links_forget(m);
+	gompi_links_drop_memory(m);
 	free(m);
 	return 0;
 }
@@ -240,7 +241,7 @@ static struct fi_ops memory_ops = {.size = sizeof memory_ops, .close = close_mem
 
 static int memory_register(struct fid *domain, const void *at, size_t bytes, uint64_t access, uint64_t offset,
 			   uint64_t key, uint64_t flags, struct fid_mr **mr, void *context) {
-	if (gompi_tcp_memory_of(key) != NULL)
+	if (gompi_tcp_memory_find(key) != NULL)
 		return -FI_ENOKEY;
 	struct gompi_tcp_memory *m = malloc(sizeof *m);
 	if (m == NULL)
@@ -256,14 +257,14 @@ static int memory_register(struct fid *domain, const void *at, size_t bytes, uin
 
 // --- The objects
 
-static int close_nothing(struct fid *f) { return 0; } // gompi_tcp_end closes everything
+static int close_noop(struct fid *f) { return 0; } // gompi_tcp_end closes everything
 
-static struct fi_ops fid_ops = {.size = sizeof fid_ops, .close = close_nothing};
+static struct fi_ops fid_ops = {.size = sizeof fid_ops, .close = close_noop};
 static struct fi_ops_msg msg_ops = {.size = sizeof msg_ops, .send = ep_send, .inject = ep_inject, .recv = ep_recv};
 static struct fi_ops_rma rma_ops = {.size = sizeof rma_ops, .writemsg = ep_writemsg, .readmsg = ep_readmsg};
 static struct fi_ops_cq cq_ops = {.size = sizeof cq_ops, .read = cq_read, .readerr = cq_readerr};
 static struct fi_ops_mr mr_ops = {.size = sizeof mr_ops, .reg = memory_register};
-static struct fi_ops_fabric fabric_ops = {.size = sizeof fabric_ops, .trywait = may_wait};
+static struct fi_ops_fabric fabric_ops = {.size = sizeof fabric_ops, .trywait = fabric_trywait};
 
 static struct fid_fabric fabric = {.fid = {.fclass = FI_CLASS_FABRIC, .ops = &fid_ops}, .ops = &fabric_ops};
 static struct fid_domain domain = {.fid = {.fclass = FI_CLASS_DOMAIN, .ops = &fid_ops}, .mr = &mr_ops};
@@ -271,7 +272,7 @@ static struct fid_cq cq = {.fid = {.fclass = FI_CLASS_CQ, .ops = &fid_ops}, .ops
 static struct fid_ep ep = {.fid = {.fclass = FI_CLASS_EP, .ops = &fid_ops}, .msg = &msg_ops, .rma = &rma_ops};
 
 static char provider_name[] = "tcp";
-static struct fi_tx_attr tx_attr = {.inject_size = INJECT};
+static struct fi_tx_attr tx_attr = {.inject_size = INJECT_BYTES};
 static struct fi_rx_attr rx_attr;
 static struct fi_ep_attr ep_attr = {.type = FI_EP_RDM, .max_msg_size = 1 << 30};
 static struct fi_domain_attr domain_attr = {.mr_key_size = sizeof(uint64_t)};
@@ -282,30 +283,30 @@ static struct fi_info info = {.tx_attr = &tx_attr,
 			      .domain_attr = &domain_attr,
 			      .fabric_attr = &fabric_attr};
 
-bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST], size_t *host_bytes,
-		    char *why, size_t why_bytes) {
+bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT_BYTES], char host[GOMPI_TCP_HOST_BYTES],
+		    size_t *host_bytes, char *error_detail, size_t error_bytes) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (!gompi_host_here(&t->here, NULL, why, why_bytes))
+	if (!gompi_host_local_addresses(&t->local_host, NULL, error_detail, error_bytes))
 		return false;
-	why[0] = 0;
-	t->broken = gompi_link_broken;
-	t->bye = gompi_link_bye;
+	error_detail[0] = 0;
+	t->on_broken = gompi_link_broken;
+	t->on_close = gompi_link_on_close;
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	struct epoll_event e = {.events = EPOLLIN, .data.ptr = &t->timer};
 	int error = t->epoll < 0 || t->timer < 0 || epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->timer, &e) != 0 ? errno : 0;
 	if (error == 0)
-		error = gompi_listen(why, why_bytes);
+		error = gompi_tcp_listen(error_detail, error_bytes);
 	if (error != 0) {
-		if (why[0] == 0)
-			snprintf(why, why_bytes, "cannot listen for the other processes of the job: %s",
+		if (error_detail[0] == 0)
+			snprintf(error_detail, error_bytes, "cannot listen for the other processes of the job: %s",
 				 strerror(error));
 		return false;
 	}
-	gompi_reserve_descriptor();
+	gompi_spare_fd_open();
 	const uint16_t p = t->port;
 	memcpy(port, &p, sizeof p);
-	*host_bytes = gompi_host_write(&t->here, host);
+	*host_bytes = gompi_host_encode(&t->local_host, host);
 	*out = (struct gompi_tcp){&info, &fabric, &domain, &cq, &ep, t->epoll};
 	return true;
 }
@@ -313,32 +314,33 @@ bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT], char host[
 bool gompi_tcp_begin(const struct gompi_tcp_job *job) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	const size_t size = (size_t)job->size, nodes = (size_t)job->nodes;
-	char *ports = malloc(size * GOMPI_TCP_PORT);
+	char *ports = malloc(size * GOMPI_TCP_PORT_BYTES);
 	int32_t *node_of = malloc(size * sizeof *node_of);
 	t->peers = calloc(size, sizeof *t->peers);
 	t->hosts = calloc(nodes, sizeof *t->hosts);
-	t->worked = malloc(nodes);
-	if (ports == NULL || node_of == NULL || t->peers == NULL || t->hosts == NULL || t->worked == NULL)
+	t->good_address = malloc(nodes);
+	if (ports == NULL || node_of == NULL || t->peers == NULL || t->hosts == NULL || t->good_address == NULL)
 		return false;
-	memcpy(ports, job->ports, size * GOMPI_TCP_PORT);
+	memcpy(ports, job->ports, size * GOMPI_TCP_PORT_BYTES);
 	memcpy(node_of, job->node_of, size * sizeof *node_of);
-	memset(t->worked, -1, nodes);
+	memset(t->good_address, -1, nodes);
 	for (size_t i = 0; i < nodes; i++)
-		gompi_host_read(&t->hosts[i], job->hosts + job->host_at[i], job->host_at[i + 1] - job->host_at[i]);
+		gompi_host_decode(&t->hosts[i], job->hosts + job->host_offsets[i],
+				  job->host_offsets[i + 1] - job->host_offsets[i]);
 	struct rlimit r = {0};
 	getrlimit(RLIMIT_NOFILE, &r);
-	t->most_links = r.rlim_cur / 2 < INT32_MAX ? (int)(r.rlim_cur / 2) : INT32_MAX;
+	t->max_links = r.rlim_cur / 2 < INT32_MAX ? (int)(r.rlim_cur / 2) : INT32_MAX;
 	t->job = *job;
 	t->job.ports = ports;
 	t->job.node_of = node_of;
 	t->job.hosts = NULL;
-	t->job.host_at = NULL;
+	t->job.host_offsets = NULL;
 	return true;
 }
 
-static void free_places(struct gompi_tcp_place *first) {
+static void free_buffers(struct gompi_tcp_buffer *first) {
 	while (first != NULL) {
-		struct gompi_tcp_place *next = first->next;
+		struct gompi_tcp_buffer *next = first->next;
 		free(first);
 		first = next;
 	}
@@ -349,52 +351,54 @@ void gompi_tcp_end(void) {
 	while (t->links != NULL)
 		gompi_link_close(t->links);
 	gompi_links_free();
-	while (t->n_listeners > 0)
-		close(t->listeners[--t->n_listeners]);
+	while (t->listener_count > 0)
+		close(t->listeners[--t->listener_count]);
 	close(t->timer);
 	close(t->epoll);
-	if (t->reserve >= 0)
-		close(t->reserve);
+	if (t->spare_fd >= 0)
+		close(t->spare_fd);
 	for (int i = 0; t->peers != NULL && i < t->job.size; i++)
 		if (t->peers[i] != NULL) {
-			gompi_peer_fail(t->peers[i], FI_ECANCELED);
+			gompi_tcp_peer_fail(t->peers[i], FI_ECANCELED);
 			free(t->peers[i]);
 		}
-	free_places(t->places);
-	free_places(t->places_free);
-	gompi_completions_drop();
+	free_buffers(t->buffers);
+	free_buffers(t->free_buffers);
+	gompi_completions_clear();
 	free((void *)(uintptr_t)t->job.ports);
 	free((void *)(uintptr_t)t->job.node_of);
 	free(t->peers);
 	free(t->hosts);
-	free(t->worked);
+	free(t->good_address);
 	memset(t, 0, sizeof *t);
-	t->epoll = t->timer = t->reserve = -1;
+	t->epoll = t->timer = t->spare_fd = -1;
 }
 
-void gompi_tcp_reach(int peer) {
+void gompi_tcp_connect(int peer) {
 	struct gompi_tcp_peer *p = gompi_tcp_peer(peer);
 	if (p != NULL)
-		gompi_peer_wants(p);
+		gompi_tcp_peer_want_link(p);
 }
 
-bool gompi_tcp_refused(int peer) {
+bool gompi_tcp_is_refused(int peer) {
 	const struct gompi_tcp_peer *p = gompi_tcp_state.peers[peer];
-	return p != NULL && p->wants && p->refused;
+	return p != NULL && p->wants_link && p->is_refused;
 }
 
 bool gompi_tcp_addresses(char *text, size_t bytes) {
-	static const char *const what[] = {"network of the default route", "another network",
-					   "of a bridge, containers or virtual machines", "of one link", "this host"};
+	static const char *const scope_text[] = {"network of the default route", "another network",
+						 "of a bridge, containers or virtual machines", "of one link",
+						 "this host"};
 	struct gompi_tcp_host h;
-	char names[GOMPI_HOST_ADDRESSES][16], address[INET6_ADDRSTRLEN];
-	if (!gompi_host_here(&h, names, text, bytes))
+	char names[GOMPI_HOST_MAX_ADDRESSES][16], address[INET6_ADDRSTRLEN];
+	if (!gompi_host_local_addresses(&h, names, text, bytes))
 		return false;
 	text[0] = 0;
 	size_t at = 0;
-	for (int i = 0; i < h.n && at < bytes; i++) {
-		gompi_host_text(&h.a[i], address);
-		at += (size_t)snprintf(text + at, bytes - at, "%s\t%s\t%s\n", address, names[i], what[h.a[i].reach]);
+	for (int i = 0; i < h.count && at < bytes; i++) {
+		gompi_host_address_text(&h.addresses[i], address);
+		at += (size_t)snprintf(text + at, bytes - at, "%s\t%s\t%s\n", address, names[i],
+				       scope_text[h.addresses[i].scope]);
 	}
 	return true;
 }

@@ -4,7 +4,7 @@
 
 #include "tcp/link.h"
 
-struct gompi_tcp_state gompi_tcp_state = {.epoll = -1, .timer = -1, .reserve = -1};
+struct gompi_tcp_state gompi_tcp_state = {.epoll = -1, .timer = -1, .spare_fd = -1};
 
 struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
@@ -16,13 +16,13 @@ struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
 	return p;
 }
 
-void gompi_link_watch(struct gompi_tcp_link *l, bool out) {
-	const uint32_t events = (l->stalled ? 0u : (uint32_t)EPOLLIN) | (out ? (uint32_t)EPOLLOUT : 0u);
-	if (l->fd < 0 || events == l->watched)
+void gompi_link_set_events(struct gompi_tcp_link *l, bool out) {
+	const uint32_t events = (l->is_stalled ? 0u : (uint32_t)EPOLLIN) | (out ? (uint32_t)EPOLLOUT : 0u);
+	if (l->fd < 0 || events == l->epoll_events)
 		return;
 	struct epoll_event e = {.events = events, .data.ptr = l};
 	epoll_ctl(gompi_tcp_state.epoll, EPOLL_CTL_MOD, l->fd, &e);
-	l->watched = events;
+	l->epoll_events = events;
 }
 
 enum { BUCKETS = 256 };
@@ -30,7 +30,7 @@ static struct gompi_tcp_memory *buckets[BUCKETS];
 
 static struct gompi_tcp_memory **key_bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
 
-struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key) {
+struct gompi_tcp_memory *gompi_tcp_memory_find(uint64_t key) {
 	struct gompi_tcp_memory *m = *key_bucket(key);
 	while (m != NULL && m->mr.key != key)
 		m = m->next;

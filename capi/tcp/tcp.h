@@ -17,23 +17,24 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_TCP_PORT = 2,    // bytes of the data that a process publishes: its port
-	GOMPI_TCP_HOST = 256,  // maximum bytes of the data that a host publishes: its addresses
-	GOMPI_TCP_TEXT = 1000, // bytes of error texts
-	GOMPI_TCP_VERSION = 1, // of the protocol
+	GOMPI_TCP_PORT_BYTES = 2,     // bytes of the data that a process publishes: its port
+	GOMPI_TCP_HOST_BYTES = 256,   // maximum bytes of the data that a host publishes: its addresses
+	GOMPI_TCP_ERROR_BYTES = 1000, // bytes of error texts
+	GOMPI_TCP_VERSION = 1,        // of the protocol
 };
 
 // Event callbacks, called under the caller's lock.
 struct gompi_tcp_events {
-	// An open connection to a peer has ended without a goodbye: the process or its network has failed.
-	void (*lost)(int peer);
-	// The peer is given up: for a long time no address of it could be reached. See gompi_tcp_why.
-	void (*unreachable)(int peer);
+	// An open connection to a peer has ended unexpectedly: the process or its network has failed.
+	void (*on_failed)(int peer);
+	// This process stops trying to reach the peer: for a long time no address of it could be reached. See
+	// gompi_tcp_error_detail.
+	void (*on_unreachable)(int peer);
 	// This process has tried unsuccessfully for a second to connect: the peer should be asked to connect. Called
 	// repeatedly.
-	void (*call)(int peer);
+	void (*on_connect_back)(int peer);
 	// Writes the host name of a peer.
-	void (*host)(int peer, char *name, int bytes);
+	void (*host_name)(int peer, char *name, int bytes);
 };
 
 struct gompi_tcp {
@@ -47,20 +48,20 @@ struct gompi_tcp {
 
 // Opens the listening side. The environment variables GOMPIRMA_INTERFACE and GOMPIRMA_PORTS restrict addresses and
 // ports. Writes the data to publish: the port, and the data that is the same for all processes of a host. Returns
-// false, and the reason in why, on failure.
-bool gompi_tcp_open(struct gompi_tcp *t, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST], size_t *host_bytes,
-		    char *why, size_t why_bytes);
+// false, and the reason in error_detail, on failure.
+bool gompi_tcp_open(struct gompi_tcp *t, char port[GOMPI_TCP_PORT_BYTES], char host[GOMPI_TCP_HOST_BYTES],
+		    size_t *host_bytes, char *error_detail, size_t error_bytes);
 
-// Sets the addresses of all processes: ports by rank; published host data by node, that of node i at host_at[i] to
-// host_at[i + 1]. Copies all of it except events. Returns false if out of memory.
+// Sets the addresses of all processes: ports by rank; published host data by node, that of node i at host_offsets[i] to
+// host_offsets[i + 1]. Copies all of it except events. Returns false if out of memory.
 struct gompi_tcp_job {
 	int size, rank, nodes;
 	const char *ports;
 	const char *hosts;
-	const uint32_t *host_at;
+	const uint32_t *host_offsets;
 	const int32_t *node_of;
 	uint64_t secret[2];
-	int64_t timeout; // nanoseconds; 0 if no peer is ever given up
+	int64_t timeout_ns; // 0 if no peer is ever given up
 	const struct gompi_tcp_events *events;
 };
 bool gompi_tcp_begin(const struct gompi_tcp_job *job);
@@ -69,15 +70,15 @@ bool gompi_tcp_begin(const struct gompi_tcp_job *job);
 void gompi_tcp_end(void);
 
 // Connects to a peer without anything to send, because the peer has asked for it.
-void gompi_tcp_reach(int peer);
+void gompi_tcp_connect(int peer);
 
 // Returns true if no process listens at any address of the peer any more: each has refused since the last connection
 // ended.
-bool gompi_tcp_refused(int peer);
+bool gompi_tcp_is_refused(int peer);
 
 // Writes why a peer cannot be reached: both processes and hosts, each address with its port, and the system's error.
 // Writes an empty text if no error is known.
-void gompi_tcp_why(int peer, char *text, size_t bytes);
+void gompi_tcp_error_detail(int peer, char *text, size_t bytes);
 
 // Lists the addresses that this process would publish, in the order in which peers try them, one per line: address,
 // interface, kind. Returns false, and the reason in text, on failure.
@@ -85,8 +86,8 @@ bool gompi_tcp_addresses(char *text, size_t bytes);
 
 // Counters for tests and debugging.
 struct gompi_tcp_counts {
-	uint64_t connected, accepted, crossed, strangers, idle;
-	int links; // descriptors in use
+	uint64_t connected, accepted, crossed_requests, unauth_closed, idle_closed;
+	int open_links; // descriptors in use
 };
 extern struct gompi_tcp_counts gompi_tcp_counts;
 

@@ -8,21 +8,21 @@
 enum { IOVECS = 256 };
 
 // Returns the pid of a process of this node.
-static int pid_of(int peer) { return gompi_load(&gompi_cell(gompi_on_node(peer))->pid); }
+static int pid_of(int peer) { return gompi_load(&gompi_cell(gompi_local_index(peer))->pid); }
 
-static ssize_t call_system(int pid, struct iovec *here, struct iovec *there, int n, bool write) {
-	return write ? process_vm_writev(pid, here, 1, there, (unsigned long)n, 0)
-		     : process_vm_readv(pid, here, 1, there, (unsigned long)n, 0);
+static ssize_t call_process_vm(int pid, struct iovec *local_iov, struct iovec *remote_iov, int n, bool write) {
+	return write ? process_vm_writev(pid, local_iov, 1, remote_iov, (unsigned long)n, 0)
+		     : process_vm_readv(pid, local_iov, 1, remote_iov, (unsigned long)n, 0);
 }
 
 bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
-	if (gompi_on_node(peer) < 0)
+	if (gompi_local_index(peer) < 0)
 		return false;
 	int pid = pid_of(peer);
 	for (uint64_t done = 0; done < bytes;) {
-		struct iovec here = {(char *)local + done, bytes - done};
-		struct iovec there = {(void *)(uintptr_t)(address + done), bytes - done};
-		ssize_t k = call_system(pid, &here, &there, 1, write);
+		struct iovec local_iov = {(char *)local + done, bytes - done};
+		struct iovec remote_iov = {(void *)(uintptr_t)(address + done), bytes - done};
+		ssize_t k = call_process_vm(pid, &local_iov, &remote_iov, 1, write);
 		if (k <= 0)
 			return false;
 		done += (uint64_t)k;
@@ -30,22 +30,23 @@ bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, boo
 	return true;
 }
 
-bool gompi_cma_move_pieces(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
-			   int64_t bytes, bool write) {
+bool gompi_cma_move_segments(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
+			     int64_t bytes, bool write) {
 	int pid = pid_of(peer);
 	struct gompi_cursor cursor;
 	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
 	while (bytes > 0) {
-		struct iovec there[IOVECS];
+		struct iovec remote_iov[IOVECS];
 		int n = 0;
-		int64_t total = 0, piece, offset;
+		int64_t total = 0, segment_bytes, offset;
 		while (n < IOVECS && total < bytes &&
-		       (piece = gompi_cursor_next(&cursor, bytes - total, &offset)) > 0) {
-			there[n++] = (struct iovec){(void *)(uintptr_t)(address + (uint64_t)offset), (size_t)piece};
-			total += piece;
+		       (segment_bytes = gompi_cursor_next(&cursor, bytes - total, &offset)) > 0) {
+			remote_iov[n++] =
+				(struct iovec){(void *)(uintptr_t)(address + (uint64_t)offset), (size_t)segment_bytes};
+			total += segment_bytes;
 		}
-		struct iovec here = {local, (size_t)total};
-		if (call_system(pid, &here, there, n, write) != total)
+		struct iovec local_iov = {local, (size_t)total};
+		if (call_process_vm(pid, &local_iov, remote_iov, n, write) != total)
 			// also after a partial transfer: the system stops at an address that is not mapped
 			return false;
 		local += total;

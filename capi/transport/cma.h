@@ -13,8 +13,8 @@ bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, boo
 
 // Moves bytes between contiguous local memory and count copies of type at an address of peer, many segments with one
 // system call. Result as in gompi_cma_move.
-bool gompi_cma_move_pieces(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
-			   int64_t bytes, bool write);
+bool gompi_cma_move_segments(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
+			     int64_t bytes, bool write);
 
 #pragma GCC visibility pop
 #endif

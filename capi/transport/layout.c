@@ -2,18 +2,18 @@
 
 enum { WORD = sizeof(int64_t), RUN_WORDS = 4, LIST_WORDS = 2 };
 
-int64_t gompi_layout_fill(int64_t *words, struct gompi_cursor *c, const struct gompi_layout_limits *limits,
-			  int64_t *bytes) {
+int64_t gompi_layout_encode(int64_t *words, struct gompi_cursor *c, const struct gompi_layout_limits *limits,
+			    int64_t *bytes) {
 	int64_t used = 0, *list = NULL; // the last group if it is a list, which may grow
 	*bytes = 0;
 	while (c->run.n != 0) {
-		int64_t room = limits->room - used * WORD - (limits->shared ? *bytes : 0);
-		int64_t limit = limits->most - *bytes, group = list != NULL ? WORD : RUN_WORDS * WORD;
-		if (room < group)
+		int64_t space = limits->words_bytes - used * WORD - (limits->is_shared ? *bytes : 0);
+		int64_t limit = limits->max_data_bytes - *bytes, group = list != NULL ? WORD : RUN_WORDS * WORD;
+		if (space < group)
 			break;
-		if (limits->shared && room - group < limit)
-			limit = room - group;
-		if (list != NULL && !(c->run.n == 1 && c->skip == 0 && c->run.block == list[0])) {
+		if (limits->is_shared && space - group < limit)
+			limit = space - group;
+		if (list != NULL && !(c->run.n == 1 && c->skip_bytes == 0 && c->run.block == list[0])) {
 			list = NULL;
 			continue;
 		}
@@ -55,7 +55,7 @@ static bool include(int64_t offset, int64_t block, int64_t *lo, int64_t *hi) {
 	return true;
 }
 
-bool gompi_layout_open(struct gompi_layout *l, const int64_t *words, int64_t n, int64_t unit, int64_t bytes,
+bool gompi_layout_init(struct gompi_layout *l, const int64_t *words, int64_t n, int64_t unit, int64_t bytes,
 		       int64_t *lo, int64_t *hi) {
 	*l = (struct gompi_layout){.next = words, .end = words + n};
 	*lo = INT64_MAX;
@@ -85,10 +85,10 @@ bool gompi_layout_open(struct gompi_layout *l, const int64_t *words, int64_t n, 
 	return bytes == 0 && *lo < *hi;
 }
 
-struct gompi_run gompi_layout_take(struct gompi_layout *l, int64_t limit) {
+struct gompi_run gompi_layout_next(struct gompi_layout *l, int64_t limit) {
 	struct gompi_run *run = &l->run;
 	if (run->n == 0) {
-		if (l->list == 0) {
+		if (l->list_left == 0) {
 			if (l->next == l->end)
 				return *run;
 			l->block = l->next[0];
@@ -96,23 +96,23 @@ struct gompi_run gompi_layout_take(struct gompi_layout *l, int64_t limit) {
 				*run = (struct gompi_run){l->next[3], l->block, l->next[1], l->next[2]};
 				l->next += RUN_WORDS;
 			} else {
-				l->list = -l->next[1];
+				l->list_left = -l->next[1];
 				l->next += LIST_WORDS;
 			}
 		}
-		if (l->list != 0) {
-			l->list--;
+		if (l->list_left != 0) {
+			l->list_left--;
 			*run = (struct gompi_run){*l->next++, l->block, 1, 0};
 		}
 	}
 	struct gompi_run r = *run;
-	if (l->skip != 0 || r.block > limit) {
-		int64_t left = r.block - l->skip;
-		r = (struct gompi_run){r.offset + l->skip, left < limit ? left : limit, 1, 0};
-		l->skip += r.block;
-		if (l->skip < run->block)
+	if (l->consumed_bytes != 0 || r.block > limit) {
+		int64_t left = r.block - l->consumed_bytes;
+		r = (struct gompi_run){r.offset + l->consumed_bytes, left < limit ? left : limit, 1, 0};
+		l->consumed_bytes += r.block;
+		if (l->consumed_bytes < run->block)
 			return r;
-		l->skip = 0;
+		l->consumed_bytes = 0;
 	} else if (r.n > limit / r.block) {
 		r.n = limit / r.block;
 	}

@@ -2,7 +2,7 @@
 // depend on the medium that carries them.
 //
 // A packet holds an operation, or as much of one as fits. Larger data may stay at the origin, in a bounce buffer
-// (bounce.h): then the packet names the buffer (the _PULL kinds), and the target copies the data itself.
+// (bounce.h): then the packet names the buffer (PACKET_*_PULL), and the target copies the data itself.
 #ifndef GOMPI_PACKET_H
 #define GOMPI_PACKET_H
 
@@ -34,8 +34,8 @@ enum gompi_packet_kind {
 
 // Values of gompi_packet_head.flags.
 enum {
-	PACKET_ASKS = 1,   // the sender wants an answer at once
-	PACKET_BROKEN = 2, // in an answer: no packet after this number will be applied
+	PACKET_WANTS_ANSWER = 1, // the sender wants an answer at once
+	PACKET_STREAM_END = 2,   // in an answer: no packet after this number will be applied
 };
 
 // The head of packets and answers.
@@ -48,7 +48,7 @@ struct gompi_packet_head {
 	uint64_t number;
 };
 
-// A packet and its data: struct gompi_packet_pull for the _PULL kinds; then struct gompi_packet_pieces with
+// A packet and its data: struct gompi_packet_pull for PACKET_*_PULL; then struct gompi_packet_layout with
 // PACKET_LAYOUT; then the origin's data; then the compare value of MPI_Compare_and_swap.
 struct gompi_packet {
 	struct gompi_packet_head head;
@@ -63,18 +63,19 @@ struct gompi_packet {
 // after the packet's head and origin.
 struct gompi_answer {
 	struct gompi_packet_head head;
-	int32_t from;        // as origin; -1 if the sender knows no such window
-	uint16_t class, why; // first error since the last answer, and its reason (win/why.h); 0 if none
-	uint64_t a, b;       // values of the reason
+	int32_t from; // as origin; -1 if the sender knows no such window
+	uint16_t class,
+		detail_code; // first error since the last answer, and its detail (win/error_detail.h); 0 if none
+	uint64_t a, b;       // values of the detail
 	char data[];
 };
 
-// Maximum data of a packet in a ring: with the cell's turn and the header it fills a cell of 1 KiB. Between nodes the
+// Maximum data of a packet in a ring: with the cell's state and the header it fills a cell of 1 KiB. Between nodes the
 // limit is larger (stream.h).
 enum { GOMPI_PACKET_DATA = 976 };
 
-// Maximum data of an operation of the _PULL kinds: the size of a bounce buffer (bounce.h).
-enum { PACKET_PULLED = 8192 };
+// Maximum data of an operation of a PACKET_*_PULL kind: the size of a bounce buffer (bounce.h).
+enum { PACKET_MAX_PULL_BYTES = 8192 };
 
 // Names of the origin's bounce buffers (gompi_bounce_address) that hold its data and receive the result; 0 if there is
 // none. These are not addresses.
@@ -82,9 +83,9 @@ struct gompi_packet_pull {
 	uint64_t origin, result;
 };
 
-// Layout of the data at the target: n words of layout.h.
-struct gompi_packet_pieces {
-	int64_t n, word[];
+// Layout of the data at the target: word_count words of layout.h.
+struct gompi_packet_layout {
+	int64_t word_count, words[];
 };
 
 // An operation at the origin, to be sent as packets.
@@ -95,50 +96,50 @@ struct gompi_outgoing {
 	MPI_Datatype type;           // of the elements; MPI_BYTE for a put or get
 	const void *origin;          // local data, or the name of a bounce buffer (as result); NULL if none
 	void *result;
-	uint64_t element, bytes;     // size of one element; total size
-	struct gompi_cursor *pieces; // layout at the target; NULL if contiguous at offset
-	bool reply;
+	uint64_t element_bytes, bytes; // size of one element; total size
+	struct gompi_cursor *cursor;   // layout at the target; NULL if contiguous at offset
+	bool wants_reply;
 	bool in_order; // segments may overlap
 };
 
-// Describes a put or get between local and the target. The caller sets pieces if the target's data is not contiguous.
+// Describes a put or get between local and the target. The caller sets cursor if the target's data is not contiguous.
 static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_operation *operation,
 							const struct gompi_buffer *at, char *local, int64_t bytes) {
-	bool put = operation->kind == RMA_PUT, together = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
+	bool put = operation->kind == RMA_PUT, is_contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
 	return (struct gompi_outgoing){.operation = operation,
 				       .kind = put ? PACKET_PUT : PACKET_GET,
-				       .offset = at->offset + (together ? (uint64_t)at->type->origin : 0),
+				       .offset = at->offset + (is_contiguous ? (uint64_t)at->type->origin : 0),
 				       .type = MPI_BYTE,
 				       .origin = put ? local : NULL,
 				       .result = put ? NULL : local,
-				       .element = 1,
+				       .element_bytes = 1,
 				       .bytes = (uint64_t)bytes};
 }
 
-// Describes an accumulate of arrays of elements. The caller sets pieces if the target's data is not contiguous.
+// Describes an accumulate of arrays of elements. The caller sets cursor if the target's data is not contiguous.
 static inline struct gompi_outgoing gompi_outgoing_update(const struct gompi_operation *operation,
 							  const struct gompi_buffer *at, MPI_Datatype element,
 							  const char *origin, char *result) {
 	const struct gompi_type *type = at->type;
-	bool together = type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS;
+	bool is_contiguous = type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS;
 	return (struct gompi_outgoing){.operation = operation,
 				       .kind = operation->kind == RMA_COMPARE_AND_SWAP ? PACKET_COMPARE_AND_SWAP
 					       : operation->kind == RMA_ACCUMULATE     ? PACKET_ACCUMULATE
 										       : PACKET_FETCH,
-				       .offset = at->offset + (together ? (uint64_t)type->elem_origin : 0),
+				       .offset = at->offset + (is_contiguous ? (uint64_t)type->elem_origin : 0),
 				       .type = element,
 				       .origin = origin,
 				       .result = result,
-				       .element = (uint64_t)type->elem_size,
+				       .element_bytes = (uint64_t)type->elem_size,
 				       .bytes = (uint64_t)(at->count * type->elements * type->elem_size),
-				       .in_order = !together && gompi_type_overlaps(type, at->count)};
+				       .in_order = !is_contiguous && gompi_type_overlaps(type, at->count)};
 }
 
 // Returns the part of an operation that remains to be sent after its first `bytes` bytes.
-static inline struct gompi_outgoing gompi_outgoing_rest(const struct gompi_outgoing *whole, uint64_t bytes) {
+static inline struct gompi_outgoing gompi_outgoing_after(const struct gompi_outgoing *whole, uint64_t bytes) {
 	struct gompi_outgoing o = *whole;
 	o.bytes -= bytes;
-	if (o.pieces == NULL)
+	if (o.cursor == NULL)
 		o.offset += bytes;
 	if (o.origin != NULL)
 		o.origin = (const char *)o.origin + bytes;
@@ -147,31 +148,31 @@ static inline struct gompi_outgoing gompi_outgoing_rest(const struct gompi_outgo
 	return o;
 }
 
-static inline bool gompi_packet_pulls(enum gompi_packet_kind kind) {
+static inline bool gompi_packet_is_pull(enum gompi_packet_kind kind) {
 	return kind == PACKET_PUT_PULL || kind == PACKET_GET_PULL || kind == PACKET_ACCUMULATE_PULL ||
 	       kind == PACKET_FETCH_PULL;
 }
 
-// Writes a packet for a member of w. room is the space behind its header; most is the maximum number of bytes to move
-// or update. Both are multiples of 8 below 64 KiB. Stores as much of the operation as fits, and sets o->bytes to that
-// number of bytes. For contiguous data, room must hold min(o->bytes, most) bytes.
-void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o, uint64_t room,
-			uint64_t most);
+// Writes a packet for a member of w. data_bytes is the space behind its header; max_bytes is the maximum number of
+// bytes to move or update. Both are multiples of 8 below 64 KiB. Stores as much of the operation as fits, and sets
+// o->bytes to that number of bytes. For contiguous data, data_bytes must be at least min(o->bytes, max_bytes).
+void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o,
+			uint64_t data_bytes, uint64_t max_bytes);
 
 // Moves bytes between local memory and a buffer that another process has named (gompi_bounce_move). write: from local.
 // Returns true on success.
-typedef bool gompi_packet_mover(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
+typedef bool gompi_pull_function(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
 // Applies a packet. *m must be a private copy: another process has written it, so every field is validated. Its data
-// may have `most` bytes. Stores the result (m->bytes bytes) to reply, which has room for `most` bytes. pull moves the
-// data that has stayed at the origin; only one thread at a time may pass a pull. If pull is NULL, such data cannot be
-// moved. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION: nothing has been done, because the data cannot be
-// moved.
-int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t most, gompi_packet_mover *pull);
+// may have max_bytes bytes. Stores the result (m->bytes bytes) to reply, which has room for max_bytes bytes. pull moves
+// the data that has stayed at the origin; only one thread at a time may pass a pull. If pull is NULL, such data cannot
+// be moved. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION: nothing has been done, because the data cannot
+// be moved.
+int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t max_bytes, gompi_pull_function *pull);
 
 // Applies a PACKET_PUT with contiguous data to w, the window that it names. Validation and result as in
 // gompi_packet_apply.
-int gompi_packet_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t most);
+int gompi_packet_apply_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t max_bytes);
 
 #pragma GCC visibility pop
 #endif

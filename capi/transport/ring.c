@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/loss.h"
+#include "base/failure.h"
 #include "base/sparse.h"
 #include "base/tuning.h"
 #include "base/wait.h"
 #include "transport/bounce.h"
-#include "transport/ongoing.h"
+#include "transport/rma_request.h"
 #include "transport/transport.h"
 #include "win/lock.h"
-#include "win/why.h"
+#include "win/error_detail.h"
 
 static inline struct gompi_ring *ring_of(int process) {
 	return (struct gompi_ring *)(gompi_node.operation_rings + (size_t)process * gompi_node.operation_stride);
@@ -29,54 +29,59 @@ _Static_assert(offsetof(struct gompi_ring_cell, packet.data) + GOMPI_PACKET_DATA
 
 // Returns the first state value of the lap of position pos. A fresh ring is all zeros, so each lap has its own values:
 // state + 4 * lap, with lap 0 for the first use of a cell.
-static inline uint64_t lap(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
-enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
+static inline uint64_t lap_state(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
+enum { CELL_FREE = 0, CELL_FILLED = 1, CELL_ANSWERED = 2, CELL_NEXT_LAP = 4 };
 
-// --- The error reason in an answer
+// --- The error detail in an answer
 
-static void write_reason(struct gompi_answer *m, int class) {
-	const struct gompi_reason r = gompi_reason_take(class);
-	m->why = (uint16_t)r.why;
+static void write_answer_detail(struct gompi_answer *m, int class) {
+	const struct gompi_error_detail r = gompi_consume_error_detail(class);
+	m->detail_code = (uint16_t)r.code;
 	m->a = r.a;
 	m->b = r.b;
 }
 
-static void read_reason(const struct gompi_answer *m) {
-	gompi_reason_keep(&(struct gompi_reason){.class = m->class, .why = m->why, .a = m->a, .b = m->b});
+static void read_answer_detail(const struct gompi_answer *m) {
+	gompi_store_error_detail(
+		&(struct gompi_error_detail){.class = m->class, .code = m->detail_code, .a = m->a, .b = m->b});
 }
 
 // --- At the origin
 
-struct turn_wait {
+struct cell_wait {
 	struct gompi_ring_cell *cell;
-	uint64_t turn;
+	uint64_t state;
 };
 
-static bool turn_reached(void *arg) {
-	struct turn_wait *t = arg;
-	return gompi_load_acquire(&t->cell->turn) == t->turn;
+static bool cell_state_reached(void *arg) {
+	struct cell_wait *t = arg;
+	return gompi_load_acquire(&t->cell->state) == t->state;
 }
 
-// Returns the rank whose failure ends a wait on a cell. A thread that has taken a position must fill its cell, and take
-// the answer out of it; otherwise the ring stops there. So it gives up only if the ring's own process has failed. The
-// failure of another process does not end these waits.
-static int loss_of_target(const void *peer, struct gompi_stuck *place) {
+// Returns the rank whose failure ends a wait on a cell. A thread that has reserved a position must fill its cell, and
+// copy the answer out of it; otherwise the ring stops there. So it gives up only if the process that owns the ring has
+// failed. The failure of another process does not end these waits.
+static int failed_ring_owner(const void *peer, struct gompi_stuck_entry *place) {
 	const int rank = *(const int *)peer;
-	return gompi_is_gone(rank, place) ? rank : GOMPI_NOBODY;
+	return gompi_is_unreachable(rank, place) ? rank : GOMPI_NONE_FAILED;
 }
 
-// Takes the next cell of peer's ring for this thread; blocks until the cell is free. Returns NULL if peer has failed.
-static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, int peer, uint64_t *pos) {
-	int process = gompi_on_node(peer);
+// Reserves the next cell of peer's ring for this thread; blocks until the cell is free. Returns NULL if peer has
+// failed.
+static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *call, int peer, uint64_t *pos) {
+	int process = gompi_local_index(peer);
 	struct gompi_ring *ring = ring_of(process);
-	*pos = gompi_add_total(&ring->tail, 1);
-	struct turn_wait t = {cell_at(ring, *pos), lap(*pos) + TURN_FREE};
-	gompi_own_line(t.cell); // prefetches the line for writing
-	if (__builtin_expect(!turn_reached(&t), 0)) {
+	*pos = gompi_add_seq_cst(&ring->tail, 1);
+	struct cell_wait t = {cell_at(ring, *pos), lap_state(*pos) + CELL_FREE};
+	gompi_prefetch_rmw(t.cell);
+	if (__builtin_expect(!cell_state_reached(&t), 0)) {
 		gompi_ring_doorbell(process); // the ring is full of packets for which the target has not been woken
-		struct gompi_waiting what = {
-			.call = call, .peer = peer, .object = w->handle, .lost = loss_of_target, .of = &peer};
-		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
+		struct gompi_wait_desc waiting = {.call = call,
+						  .peer = peer,
+						  .object = w->handle,
+						  .find_failed = failed_ring_owner,
+						  .find_failed_arg = &peer};
+		if (gompi_await(&ring->cell_wait, cell_state_reached, &t, &waiting) != MPI_SUCCESS)
 			return NULL;
 	}
 	return t.cell;
@@ -85,84 +90,88 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 // Publishes a filled cell. If reply is set, waits for the answer and copies its data to result. Returns 0 or an error
 // class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
-		   gompi_a64 *last, bool reply, void *result, uint64_t bytes) {
-	// Release: pairs with the acquire in apply_all. Does not wake the target unless a reply is wanted; the thread
-	// that waits for completion does that (gompi_ring_wait).
-	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
+		   gompi_a64 *sent_number, bool reply, void *result, uint64_t bytes) {
+	// Release: pairs with the acquire in apply_packets. Does not wake the target unless a reply is wanted; the
+	// thread that waits for completion does that (gompi_ring_flush).
+	gompi_store_release(&cell->state, lap_state(pos) + CELL_FILLED);
 	if (!reply)
 		return MPI_SUCCESS;
-	int process = gompi_on_node(peer);
+	int process = gompi_local_index(peer);
 	gompi_ring_doorbell(process);
-	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
-	struct gompi_waiting what = {
-		.call = call, .peer = peer, .object = w->handle, .lost = loss_of_target, .of = &peer};
-	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.oversubscribed ? 0 : GOMPI_ACK_LOOKS;
-	while (looks < most && !turn_reached(&t))
-		looks++;
-	if (looks == most)
-		rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
+	struct cell_wait t = {cell, lap_state(pos) + CELL_ANSWERED};
+	struct gompi_wait_desc waiting = {.call = call,
+					  .peer = peer,
+					  .object = w->handle,
+					  .find_failed = failed_ring_owner,
+					  .find_failed_arg = &peer};
+	int rc = MPI_SUCCESS, polls = 0, max_polls = gompi_node.policy.is_oversubscribed ? 0 : GOMPI_ACK_POLLS;
+	while (polls < max_polls && !cell_state_reached(&t))
+		polls++;
+	if (polls == max_polls)
+		rc = gompi_await(&gompi_my_cell()->wait, cell_state_reached, &t, &waiting);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	rc = cell->answer.class;
 	if (rc != MPI_SUCCESS)
-		read_reason(&cell->answer);
+		read_answer_detail(&cell->answer);
 	else if (result != NULL)
 		gompi_copy_in(result, cell->answer.data, bytes);
-	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
-	gompi_wake(&ring_of(process)->space);
-	// All packets sent before this one have been applied before it. Unless more has been sent since, nothing is
-	// left to wait for: a flush need not fetch the cache line of acks to find that out.
-	uint64_t this_one = pos + 1;
-	gompi_change_once(last, &this_one, 0);
+	gompi_store_release(&cell->state, lap_state(pos) + CELL_NEXT_LAP);
+	gompi_wake(&ring_of(process)->cell_wait);
+	// All packets sent before this one have been applied before it. Unless more has been sent since, a flush has
+	// nothing to wait for, and need not fetch the cache line of completed_ops.
+	uint64_t number = pos + 1;
+	gompi_cas_strong(sent_number, &number, 0);
 	return rc;
 }
 
-// Returns the array of the numbers last sent to each member; allocates it at first use. Returns NULL if out of memory.
+// Returns the array of the last number sent to each member; allocates it at first use. Returns NULL if out of memory.
 static gompi_a64 *sent_numbers(struct gompi_win *w) {
-	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
+	gompi_a64 *numbers = gompi_load_acquire(&w->ring_sent);
 	if (numbers != NULL)
 		return numbers;
-	gompi_a64 *mine = gompi_sparse_take(w->n * sizeof *mine);
-	if (mine == NULL || gompi_change_once(&w->sent, &numbers, mine))
+	gompi_a64 *mine = gompi_sparse_alloc(w->n * sizeof *mine);
+	if (mine == NULL || gompi_cas_strong(&w->ring_sent, &numbers, mine))
 		return mine;
-	gompi_sparse_give(mine, w->n * sizeof *mine); // another thread has installed its array first
+	gompi_sparse_free(mine, w->n * sizeof *mine); // another thread has installed its array first
 	return numbers;
 }
 
-// Raises *last to number. Threads may record their numbers out of order, so a lower number never replaces a higher one.
-static inline void note_sent(gompi_a64 *last, uint64_t number) {
-	uint64_t sent = gompi_load(last);
-	while (sent < number && !gompi_change(last, &sent, number))
+// Raises *sent_number to number. Threads may record their numbers out of order, so a lower number never replaces a
+// higher one.
+static inline void raise_sent_number(gompi_a64 *sent_number, uint64_t number) {
+	uint64_t sent = gompi_load(sent_number);
+	while (sent < number && !gompi_cas_weak(sent_number, &sent, number))
 		;
 }
 
 // Sends one packet, and sets *pos to its position.
-static int send_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos) {
+static int send_packet_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos) {
 	const struct gompi_operation *operation = o->operation;
 	int peer = gompi_member(w, operation->target)->peer;
 	gompi_a64 *numbers = sent_numbers(w);
 	if (numbers == NULL)
 		return MPI_ERR_NO_MEM;
-	struct gompi_ring_cell *cell = take_cell(w, operation->call, peer, pos);
+	struct gompi_ring_cell *cell = acquire_cell(w, operation->call, peer, pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
 	gompi_packet_write(&cell->packet, w, o, GOMPI_PACKET_DATA, GOMPI_PACKET_DATA);
-	gompi_a64 *last = &numbers[operation->target];
-	note_sent(last, *pos + 1);
-	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
-		gompi_or(&w->flush_more, FLUSH_SENT);
-	return publish(w, operation->call, peer, cell, *pos, last, o->reply, o->result, o->bytes);
+	gompi_a64 *sent_number = &numbers[operation->target];
+	raise_sent_number(sent_number, *pos + 1);
+	if (!(gompi_load(&w->flush_flags) & FLUSH_SENT))
+		gompi_or(&w->flush_flags, FLUSH_SENT);
+	return publish(w, operation->call, peer, cell, *pos, sent_number, o->wants_reply, o->result, o->bytes);
 }
 
-int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
+int gompi_ring_send_packet(struct gompi_win *w, struct gompi_outgoing *o) {
 	uint64_t pos;
-	return send_at(w, o, &pos);
+	return send_packet_at(w, o, &pos);
 }
 
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *whole) {
 	for (uint64_t done = 0; done < whole->bytes;) {
-		struct gompi_outgoing o = gompi_outgoing_rest(whole, done);
-		int rc = gompi_ring_send_one(w, &o);
+		struct gompi_outgoing o = gompi_outgoing_after(whole, done);
+		int rc = gompi_ring_send_packet(w, &o);
 		if (rc != MPI_SUCCESS)
 			return rc;
 		done += o.bytes;
@@ -181,102 +190,104 @@ static bool acknowledged(void *arg) {
 }
 
 // Waits until peer has applied the packets of this process up to number.
-static int wait_for(struct gompi_win *w, int peer, uint64_t number, const char *call) {
-	int process = gompi_on_node(peer);
-	struct ack_wait a = {&gompi_my_cell()->acks[process], number};
+static int wait_for_ack(struct gompi_win *w, int peer, uint64_t number, const char *call) {
+	int process = gompi_local_index(peer);
+	struct ack_wait a = {&gompi_my_cell()->completed_ops[process], number};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
 	// Polls for a while: the target may soon serve its ring by itself, which is quicker than waking its progress
 	// thread. It also serves this process' ring, since the target may wait for this process in the same way.
-	for (int i = gompi_node.policy.oversubscribed ? GOMPI_ACK_LOOKS : 0; i < GOMPI_ACK_LOOKS; i++) {
+	for (int i = gompi_node.policy.is_oversubscribed ? GOMPI_ACK_POLLS : 0; i < GOMPI_ACK_POLLS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
 		if (i % 8 == 7)
 			gompi_serve();
 	}
 	gompi_ring_doorbell(process);
-	struct gompi_waiting what = {.call = call, .peer = peer, .object = w->handle};
-	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
+	struct gompi_wait_desc waiting = {.call = call, .peer = peer, .object = w->handle};
+	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &waiting);
 }
 
-int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
-	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
+int gompi_ring_flush(struct gompi_win *w, int target, const char *call) {
+	gompi_a64 *numbers = gompi_load_acquire(&w->ring_sent);
 	if (numbers == NULL)
 		return MPI_SUCCESS;
-	int first = target == GOMPI_ALL ? 0 : gompi_win_index(w, target),
-	    end = target == GOMPI_ALL ? w->local_n : first + 1, rc = MPI_SUCCESS;
+	int first = target == GOMPI_ALL ? 0 : gompi_win_local_rank(w, target),
+	    end = target == GOMPI_ALL ? w->local_size : first + 1, rc = MPI_SUCCESS;
 	for (int i = first; i < end && rc == MPI_SUCCESS; i++) {
-		int rank = gompi_win_local(w, i), peer = gompi_member(w, rank)->peer;
+		int rank = gompi_win_rank_of_local(w, i), peer = gompi_member(w, rank)->peer;
 		uint64_t number;
 		// Results are copied out one after another, while the target fills the next buffer.
-		while (rc == MPI_SUCCESS && gompi_bounce_due(peer, &number) &&
-		       (rc = wait_for(w, peer, number, call)) == MPI_SUCCESS)
+		while (rc == MPI_SUCCESS && gompi_bounce_pending_result(peer, &number) &&
+		       (rc = wait_for_ack(w, peer, number, call)) == MPI_SUCCESS)
 			rc = gompi_bounce_collect();
 		number = gompi_load(&numbers[rank]);
 		if (number != 0 && rc == MPI_SUCCESS)
-			rc = wait_for(w, peer, number, call);
+			rc = wait_for_ack(w, peer, number, call);
 	}
 	return rc == MPI_SUCCESS ? gompi_bounce_collect() : rc;
 }
 
-bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int *class) {
-	int peer = gompi_member(w, target)->peer, process = gompi_on_node(peer);
-	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
+bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call, int *class) {
+	int peer = gompi_member(w, target)->peer, process = gompi_local_index(peer);
+	gompi_a64 *numbers = gompi_load_acquire(&w->ring_sent);
 	uint64_t number = numbers == NULL ? 0 : gompi_load(&numbers[target]), pos;
-	struct ack_wait a = {&gompi_my_cell()->acks[process], number};
-	if (number == 0 || acknowledged(&a) || gompi_bounce_due(peer, &pos))
+	struct ack_wait a = {&gompi_my_cell()->completed_ops[process], number};
+	if (number == 0 || acknowledged(&a) || gompi_bounce_pending_result(peer, &pos))
 		return false;
-	struct gompi_ring_cell *cell = take_cell(w, call, peer, &pos);
+	struct gompi_ring_cell *cell = acquire_cell(w, call, peer, &pos);
 	*class = cell == NULL ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 	if (cell == NULL)
 		return true;
 	cell->packet = (struct gompi_packet){
 		.head.window = (uint32_t)w->handle, .origin = gompi_node.self, .head.kind = PACKET_COMPLETE};
-	note_sent(&numbers[target], pos + 1); // so that the window is not freed before the packet has been applied
-	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
+	raise_sent_number(&numbers[target],
+			  pos + 1); // so that the window is not freed before the packet has been applied
+	gompi_store_release(&cell->state, lap_state(pos) + CELL_FILLED);
 	// The target serves its ring while it waits for this packet. Its progress thread is needed only if the target
 	// sleeps already. Before it sleeps, the target serves its ring once more after a barrier, which pairs with
 	// gompi_wake_fence. Otherwise it could sleep with the packet in the ring while this thread sees it awake.
 	gompi_wake_fence();
-	if (gompi_load(&gompi_member(w, target)->exposure_wait.sleeping) != 0)
+	if (gompi_load(&gompi_member(w, target)->exposure_wait.has_sleepers) != 0)
 		gompi_ring_doorbell(process);
 	return true;
 }
 
-// Takes a bounce buffer; blocks until one is free. Returns -1 if a process has failed.
-static int take_bounce(struct gompi_win *w, const char *call) {
+// Acquires a bounce buffer; blocks until one is free. Returns -1 if a process has failed.
+static int acquire_bounce(struct gompi_win *w, const char *call) {
 	int buffer, peer;
 	uint64_t number;
-	while ((buffer = gompi_bounce_take(&peer, &number)) < 0)
+	while ((buffer = gompi_bounce_acquire(&peer, &number)) < 0)
 		if (peer < 0)
 			sched_yield(); // another thread is about to send the packet of the oldest buffer
-		else if (wait_for(w, peer, number, call) != MPI_SUCCESS)
+		else if (wait_for_ack(w, peer, number, call) != MPI_SUCCESS)
 			return -1;
 	return buffer;
 }
 
-int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *whole, struct gompi_ongoing *ongoing) {
+int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *whole,
+			    struct gompi_rma_request *rma_request) {
 	int peer = gompi_member(w, whole->operation->target)->peer, rc = MPI_SUCCESS;
-	const uint64_t most = GOMPI_BOUNCE_DATA / whole->element * whole->element;
+	const uint64_t max_bytes = GOMPI_BOUNCE_BYTES / whole->element_bytes * whole->element_bytes;
 	for (uint64_t done = 0, pos; done < whole->bytes && rc == MPI_SUCCESS;) {
-		struct gompi_outgoing o = gompi_outgoing_rest(whole, done);
-		int buffer = take_bounce(w, o.operation->call);
+		struct gompi_outgoing o = gompi_outgoing_after(whole, done);
+		int buffer = acquire_bounce(w, o.operation->call);
 		if (buffer < 0)
 			return MPI_ERR_PROC_ABORTED;
 		void *result = o.result;
-		o.bytes = o.bytes < most ? o.bytes : most;
+		o.bytes = o.bytes < max_bytes ? o.bytes : max_bytes;
 		if (o.origin != NULL) {
 			gompi_copy_out(gompi_bounce_data(buffer), o.origin, o.bytes);
 			o.origin = gompi_bounce_address(buffer);
 		}
 		o.result = result != NULL ? gompi_bounce_address(buffer) : NULL;
-		rc = send_at(w, &o, &pos);
-		if (rc == MPI_SUCCESS && ongoing != NULL)
-			gompi_ongoing_by_ring(ongoing, gompi_on_node(peer));
+		rc = send_packet_at(w, &o, &pos);
+		if (rc == MPI_SUCCESS && rma_request != NULL)
+			gompi_rma_request_add_ring(rma_request, gompi_local_index(peer));
 		if (rc == MPI_SUCCESS)
-			gompi_bounce_sent(buffer, peer, pos + 1, result, o.bytes, ongoing);
+			gompi_bounce_sent(buffer, peer, pos + 1, result, o.bytes, rma_request);
 		else
-			gompi_bounce_drop(buffer);
+			gompi_bounce_release(buffer);
 		done += o.bytes;
 	}
 	return rc;
@@ -284,67 +295,67 @@ int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *wh
 
 // --- At the target
 
-static bool filled(void) {
-	struct gompi_ring *ring = ring_of(gompi_node.me);
+static bool has_packet(void) {
+	struct gompi_ring *ring = ring_of(gompi_node.local_index);
 	uint64_t pos = gompi_load(&ring->head);
-	return gompi_load_total(&cell_at(ring, pos)->turn) == lap(pos) + TURN_FILLED;
+	return gompi_load_seq_cst(&cell_at(ring, pos)->state) == lap_state(pos) + CELL_FILLED;
 }
 
-// Stores the error in the bounce buffer of a _PULL packet that was not applied.
-static void refuse_pulled(const struct gompi_packet *m, int class) {
+// Stores the error in the bounce buffer of a PACKET_*_PULL packet that was not applied.
+static void reject_pulled(const struct gompi_packet *m, int class) {
 	const struct gompi_packet_pull *p = (const struct gompi_packet_pull *)m->data;
 	if (m->head.length >= sizeof *p)
-		gompi_bounce_refuse(m->origin, p->origin != 0 ? p->origin : p->result, class);
+		gompi_bounce_store_error(m->origin, p->origin != 0 ? p->origin : p->result, class);
 }
 
 // Handles a PACKET_COMPLETE: an origin has ended its access epoch.
-static int take_complete(const struct gompi_packet *m) {
+static int on_complete(const struct gompi_packet *m) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->head.window);
 	if (w == NULL)
-		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->head.window, (uint64_t)m->origin);
-	gompi_member_completed(gompi_member(w, w->me));
+		return gompi_set_error_detail(MPI_ERR_WIN, DETAIL_NO_WINDOW, m->head.window, (uint64_t)m->origin);
+	gompi_member_add_complete(gompi_member(w, w->me));
 	return MPI_SUCCESS;
 }
 
 // Serves until the ring is empty. Only the thread that holds the flag `serving` calls it.
-static void apply_all(struct gompi_ring *ring) {
+static void apply_packets(struct gompi_ring *ring) {
 	// Packets are applied from a private copy, because another process may write the cell. The copy has the same
 	// alignment to cache lines.
-	static _Alignas(GOMPI_LINE) char copy[GOMPI_RING_CELL];
+	static _Alignas(GOMPI_CACHE_LINE) char copy[GOMPI_RING_CELL];
 	struct gompi_packet *m = &((struct gompi_ring_cell *)copy)->packet;
 	for (;;) {
 		uint64_t pos = gompi_load(&ring->head);
 		struct gompi_ring_cell *c = cell_at(ring, pos);
-		if (gompi_load_acquire(&c->turn) != lap(pos) + TURN_FILLED)
+		if (gompi_load_acquire(&c->state) != lap_state(pos) + CELL_FILLED)
 			return;
 		memcpy(m, &c->packet, sizeof *m);
 		// keeps the compiler from reading the cell again: decisions use the validated copy only
 		gompi_compiler_fence();
 		if (m->head.length > GOMPI_PACKET_DATA)
 			m->head.length = 0; // invalid length: the packet is rejected because its data is missing
-		gompi_copy_few(m->data, c->packet.data, m->head.length);
+		gompi_copy_small(m->data, c->packet.data, m->head.length);
 		int rc = m->head.kind == PACKET_COMPLETE
-				 ? take_complete(m)
+				 ? on_complete(m)
 				 : gompi_packet_apply(m, c->packet.data, GOMPI_PACKET_DATA, gompi_bounce_move);
-		int origin = gompi_on_node(m->origin);
-		if (rc != MPI_SUCCESS && gompi_packet_pulls(m->head.kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER)))
-			refuse_pulled(m, rc);
+		int origin = gompi_local_index(m->origin);
+		if (rc != MPI_SUCCESS && gompi_packet_is_pull(m->head.kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER)))
+			reject_pulled(m, rc);
 		if (m->head.flags) {
 			c->answer.class = (uint16_t)rc;
 			if (rc != MPI_SUCCESS)
-				write_reason(&c->answer, rc);
-			gompi_store_release(&c->turn, lap(pos) + TURN_ANSWERED);
+				write_answer_detail(&c->answer, rc);
+			gompi_store_release(&c->state, lap_state(pos) + CELL_ANSWERED);
 		}
 		// Release: the effects of the operation come before; pairs with the acquire in acknowledged. This store
-		// comes before that of the cell's turn: the origin waits for it, while usually no thread waits for the
-		// cell, whose line must be fetched first.
+		// comes before that of the cell's state: the origin waits for it. Usually no thread waits for the cell,
+		// and its cache line must be fetched first.
 		if (origin >= 0)
-			gompi_store_release(&gompi_cell(origin)->acks[gompi_node.me], pos + 1);
+			gompi_store_release(&gompi_cell(origin)->completed_ops[gompi_node.local_index], pos + 1);
 		gompi_store(&ring->head, pos + 1);
 		if (!m->head.flags)
-			gompi_store_release(&c->turn, lap(pos) + TURN_NEXT);
+			gompi_store_release(&c->state, lap_state(pos) + CELL_NEXT_LAP);
 		if (origin >= 0)
-			gompi_wake_two(&gompi_cell(origin)->wait, &ring->space);
+			gompi_wake_two(&gompi_cell(origin)->wait, &ring->cell_wait);
 	}
 }
 
@@ -353,29 +364,29 @@ bool gompi_ring_serve(void) {
 	bool worked = false;
 	// A thread that finds the flag taken returns. So the holder checks the ring once more after it has released the
 	// flag; otherwise a packet published in between could be left.
-	while (filled() && !gompi_flag_take(&serving)) {
-		apply_all(ring_of(gompi_node.me));
+	while (has_packet() && !gompi_flag_test_and_set(&serving)) {
+		apply_packets(ring_of(gompi_node.local_index));
 		worked = true;
-		gompi_flag_give(&serving);
+		gompi_flag_clear(&serving);
 	}
 	return worked;
 }
 
 // --- Recovery after a failed process
 
-// Returns the position plus 1 of the next cell of a process' ring if it has been taken but not filled, otherwise zero.
-// If the cell still holds an answer that its failed origin has not taken, frees the cell for the process that has taken
-// the next lap.
-static uint64_t unfilled(int process) {
+// Returns the position plus 1 of the next cell of a process' ring if it is reserved but not filled, otherwise zero. If
+// the cell still holds an answer for a failed origin, frees the cell for the process that has reserved it for the next
+// lap.
+static uint64_t find_unfilled_cell(int process) {
 	struct gompi_ring *ring = ring_of(process);
-	uint64_t pos = gompi_load_total(&ring->head);
+	uint64_t pos = gompi_load_seq_cst(&ring->head);
 	struct gompi_ring_cell *c = cell_at(ring, pos);
-	uint64_t turn = gompi_load_total(&c->turn), answered = lap(pos) - TURN_NEXT + TURN_ANSWERED;
-	if (gompi_load_total(&ring->tail) <= pos || turn == lap(pos) + TURN_FILLED)
+	uint64_t turn = gompi_load_seq_cst(&c->state), answered = lap_state(pos) - CELL_NEXT_LAP + CELL_ANSWERED;
+	if (gompi_load_seq_cst(&ring->tail) <= pos || turn == lap_state(pos) + CELL_FILLED)
 		return 0;
-	if (pos >= GOMPI_RING_CELLS && turn == answered && gompi_is_lost(c->packet.origin)) {
-		gompi_change_total(&c->turn, &answered, lap(pos) + TURN_FREE);
-		gompi_wake(&ring->space);
+	if (pos >= GOMPI_RING_CELLS && turn == answered && gompi_is_failed(c->packet.origin)) {
+		gompi_cas_weak_seq_cst(&c->state, &answered, lap_state(pos) + CELL_FREE);
+		gompi_wake(&ring->cell_wait);
 		return 0;
 	}
 	return pos + 1;
@@ -388,10 +399,10 @@ static int window_member(uint64_t object, int i) {
 }
 
 void gompi_ring_open(void) {
-	static const struct gompi_service service = {.ready = filled,
+	static const struct gompi_service service = {.has_work = has_packet,
 						     .serve = gompi_ring_serve,
-						     .member = window_member,
-						     .tell = gompi_win_tell,
-						     .stuck = unfilled};
+						     .member_process = window_member,
+						     .fill_details = gompi_win_fill_wait_record,
+						     .stuck_entry = find_unfilled_cell};
 	gompi_service_add(&service);
 }

@@ -1,71 +1,71 @@
 // Locks and starts of streams at the origin: their records are sent before the first operation of the epoch.
-#include "transport/stream_send.h"
+#include "transport/stream_origin.h"
 #include "transport/transport.h"
 
 // Sends a lock or start record unless one has been sent. The caller holds lock_mu, so that no other thread sends a
 // record for the epoch before it. Returns 0 or an error class.
-static int send_lock_locked(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive) {
-	if (gompi_load(&s->has_lock))
+static int send_lock_once(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive) {
+	if (gompi_load(&s->lock_sent))
 		return MPI_SUCCESS;
-	int rc = gompi_stream_send_word(s, kind, exclusive, 0);
+	int rc = gompi_stream_send_control(s, kind, exclusive, 0);
 	if (rc == MPI_SUCCESS)
-		gompi_store_release(&s->has_lock, 1);
+		gompi_store_release(&s->lock_sent, 1);
 	return rc;
 }
 
 int gompi_stream_send_lock(struct gompi_stream *s) {
 	int rc = MPI_SUCCESS;
-	gompi_mutex_take(&s->lock_mu);
+	gompi_mutex_lock(&s->lock_mu);
 	uint32_t state = gompi_load(&s->w->targets[s->rank].state);
 	if (gompi_stream_needs_lock(s->w, state))
-		rc = send_lock_locked(s, state & TARGET_STARTED ? PACKET_START : PACKET_LOCK,
-				      gompi_stream_locks_one(state) && (state & TARGET_EXCLUSIVE));
-	gompi_mutex_give(&s->lock_mu);
+		rc = send_lock_once(s, state & TARGET_STARTED ? PACKET_START : PACKET_LOCK,
+				    gompi_state_is_locked(state) && (state & TARGET_EXCLUSIVE));
+	gompi_mutex_unlock(&s->lock_mu);
 	return rc;
 }
 
 int gompi_stream_await_lock(struct gompi_stream *s, const char *call) {
-	uint64_t locked = gompi_load(&s->locked);
-	return gompi_load_acquire(&s->done) >= locked ? MPI_SUCCESS : gompi_stream_ask_and_await(s, locked, call);
+	uint64_t locked = gompi_load(&s->lock_number);
+	return gompi_load_acquire(&s->acked) >= locked ? MPI_SUCCESS : gompi_stream_await_ack(s, locked, call);
 }
 
-// The last lock that this thread has requested, if its target is on another node. lock is the value of the stream's
-// counter `locks`.
+// The last lock that this thread has requested, if its target is on another node. lock_call is the value of the
+// stream's counter lock_calls.
 static _Thread_local struct {
 	uintptr_t window;
 	int target;
-	uint32_t lock;
-} asked_last __attribute__((tls_model("initial-exec")));
+	uint32_t lock_call;
+} deferred_lock __attribute__((tls_model("initial-exec")));
 
-int gompi_lock_in_order(const char *call) {
-	struct gompi_win *w = asked_last.window == 0 ? NULL : gompi_win_get((MPI_Win)asked_last.window);
-	asked_last.window = 0;
-	if (w == NULL || w->remote == NULL || (uint32_t)asked_last.target >= w->n)
+int gompi_acquire_deferred_lock(const char *call) {
+	struct gompi_win *w = deferred_lock.window == 0 ? NULL : gompi_win_get((MPI_Win)deferred_lock.window);
+	deferred_lock.window = 0;
+	if (w == NULL || w->remote == NULL || (uint32_t)deferred_lock.target >= w->n)
 		return MPI_SUCCESS;
-	// If another thread has requested the lock since (locks differs), that thread sends it: this one might wait
-	// long for it.
-	struct gompi_stream *s = gompi_stream_known(w, asked_last.target);
+	// If another thread has requested the lock since (lock_calls differs), that thread sends the request: this one
+	// might wait long for it.
+	struct gompi_stream *s = gompi_stream_find(w, deferred_lock.target);
 	int rc = MPI_SUCCESS;
 	if (s == NULL)
 		return rc;
-	gompi_mutex_take(&s->lock_mu);
+	gompi_mutex_lock(&s->lock_mu);
 	uint32_t state = gompi_load(&w->targets[s->rank].state);
-	bool mine = gompi_load(&s->locks) == asked_last.lock && gompi_stream_locks_one(state);
-	if (mine)
-		rc = send_lock_locked(s, PACKET_LOCK, state & TARGET_EXCLUSIVE);
-	gompi_mutex_give(&s->lock_mu);
-	return mine && rc == MPI_SUCCESS ? gompi_stream_await_lock(s, call) : rc;
+	bool must_send = gompi_load(&s->lock_calls) == deferred_lock.lock_call && gompi_state_is_locked(state);
+	if (must_send)
+		rc = send_lock_once(s, PACKET_LOCK, state & TARGET_EXCLUSIVE);
+	gompi_mutex_unlock(&s->lock_mu);
+	return must_send && rc == MPI_SUCCESS ? gompi_stream_await_lock(s, call) : rc;
 }
 
 int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {
 	if (target == GOMPI_ALL)
 		return MPI_SUCCESS;
-	struct gompi_stream *s = gompi_stream_of(w, target);
+	struct gompi_stream *s = gompi_stream_get(w, target);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
-	asked_last.window = w->handle;
-	asked_last.target = target;
-	asked_last.lock = gompi_add(&s->locks, 1) + 1;
+	deferred_lock.window = w->handle;
+	deferred_lock.target = target;
+	deferred_lock.lock_call = gompi_add(&s->lock_calls, 1) + 1;
 	return MPI_SUCCESS;
 }
 
@@ -74,15 +74,15 @@ int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const cha
 static int send_unlock(struct gompi_stream *s, const char *call) {
 	int rc = gompi_stream_await_transfers(s, call);
 	if (rc == MPI_SUCCESS)
-		rc = gompi_stream_send_word(s, PACKET_UNLOCK, false, RECORD_ASKS | RECORD_DUE);
+		rc = gompi_stream_send_control(s, PACKET_UNLOCK, false, RECORD_WANTS_ANSWER | RECORD_NEEDS_FLUSH);
 	if (rc != MPI_SUCCESS)
-		gompi_store_release(&s->has_lock, 0);
+		gompi_store_release(&s->lock_sent, 0);
 	return rc;
 }
 
-static int end_unlock(struct gompi_stream *s, const char *call) {
-	int rc = gompi_stream_end(s, gompi_load(&s->due), call);
-	gompi_store_release(&s->has_lock, 0);
+static int await_unlock(struct gompi_stream *s, const char *call) {
+	int rc = gompi_stream_flush_to(s, gompi_load(&s->flush_number), call);
+	gompi_store_release(&s->lock_sent, 0);
 	return rc;
 }
 
@@ -90,29 +90,29 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 	struct gompi_stream *s;
 	int rc = MPI_SUCCESS;
 	if (target != GOMPI_ALL) {
-		if ((s = gompi_stream_of(w, target)) == NULL)
+		if ((s = gompi_stream_get(w, target)) == NULL)
 			return MPI_ERR_NO_MEM;
 		// An epoch without operations still must acquire the lock. lock_mu makes sure that only one thread
-		// sends it: another thread may do so now in gompi_lock_in_order.
-		if (!gompi_load_acquire(&s->has_lock)) {
-			gompi_mutex_take(&s->lock_mu);
-			rc = send_lock_locked(s, PACKET_LOCK, exclusive);
-			gompi_mutex_give(&s->lock_mu);
+		// sends it: another thread may do so now in gompi_acquire_deferred_lock.
+		if (!gompi_load_acquire(&s->lock_sent)) {
+			gompi_mutex_lock(&s->lock_mu);
+			rc = send_lock_once(s, PACKET_LOCK, exclusive);
+			gompi_mutex_unlock(&s->lock_mu);
 		}
 		if (rc == MPI_SUCCESS)
 			rc = send_unlock(s, call);
-		return rc == MPI_SUCCESS ? end_unlock(s, call) : rc;
+		return rc == MPI_SUCCESS ? await_unlock(s, call) : rc;
 	}
 	for (s = gompi_stream_first(w); s != NULL; s = s->next)
-		if (gompi_load_acquire(&s->has_lock)) {
-			int last = send_unlock(s, call);
-			rc = rc == MPI_SUCCESS ? last : rc;
+		if (gompi_load_acquire(&s->lock_sent)) {
+			int stream_rc = send_unlock(s, call);
+			rc = rc == MPI_SUCCESS ? stream_rc : rc;
 		}
 	// also after an error: their unlock records have been sent
 	for (s = gompi_stream_first(w); s != NULL; s = s->next)
-		if (gompi_load_acquire(&s->has_lock)) {
-			int last = end_unlock(s, call);
-			rc = rc == MPI_SUCCESS ? last : rc;
+		if (gompi_load_acquire(&s->lock_sent)) {
+			int stream_rc = await_unlock(s, call);
+			rc = rc == MPI_SUCCESS ? stream_rc : rc;
 		}
 	return rc;
 }

@@ -1,123 +1,125 @@
 // Reads and writes of the registered memory of a stream's member through the network.
 #include <stdlib.h>
 
-#include "transport/ongoing.h"
-#include "transport/stream_send.h"
+#include "transport/rma_request.h"
+#include "transport/stream_origin.h"
 
 // A transfer that may outlive its call. Cached in a free list.
 struct remote_transfer {
 	struct gompi_transfer transfer;
 	struct gompi_stream *s;
 	struct remote_transfer *next;
-	gompi_a32 *over; // if the call waits: receives the error class + 1; else NULL
-	struct gompi_ongoing *ongoing;
+	gompi_a32 *result; // if the call waits: receives the error class + 1; else NULL
+	struct gompi_rma_request *rma_request;
 };
 
-enum { TRANSFERS_MOST = 1024, TRANSFERS_AT_ONCE = 64 };
+enum { MAX_TRANSFERS = 1024, TRANSFERS_PER_ALLOC = 64 };
 
 static struct {
 	struct gompi_mutex mu;
 	struct remote_transfer *free;
-	unsigned made;
-	gompi_a32 given; // incremented each time a transfer returns to the free list
+	unsigned allocated;
+	gompi_a32 release_count; // incremented each time a transfer returns to the free list
 } transfers;
 
 static void transfer_done(struct gompi_transfer *t, int class) {
 	struct remote_transfer *a = (struct remote_transfer *)t;
 	struct gompi_stream *s = a->s;
 	uint32_t none = 0;
-	if (a->over != NULL) {
+	if (a->result != NULL) {
 		// the transfer is on the stack of the call: it must not be used after this store
-		gompi_store_release(a->over, (uint32_t) class + 1);
+		gompi_store_release(a->result, (uint32_t) class + 1);
 	} else {
-		if (a->ongoing != NULL)
-			gompi_ongoing_part_over(a->ongoing,
-						class == MPI_SUCCESS ? NULL : &(struct gompi_reason){.class = class});
+		if (a->rma_request != NULL)
+			gompi_rma_request_end_part(a->rma_request,
+						   class == MPI_SUCCESS ? NULL
+									: &(struct gompi_error_detail){.class = class});
 		else if (class != MPI_SUCCESS)
-			gompi_change_once(&s->class, &none, (uint32_t) class);
-		gompi_mutex_take(&transfers.mu);
+			gompi_cas_strong(&s->error_class, &none, (uint32_t) class);
+		gompi_mutex_lock(&transfers.mu);
 		a->next = transfers.free;
 		transfers.free = a;
-		gompi_mutex_give(&transfers.mu);
-		gompi_add_total(&transfers.given, 1);
-		gompi_sub_total(&s->transfers, 1); // Release: the data has been stored before; pairs with transferred.
+		gompi_mutex_unlock(&transfers.mu);
+		gompi_add_seq_cst(&transfers.release_count, 1);
+		gompi_sub_seq_cst(&s->transfer_count,
+				  1); // Release: the data has been stored before; pairs with transfers_done.
 	}
 	gompi_wake(&gompi_my_cell()->wait);
 }
 
-static bool transfer_given(void *arg) { return gompi_load_acquire(&transfers.given) != *(uint32_t *)arg; }
-static bool transfer_over(void *arg) { return gompi_load_acquire((gompi_a32 *)arg) != 0; }
+static bool transfer_released(void *arg) { return gompi_load_acquire(&transfers.release_count) != *(uint32_t *)arg; }
+static bool transfer_completed(void *arg) { return gompi_load_acquire((gompi_a32 *)arg) != 0; }
 
 // Returns a free transfer; blocks until one is free if the maximum number is in use. Returns NULL on error, and sets
 // *class.
-static struct remote_transfer *take_transfer(struct gompi_stream *s, const char *call, int *class) {
+static struct remote_transfer *acquire_transfer(struct gompi_stream *s, const char *call, int *class) {
 	*class = MPI_SUCCESS;
 	for (;;) {
-		uint32_t given = gompi_load_total(&transfers.given);
-		gompi_mutex_take(&transfers.mu);
+		uint32_t releases = gompi_load_seq_cst(&transfers.release_count);
+		gompi_mutex_lock(&transfers.mu);
 		struct remote_transfer *a = transfers.free;
-		if (a == NULL && transfers.made < TRANSFERS_MOST &&
-		    (a = calloc(TRANSFERS_AT_ONCE, sizeof *a)) != NULL) {
-			transfers.made += TRANSFERS_AT_ONCE;
-			for (int i = 0; i < TRANSFERS_AT_ONCE - 1; i++)
+		if (a == NULL && transfers.allocated < MAX_TRANSFERS &&
+		    (a = calloc(TRANSFERS_PER_ALLOC, sizeof *a)) != NULL) {
+			transfers.allocated += TRANSFERS_PER_ALLOC;
+			for (int i = 0; i < TRANSFERS_PER_ALLOC - 1; i++)
 				a[i].next = &a[i + 1];
 		}
-		unsigned made = transfers.made;
+		unsigned allocated = transfers.allocated;
 		if (a != NULL)
 			transfers.free = a->next;
-		gompi_mutex_give(&transfers.mu);
+		gompi_mutex_unlock(&transfers.mu);
 		if (a != NULL)
 			return a;
-		struct gompi_waiting what = {.call = call, .peer = s->peer, .object = s->w->handle};
-		*class =
-			made == 0 ? MPI_ERR_NO_MEM : gompi_await(&gompi_my_cell()->wait, transfer_given, &given, &what);
+		struct gompi_wait_desc waiting = {.call = call, .peer = s->peer, .object = s->w->handle};
+		*class = allocated == 0 ? MPI_ERR_NO_MEM
+					: gompi_await(&gompi_my_cell()->wait, transfer_released, &releases, &waiting);
 		if (*class != MPI_SUCCESS)
 			return NULL;
 	}
 }
 
 int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *operation, uint64_t offset, char *local,
-			  uint64_t bytes, bool write, bool stays) {
+			  uint64_t bytes, bool write, bool may_stay_pending) {
 	const char *call = operation->call;
-	struct gompi_ongoing *ongoing = NULL;
-	if (stays && operation->requests) {
-		ongoing = gompi_ongoing_of(s->w, operation);
-		stays = ongoing != NULL;
+	struct gompi_rma_request *rma_request = NULL;
+	if (may_stay_pending && operation->returns_request) {
+		rma_request = gompi_rma_request_get(s->w, operation);
+		may_stay_pending = rma_request != NULL;
 	}
 	struct gompi_win *w = s->w;
-	const struct gompi_win_remote *there = &w->remote[s->rank];
-	if (offset > there->size || bytes > there->size - offset)
+	const struct gompi_win_remote *member = &w->remote[s->rank];
+	if (offset > member->size || bytes > member->size - offset)
 		return MPI_ERR_RMA_RANGE;
 	int rc = gompi_stream_await_lock(s, call);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	struct remote_transfer mine, *a = stays ? take_transfer(s, call, &rc) : &mine;
+	struct remote_transfer stack_transfer, *a = may_stay_pending ? acquire_transfer(s, call, &rc) : &stack_transfer;
 	if (a == NULL)
 		return rc;
-	gompi_a32 over = 0;
+	gompi_a32 result = 0;
 	*a = (struct remote_transfer){.transfer = {.done = transfer_done,
 						   .local = local,
 						   .bytes = bytes,
-						   .region = there->region,
+						   .region = member->region,
 						   .offset = offset,
 						   .peer = s->peer,
-						   .write = write},
+						   .is_write = write},
 				      .s = s,
-				      .over = stays ? NULL : &over,
-				      .ongoing = ongoing};
-	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
-		gompi_or(&w->flush_more, FLUSH_SENT);
-	if (stays)
-		gompi_add_total(&s->transfers, 1);
-	if (a->ongoing != NULL)
-		gompi_ongoing_by_transfer(a->ongoing);
+				      .result = may_stay_pending ? NULL : &result,
+				      .rma_request = rma_request};
+	if (!(gompi_load(&w->flush_flags) & FLUSH_SENT))
+		gompi_or(&w->flush_flags, FLUSH_SENT);
+	if (may_stay_pending)
+		gompi_add_seq_cst(&s->transfer_count, 1);
+	if (a->rma_request != NULL)
+		gompi_rma_request_add_rdma(a->rma_request);
 	gompi_fabric_transfer(&a->transfer);
-	if (stays)
+	if (may_stay_pending)
 		return MPI_SUCCESS;
-	struct gompi_waiting what = {.call = call, .peer = s->peer, .object = w->handle};
+	struct gompi_wait_desc waiting = {.call = call, .peer = s->peer, .object = w->handle};
 	// The network may use the local memory until done is called, even after an error: so this waits until then.
-	while (gompi_load_acquire(&over) == 0 &&
-	       gompi_await(&gompi_my_cell()->wait, transfer_over, &over, &what) != MPI_SUCCESS)
+	while (gompi_load_acquire(&result) == 0 &&
+	       gompi_await(&gompi_my_cell()->wait, transfer_completed, &result, &waiting) != MPI_SUCCESS)
 		gompi_fabric_progress();
-	return (int)gompi_load_acquire(&over) - 1;
+	return (int)gompi_load_acquire(&result) - 1;
 }

@@ -34,7 +34,7 @@ struct gompi_transport {
 	// Between nodes only. Flushes all targets before a synchronization of the node leaders in which this process
 	// exchanges records with the process peer. For peer itself it waits only for returning data: peer applies
 	// records in order, so it applies them before the records of the synchronization.
-	int (*settle)(struct gompi_win *w, int peer, const char *call);
+	int (*flush_before_barrier)(struct gompi_win *w, int peer, const char *call);
 	// lock acquires the lock of target for an epoch. unlock waits until all operations of this process have
 	// completed at target, then releases the lock. GOMPI_ALL (between nodes only) means the locks of all targets;
 	// each is acquired with the first operation to its target.
@@ -49,11 +49,11 @@ struct gompi_transport {
 
 // Returns true if local (the bytes or elements of a buffer of datatype at address) is the application's buffer itself
 // and not a copy. The application's buffer stays valid until the operation has completed.
-static inline bool gompi_is_applications(const struct gompi_operation *o, const char *local, const void *address,
-					 MPI_Datatype datatype) {
+static inline bool gompi_is_user_buffer(const struct gompi_operation *o, const char *local, const void *address,
+					MPI_Datatype datatype) {
 	const struct gompi_type *type = gompi_type_get(datatype);
-	return (!o->requests || o->ongoing != NULL) && type != NULL && (type->flags & GOMPI_TYPE_CONTIGUOUS) &&
-	       local == (const char *)address + type->origin;
+	return (!o->returns_request || o->rma_request != NULL) && type != NULL &&
+	       (type->flags & GOMPI_TYPE_CONTIGUOUS) && local == (const char *)address + type->origin;
 }
 
 // For targets on this node, and on other nodes.
@@ -62,46 +62,46 @@ extern const struct gompi_transport gompi_transport_fabric;
 
 // Returns the transport to a member of w.
 static inline const struct gompi_transport *gompi_transport_to(const struct gompi_win *w, int rank) {
-	return gompi_win_elsewhere(w, rank) ? &gompi_transport_fabric : &gompi_transport_node;
+	return gompi_win_is_remote(w, rank) ? &gompi_transport_fabric : &gompi_transport_node;
 }
 
-// Puts at most GOMPI_SHORT_PUT contiguous bytes into the window of a member on another node. This is a fast path of the
-// transport's move with fewer checks: the caller has checked the range and the epoch; not for dynamic windows. Returns
-// true if the put has been sent. Returns false if nothing has been done; the caller then uses move, which reports
-// errors. Puts of this size always travel as records.
-enum { GOMPI_SHORT_PUT = 4096 };
+// Puts at most GOMPI_SHORT_PUT_BYTES contiguous bytes into the window of a member on another node. This is a fast path
+// of the transport's move with fewer checks: the caller has checked the range and the epoch; not for dynamic windows.
+// Returns true if the put has been sent. Returns false if nothing has been done; the caller then uses move, which
+// reports errors. Puts of this size always travel as records.
+enum { GOMPI_SHORT_PUT_BYTES = 4096 };
 bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const void *origin, uint64_t bytes);
 
 // Waits until all operations that this process has sent to target, or to all members (GOMPI_ALL), have completed there.
 // call names the MPI function in errors. Returns 0 or an error class. If no operation has been sent through a transport
-// (flush_more is 0), it returns at once.
+// (flush_flags is 0), it returns at once.
 int gompi_flush_slow(struct gompi_win *w, int target, const char *call, bool local);
 static inline int gompi_flush(struct gompi_win *w, int target, const char *call) {
-	return __builtin_expect(gompi_load(&w->flush_more) != 0, 0) ? gompi_flush_slow(w, target, call, false)
-								    : MPI_SUCCESS;
+	return __builtin_expect(gompi_load(&w->flush_flags) != 0, 0) ? gompi_flush_slow(w, target, call, false)
+								     : MPI_SUCCESS;
 }
 
 // Waits like gompi_flush, but only until no buffer of this process is needed any more.
 static inline int gompi_flush_local(struct gompi_win *w, int target, const char *call) {
-	return __builtin_expect(gompi_load(&w->flush_more) != 0, 0) ? gompi_flush_slow(w, target, call, true)
-								    : MPI_SUCCESS;
+	return __builtin_expect(gompi_load(&w->flush_flags) != 0, 0) ? gompi_flush_slow(w, target, call, true)
+								     : MPI_SUCCESS;
 }
 
 // Completes the operations to all members before a barrier of all members. It omits the waits that the barrier itself
 // makes unnecessary.
-int gompi_settle(struct gompi_win *w, const char *call);
+int gompi_flush_before_barrier(struct gompi_win *w, const char *call);
 
-// Implements MPI_Win_lock_all and MPI_Win_unlock_all for the members on other nodes (gompi_win_elsewhere), at least
-// one. gompi_unlock_elsewhere flushes the operations to them; gompi_flush_here flushes those to members on this node.
+// Implements MPI_Win_lock_all and MPI_Win_unlock_all for the members on other nodes (gompi_win_is_remote), at least
+// one. gompi_unlock_all_remote flushes the operations to them; gompi_flush_node flushes those to members on this node.
 // Each returns 0 or an error class.
-int gompi_lock_elsewhere(struct gompi_win *w, const char *call);
-int gompi_unlock_elsewhere(struct gompi_win *w, const char *call);
-int gompi_flush_here(struct gompi_win *w, const char *call);
+int gompi_lock_all_remote(struct gompi_win *w, const char *call);
+int gompi_unlock_all_remote(struct gompi_win *w, const char *call);
+int gompi_flush_node(struct gompi_win *w, const char *call);
 
 // Acquires the lock on another node that this thread has requested last, if that request has not been sent yet. So the
 // thread acquires locks in the order of its requests. Otherwise two threads that request locks in the same order could
 // deadlock. Returns 0 or an error class.
-int gompi_lock_in_order(const char *call);
+int gompi_acquire_deferred_lock(const char *call);
 
 #pragma GCC visibility pop
 #endif

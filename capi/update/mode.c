@@ -10,202 +10,206 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/loss.h"
+#include "base/failure.h"
 #include "base/tuning.h"
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "base/wait.h"
 
-_Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("initial-exec")));
-_Thread_local uint32_t gompi_my_claim __attribute__((tls_model("initial-exec")));
+_Thread_local struct gompi_activity *gompi_my_activity __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t gompi_my_owner_id __attribute__((tls_model("initial-exec")));
 
 // After this number of consecutive small updates under the lock, the memory returns to SMALL mode: by then the change
 // back to BULK, some 10 us, has paid off.
-enum { SMALL_IN_A_ROW = 256 };
+enum { MIN_SMALL_STREAK = 256 };
 
-// The lock costs some 10 ns more than ownership, and to revoke ownership costs some 10 us. A thread needs ROW_PER_TURN
-// consecutive updates for each counted transfer before it becomes the owner. A revocation counts as REVOKED_TURNS
-// transfers, a hand-over of the lock from one thread to another as one.
-enum { REVOKED_TURNS = 16, ROW_PER_TURN = 16, MOST_TURNS = 256 };
+// The lock costs some 10 ns more than ownership, and to revoke ownership costs some 10 us. A thread needs
+// STREAK_PER_TRANSFER consecutive updates for each counted transfer before it becomes the owner. A revocation counts as
+// REVOKE_TRANSFERS transfers, a hand-over of the lock from one thread to another as one.
+enum { REVOKE_TRANSFERS = 16, STREAK_PER_TRANSFER = 16, MAX_TRANSFER_COUNT = 256 };
 
-static pthread_key_t mark_key;
-static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
+static pthread_key_t activity_key;
+static pthread_once_t activity_once = PTHREAD_ONCE_INIT;
 
-// The owners of the activity flags, so that gompi_marks_forget can release them.
-static pthread_mutex_t mark_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct mark_owner {
-	struct gompi_mark **mark;
-	uint32_t *claim;
-} owner[GOMPI_MARK_SLOTS];
+// The owners of the activity flags, so that gompi_activities_release can release them.
+static pthread_mutex_t activity_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct activity_owner {
+	struct gompi_activity **activity;
+	uint32_t *owner_id;
+} activity_owners[GOMPI_ACTIVITY_SLOTS];
 
-void gompi_marks_forget(void) {
-	pthread_mutex_lock(&mark_mu);
-	for (int i = 0; i < GOMPI_MARK_SLOTS; i++)
-		if (owner[i].mark != NULL)
-			*owner[i].mark = NULL, *owner[i].claim = 0;
-	memset(owner, 0, sizeof owner);
-	pthread_mutex_unlock(&mark_mu);
+void gompi_activities_release(void) {
+	pthread_mutex_lock(&activity_mu);
+	for (int i = 0; i < GOMPI_ACTIVITY_SLOTS; i++)
+		if (activity_owners[i].activity != NULL)
+			*activity_owners[i].activity = NULL, *activity_owners[i].owner_id = 0;
+	memset(activity_owners, 0, sizeof activity_owners);
+	pthread_mutex_unlock(&activity_mu);
 }
 
-// Releases a thread's activity flag when the thread ends; marks_used has a bit for each flag. In a forked child, the
+// Releases a thread's activity flag when the thread ends; activity_used has a bit for each flag. In a forked child, the
 // thread that forked has the flag of its twin in the parent, which continues to use it.
-static void mark_give_back(void *mark) {
+static void release_activity(void *activity) {
 	struct gompi_cell *c = gompi_my_cell();
 	if (getpid() != gompi_load(&c->pid))
 		return;
-	pthread_mutex_lock(&mark_mu);
-	if (gompi_my_mark == mark) { // otherwise the flag belongs to another node
-		owner[(struct gompi_mark *)mark - c->marks] = (struct mark_owner){0};
-		gompi_and_total(&c->marks_used, ~(1u << ((struct gompi_mark *)mark - c->marks)));
+	pthread_mutex_lock(&activity_mu);
+	if (gompi_my_activity == activity) { // otherwise the flag belongs to another node
+		activity_owners[(struct gompi_activity *)activity - c->activity] = (struct activity_owner){0};
+		gompi_and_seq_cst(&c->activity_used, ~(1u << ((struct gompi_activity *)activity - c->activity)));
 	}
-	pthread_mutex_unlock(&mark_mu);
+	pthread_mutex_unlock(&activity_mu);
 }
 
-static void mark_init(void) { pthread_key_create(&mark_key, mark_give_back); }
+static void init_activity_key(void) { pthread_key_create(&activity_key, release_activity); }
 
-void gompi_mark_get(void) {
-	if (!gompi_node.membarrier)
+void gompi_activity_acquire(void) {
+	if (!gompi_node.has_membarrier)
 		return;
-	pthread_once(&mark_once, mark_init);
+	pthread_once(&activity_once, init_activity_key);
 	struct gompi_cell *c = gompi_my_cell();
-	uint32_t used = gompi_load_total(&c->marks_used);
+	uint32_t used = gompi_load_seq_cst(&c->activity_used);
 	for (;;) {
 		int i = __builtin_ctz(~used);
-		if (i >= GOMPI_MARK_SLOTS)
+		if (i >= GOMPI_ACTIVITY_SLOTS)
 			return;
-		if (gompi_change_total(&c->marks_used, &used, used | 1u << i)) {
-			gompi_my_mark = &c->marks[i];
-			gompi_my_claim = ACCUMULATE_OWNED | (uint32_t)(gompi_node.me * GOMPI_MARK_SLOTS + i)
-								    << ACCUMULATE_OWNER_SHIFT;
-			pthread_setspecific(mark_key, gompi_my_mark);
-			pthread_mutex_lock(&mark_mu);
-			owner[i] = (struct mark_owner){&gompi_my_mark, &gompi_my_claim};
-			pthread_mutex_unlock(&mark_mu);
+		if (gompi_cas_weak_seq_cst(&c->activity_used, &used, used | 1u << i)) {
+			gompi_my_activity = &c->activity[i];
+			gompi_my_owner_id =
+				ACCUMULATE_OWNED | (uint32_t)(gompi_node.local_index * GOMPI_ACTIVITY_SLOTS + i)
+							   << ACCUMULATE_OWNER_SHIFT;
+			pthread_setspecific(activity_key, gompi_my_activity);
+			pthread_mutex_lock(&activity_mu);
+			activity_owners[i] = (struct activity_owner){&gompi_my_activity, &gompi_my_owner_id};
+			pthread_mutex_unlock(&activity_mu);
 			return;
 		}
 	}
 }
 
-// Acquires the lock in an `accumulate` word; stores its former value in *was. Blocks. Returns 0 or
+// Acquires the lock in an accumulate_state word; stores its former value in *old_word. Blocks. Returns 0 or
 // MPI_ERR_PROC_ABORTED.
-static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *was) {
+static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_word) {
 	for (int spins = 0;; spins++) {
 		uint32_t v = gompi_load(word);
 		if (!(v & ACCUMULATE_LOCKED)) {
 			// seq_cst: pairs with the unlock, and comes before the membarrier(2)
-			if (gompi_change_total(word, &v, ACCUMULATE_LOCKED | ACCUMULATE_BULK)) {
-				*was = v;
+			if (gompi_cas_weak_seq_cst(word, &v, ACCUMULATE_LOCKED | ACCUMULATE_BULK)) {
+				*old_word = v;
 				return 0;
 			}
 			continue;
 		}
-		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.oversubscribed) {
+		if (spins < GOMPI_MODE_POLLS && !gompi_node.policy.is_oversubscribed) {
 			gompi_pause();
 			continue;
 		}
-		if (spins < 2 * GOMPI_MODE_LOOKS) {
+		if (spins < 2 * GOMPI_MODE_POLLS) {
 			sched_yield();
 			continue;
 		}
-		if (gompi_load_total(&gompi_header()->broken) != 0) {
-			int lost = gompi_win_lost_here(w);
-			gompi_loss_note(lost);
-			if (lost != GOMPI_NOBODY)
+		if (gompi_load_seq_cst(&gompi_node_header()->failed_count) != 0) {
+			int failed = gompi_win_failed_local(w);
+			gompi_note_failed(failed);
+			if (failed != GOMPI_NONE_FAILED)
 				return MPI_ERR_PROC_ABORTED;
 		}
-		if ((v & ACCUMULATE_SLEEPERS) || gompi_change_total(word, &v, v | ACCUMULATE_SLEEPERS)) {
-			gompi_sleep_on(word, v | ACCUMULATE_SLEEPERS, gompi_node.policy.slice);
-			gompi_up.find_dead();
+		if ((v & ACCUMULATE_SLEEPERS) || gompi_cas_weak_seq_cst(word, &v, v | ACCUMULATE_SLEEPERS)) {
+			gompi_futex_wait(word, v | ACCUMULATE_SLEEPERS, gompi_node.policy.max_sleep_ns);
+			gompi_go_callbacks.find_failed();
 		}
 	}
 }
 
 // Waits until the thread of process i with activity flag k is not in an update that it began before the membarrier(2).
-// Returns false if it has died in that update.
-static bool wait_for_mark(int i, int k) {
-	struct gompi_mark *mark = &gompi_cell(i)->marks[k];
-	uint64_t first = gompi_load_acquire(&mark->seq);
+// Returns false if its process has failed during that update.
+static bool wait_for_activity(int i, int k) {
+	struct gompi_activity *activity = &gompi_cell(i)->activity[k];
+	uint64_t first = gompi_load_acquire(&activity->seq);
 	if (first % 2 == 0)
 		return true;
-	for (int spins = 0; gompi_load_acquire(&mark->seq) == first; spins++) {
-		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.oversubscribed) {
+	for (int spins = 0; gompi_load_acquire(&activity->seq) == first; spins++) {
+		if (spins < GOMPI_MODE_POLLS && !gompi_node.policy.is_oversubscribed) {
 			gompi_pause();
 		} else {
 			sched_yield();
-			if (spins % GOMPI_MARK_LOOKS == GOMPI_MARK_LOOKS - 1)
-				gompi_up.find_dead();
-			if (gompi_load_total(&gompi_cell(i)->state) == GOMPI_STATE_DEAD)
-				return gompi_load_acquire(&mark->seq) != first;
+			if (spins % GOMPI_ACTIVITY_POLLS == GOMPI_ACTIVITY_POLLS - 1)
+				gompi_go_callbacks.find_failed();
+			if (gompi_load_seq_cst(&gompi_cell(i)->state) == GOMPI_STATE_FAILED)
+				return gompi_load_acquire(&activity->seq) != first;
 		}
 	}
 	return true;
 }
 
-// Waits for the small updates of all threads of process i. A thread that died in one has left each element whole.
-static void wait_for_marks(int i) {
-	uint32_t used = gompi_load_total(&gompi_cell(i)->marks_used) & ((1u << GOMPI_MARK_SLOTS) - 1);
+// Waits for the small updates of all threads of process i. If process i has failed during one, each element is still
+// whole.
+static void wait_for_activities(int i) {
+	uint32_t used = gompi_load_seq_cst(&gompi_cell(i)->activity_used) & ((1u << GOMPI_ACTIVITY_SLOTS) - 1);
 	for (; used != 0; used &= used - 1)
-		wait_for_mark(i, __builtin_ctz(used));
+		wait_for_activity(i, __builtin_ctz(used));
 }
 
-// Waits until an owner whose ownership is revoked has left its update. Returns false if it died in that update.
-static bool wait_for_owner(uint32_t claim) {
-	uint32_t at = claim >> ACCUMULATE_OWNER_SHIFT;
-	return wait_for_mark((int)(at / GOMPI_MARK_SLOTS), (int)(at % GOMPI_MARK_SLOTS));
+// Waits until an owner whose ownership is revoked has left its update. Returns false if its process failed during that
+// update.
+static bool wait_for_owner(uint32_t owner_id) {
+	uint32_t at = owner_id >> ACCUMULATE_OWNER_SHIFT;
+	return wait_for_activity((int)(at / GOMPI_ACTIVITY_SLOTS), (int)(at % GOMPI_ACTIVITY_SLOTS));
 }
 
 int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	if (gompi_my_mark == NULL)
-		gompi_mark_get();
-	const uint32_t claim = gompi_my_claim;
-	uint32_t was, turns = 0;
-	int rc = lock_word(w, &m->accumulate, &was);
+	if (gompi_my_activity == NULL)
+		gompi_activity_acquire();
+	const uint32_t owner_id = gompi_my_owner_id;
+	uint32_t old_word, transfers = 0;
+	int rc = lock_word(w, &m->accumulate_state, &old_word);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	if (was == 0) {
-		gompi_node_barrier();
+	if (old_word == 0) {
+		gompi_node_membarrier();
 		// A process of this node applies the accumulates of members on other nodes.
-		for (int i = 0; i < w->local_n; i++)
-			wait_for_marks(gompi_on_node(gompi_member(w, gompi_win_local(w, i))->peer));
-		gompi_store(&m->accumulate_small, 0);
-	} else if ((was & ACCUMULATE_OWNED) && was != claim) {
-		gompi_node_barrier();
-		if (!wait_for_owner(was))
-			return MPI_ERR_PROC_ABORTED; // the lock stays held, as if the dead process held it
-		gompi_store(&m->accumulate_small, 0);
-		turns = REVOKED_TURNS;
+		for (int i = 0; i < w->local_size; i++)
+			wait_for_activities(gompi_local_index(gompi_member(w, gompi_win_rank_of_local(w, i))->peer));
+		gompi_store(&m->accumulate_small_streak, 0);
+	} else if ((old_word & ACCUMULATE_OWNED) && old_word != owner_id) {
+		gompi_node_membarrier();
+		if (!wait_for_owner(old_word))
+			return MPI_ERR_PROC_ABORTED; // the lock stays held, as if the failed process held it
+		gompi_store(&m->accumulate_small_streak, 0);
+		transfers = REVOKE_TRANSFERS;
 	}
-	uint32_t last = gompi_load(&m->accumulate_last);
-	gompi_store(&m->accumulate_row, last == claim && claim != 0 ? gompi_load(&m->accumulate_row) + 1 : 0);
-	if (last != claim) {
-		gompi_store(&m->accumulate_last, claim);
-		turns += last != 0 && claim != 0;
+	uint32_t last = gompi_load(&m->accumulate_last_owner);
+	gompi_store(&m->accumulate_lock_streak,
+		    last == owner_id && owner_id != 0 ? gompi_load(&m->accumulate_lock_streak) + 1 : 0);
+	if (last != owner_id) {
+		gompi_store(&m->accumulate_last_owner, owner_id);
+		transfers += last != 0 && owner_id != 0;
 	}
-	if (turns != 0 && (turns += gompi_load(&m->accumulate_turns)) <= MOST_TURNS)
-		gompi_store(&m->accumulate_turns, turns);
+	if (transfers != 0 && (transfers += gompi_load(&m->accumulate_transfers)) <= MAX_TRANSFER_COUNT)
+		gompi_store(&m->accumulate_transfers, transfers);
 	return MPI_SUCCESS;
 }
 
 // Returns the value of the word after an update under the lock, and updates the counts.
 static uint32_t next_mode(struct gompi_win_member *m, bool small) {
-	uint32_t count = small ? gompi_load(&m->accumulate_small) + 1 : 0;
-	gompi_store(&m->accumulate_small, count);
-	if (count >= SMALL_IN_A_ROW && gompi_node.membarrier)
+	uint32_t count = small ? gompi_load(&m->accumulate_small_streak) + 1 : 0;
+	gompi_store(&m->accumulate_small_streak, count);
+	if (count >= MIN_SMALL_STREAK && gompi_node.has_membarrier)
 		return 0;
-	uint32_t turns = gompi_load(&m->accumulate_turns);
-	if (gompi_my_claim == 0 || gompi_load(&m->accumulate_row) < turns * ROW_PER_TURN)
+	uint32_t transfers = gompi_load(&m->accumulate_transfers);
+	if (gompi_my_owner_id == 0 || gompi_load(&m->accumulate_lock_streak) < transfers * STREAK_PER_TRANSFER)
 		return ACCUMULATE_BULK;
-	gompi_store(&m->accumulate_turns, turns / 2);
-	return gompi_my_claim;
+	gompi_store(&m->accumulate_transfers, transfers / 2);
+	return gompi_my_owner_id;
 }
 
 void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	if (gompi_swap_total(&m->accumulate, next_mode(m, small)) & ACCUMULATE_SLEEPERS)
-		syscall(SYS_futex, &m->accumulate, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+	if (gompi_swap_seq_cst(&m->accumulate_state, next_mode(m, small)) & ACCUMULATE_SLEEPERS)
+		syscall(SYS_futex, &m->accumulate_state, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 }
 
-void gompi_owner_gives_up(struct gompi_win_member *m) {
-	uint32_t claim = gompi_my_claim;
-	gompi_change_once(&m->accumulate, &claim, 0); // unless a thread is acquiring the lock
+void gompi_owner_release(struct gompi_win_member *m) {
+	uint32_t owner_id = gompi_my_owner_id;
+	gompi_cas_strong(&m->accumulate_state, &owner_id, 0); // unless a thread is acquiring the lock
 }

@@ -1,22 +1,22 @@
 // Mutual atomicity of accumulate-type calls on one member's window memory (MPI-5.0 12.7.1).
 //
-// The memory of a member is in one of three modes. Its `accumulate` word in shared memory tells which:
+// The memory of a member is in one of three modes. Its word accumulate_state in shared memory holds the mode:
 //
 //	0         SMALL: each element is updated by its own atomic instruction, by any number of threads at once.
 //	BULK bit  Every accumulate acquires the lock in this word and then uses plain, vectorized loops.
 //	Owner id  OWNED: the thread with this id uses plain loops without the lock; other threads must acquire it.
 //
-// A small update costs two plain stores and a load besides its atomic instruction. It sets the activity flag ("mark")
-// of its thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK
-// pays for both sides. After it has set the word it calls membarrier(2), which is a full barrier in every running
+// A small update costs two plain stores and a load besides its atomic instruction. It sets the activity flag of its
+// thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK bears
+// the cost of the ordering. After it has set the word it calls membarrier(2), which is a full barrier in every running
 // process, and waits until no flag is set that may have been set before. The change back is free: it happens under the
 // lock. Elements that no instruction covers (over 8 bytes, pair types, misaligned) always need the lock or ownership.
 // docs/RATIONALE.md has the measurements.
 //
 // An owner acts like a small update: it sets its activity flag, checks that the word still is its owner id, and
-// updates. A thread that revokes the ownership by acquiring the lock pays as for SMALL, but waits for the owner's flag
-// alone. So a thread becomes the owner only while no other thread uses the memory: at its first update, and later after
-// a number of consecutive updates. That number grows with the recent ownership transfers.
+// updates. A thread that revokes the ownership by acquiring the lock calls membarrier(2) too, but waits for the owner's
+// flag alone. So a thread becomes the owner only while no other thread uses the memory: at its first update, and later
+// after a number of consecutive updates. That number grows with the recent ownership transfers.
 #ifndef GOMPI_MODE_H
 #define GOMPI_MODE_H
 
@@ -28,88 +28,89 @@ enum {
 	ACCUMULATE_SLEEPERS = 4, // a thread sleeps on the word
 	ACCUMULATE_OWNED = 8, // the remaining bits are the owner's index on the node and the index of its activity flag
 	ACCUMULATE_OWNER_SHIFT = 4,
-	ACCUMULATE_CONTENDED = 64, // number of transfers from which several elements are better updated one by one
+	CONTENDED_MIN_TRANSFERS = 64, // number of transfers from which several elements are better updated one by one
 };
 
-// The activity flag of this thread. NULL until its first accumulate, and for threads beyond GOMPI_MARK_SLOTS, which
+// The activity flag of this thread. NULL until its first accumulate, and for threads beyond GOMPI_ACTIVITY_SLOTS, which
 // always acquire the lock.
-extern _Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct gompi_activity *gompi_my_activity __attribute__((tls_model("initial-exec")));
 
 // Holds the owner id of this thread: the value of the word while this thread owns the memory; 0 for threads without an
 // activity flag.
-extern _Thread_local uint32_t gompi_my_claim __attribute__((tls_model("initial-exec")));
+extern _Thread_local uint32_t gompi_my_owner_id __attribute__((tls_model("initial-exec")));
 
 // Assigns a free activity flag to this thread, if there is one.
-void gompi_mark_get(void);
+void gompi_activity_acquire(void);
 // Releases the activity flags of all threads, before this process joins another node. No thread may be in an update.
-void gompi_marks_forget(void);
+void gompi_activities_release(void);
 
 // Returns true if this thread has an activity flag and may update elements of m's memory one by one now. Then the
-// caller must call gompi_small_leave soon, without blocking in between.
-static inline bool gompi_small_enter_marked(struct gompi_win_member *m) {
-	struct gompi_mark *mark = gompi_my_mark;
-	if (__builtin_expect(mark == NULL, 0))
+// caller must call gompi_unlocked_update_end soon, without blocking in between.
+static inline bool gompi_atomic_update_begin(struct gompi_win_member *m) {
+	struct gompi_activity *activity = gompi_my_activity;
+	if (__builtin_expect(activity == NULL, 0))
 		return false;
-	uint64_t seq = gompi_load(&mark->seq);
-	gompi_store(&mark->seq, seq + 1);
+	uint64_t seq = gompi_load(&activity->seq);
+	gompi_store(&activity->seq, seq + 1);
 	gompi_compiler_fence(); // pairs with the membarrier(2) in gompi_accumulate_lock, which is the CPU fence
-	if (__builtin_expect(gompi_load_acquire(&m->accumulate) == 0, 1))
+	if (__builtin_expect(gompi_load_acquire(&m->accumulate_state) == 0, 1))
 		return true;
-	gompi_store_release(&mark->seq, seq + 2);
+	gompi_store_release(&activity->seq, seq + 2);
 	return false;
 }
 
-// The way in which a thread may update the memory now.
+// How a thread may update the memory at present.
 enum gompi_hold {
 	HOLD_NOTHING,
-	HOLD_MARK, // one by one, in SMALL mode, with its activity flag set
-	HOLD_OWN,  // by plain loops, as the owner
-	HOLD_LOCK, // by plain loops, with the lock
+	HOLD_ACTIVITY, // one by one, in SMALL mode, with its activity flag set
+	HOLD_OWNER,    // by plain loops, as the owner
+	HOLD_LOCK,     // by plain loops, with the lock
 };
 
 // Tries to start an update in SMALL mode or as the owner; assigns an activity flag to the thread if it has none. Unless
-// it returns HOLD_NOTHING the caller must call gompi_small_leave soon.
-static inline enum gompi_hold gompi_update_enter(struct gompi_win_member *m) {
-	if (__builtin_expect(gompi_my_mark == NULL, 0))
-		gompi_mark_get();
-	struct gompi_mark *mark = gompi_my_mark;
-	if (mark == NULL)
+// it returns HOLD_NOTHING the caller must call gompi_unlocked_update_end soon.
+static inline enum gompi_hold gompi_unlocked_update_begin(struct gompi_win_member *m) {
+	if (__builtin_expect(gompi_my_activity == NULL, 0))
+		gompi_activity_acquire();
+	struct gompi_activity *activity = gompi_my_activity;
+	if (activity == NULL)
 		return HOLD_NOTHING;
-	uint64_t seq = gompi_load(&mark->seq);
-	gompi_store(&mark->seq, seq + 1);
-	gompi_compiler_fence(); // as in gompi_small_enter_marked
-	uint32_t word = gompi_load_acquire(&m->accumulate);
-	if (word == gompi_my_claim)
-		return HOLD_OWN;
+	uint64_t seq = gompi_load(&activity->seq);
+	gompi_store(&activity->seq, seq + 1);
+	gompi_compiler_fence(); // as in gompi_atomic_update_begin
+	uint32_t word = gompi_load_acquire(&m->accumulate_state);
+	if (word == gompi_my_owner_id)
+		return HOLD_OWNER;
 	if (word == 0)
-		return HOLD_MARK;
-	gompi_store_release(&mark->seq, seq + 2);
+		return HOLD_ACTIVITY;
+	gompi_store_release(&activity->seq, seq + 2);
 	return HOLD_NOTHING;
 }
 
 // Ends an update in SMALL mode or as the owner.
-static inline void gompi_small_leave(void) {
-	struct gompi_mark *mark = gompi_my_mark;
-	// release: the updates come before the flag is cleared; pairs with the acquire in wait_for_mark (mode.c)
-	gompi_store_release(&mark->seq, gompi_load(&mark->seq) + 1);
+static inline void gompi_unlocked_update_end(void) {
+	struct gompi_activity *activity = gompi_my_activity;
+	// release: the updates come before the flag is cleared; pairs with the acquire in wait_for_activity (mode.c)
+	gompi_store_release(&activity->seq, gompi_load(&activity->seq) + 1);
 }
 
-// Gives up the ownership of m's memory: from now on it is in SMALL mode.
-void gompi_owner_gives_up(struct gompi_win_member *m);
-// Counts an update by the owner. It must be called before gompi_small_leave. After OWNERS_IN_A_ROW consecutive small
-// updates, each of which costs an owner some 5 ns more than SMALL mode does, the owner gives up the ownership.
-enum { OWNERS_IN_A_ROW = 4096 };
-static inline void gompi_owner_updated(struct gompi_win_member *m, bool small) {
-	uint32_t count = small ? gompi_load(&m->accumulate_small) + 1 : 0;
-	gompi_store(&m->accumulate_small, count);
-	if (__builtin_expect(count >= OWNERS_IN_A_ROW, 0))
-		gompi_owner_gives_up(m);
+// Releases this thread's ownership of m's memory, which changes to SMALL mode.
+void gompi_owner_release(struct gompi_win_member *m);
+// Counts an update by the owner. It must be called before gompi_unlocked_update_end. After MAX_OWNER_SMALL_STREAK
+// consecutive small updates, each of which costs an owner some 5 ns more than SMALL mode does, the owner gives up the
+// ownership.
+enum { MAX_OWNER_SMALL_STREAK = 4096 };
+static inline void gompi_owner_count_update(struct gompi_win_member *m, bool small) {
+	uint32_t count = small ? gompi_load(&m->accumulate_small_streak) + 1 : 0;
+	gompi_store(&m->accumulate_small_streak, count);
+	if (__builtin_expect(count >= MAX_OWNER_SMALL_STREAK, 0))
+		gompi_owner_release(m);
 }
 
 // Returns true if several threads update the memory alternately. Then updates that instructions can do are better done
 // without the lock.
-static inline bool gompi_contended(struct gompi_win_member *m) {
-	return gompi_load(&m->accumulate_turns) >= ACCUMULATE_CONTENDED;
+static inline bool gompi_is_contended(struct gompi_win_member *m) {
+	return gompi_load(&m->accumulate_transfers) >= CONTENDED_MIN_TRANSFERS;
 }
 
 // Acquires the lock of rank's memory in w for plain updates of any size. No other accumulate accesses the memory until

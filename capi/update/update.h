@@ -3,7 +3,7 @@
 #define GOMPI_UPDATE_H
 
 #include "datatype/atomic.h"
-#include "datatype/simple.h"
+#include "datatype/predefined.h"
 #include "update/mode.h"
 #include "win/operation.h"
 
@@ -14,40 +14,40 @@ struct gompi_update {
 	const struct gompi_operation *operation; // only its kind, target, op and compare are used
 	MPI_Datatype element;                    // predefined
 	// Set by begin:
-	uint64_t size; // bytes of an element if atomic instructions cover it, else 0
-	uint64_t most; // maximum number of elements to update before the lock is released to other threads
+	uint64_t atomic_bytes; // bytes of an element if atomic instructions cover it, else 0
+	uint64_t max_elements; // maximum number of elements to update before the lock is released to other threads
 	// number of elements that may still be updated before that, or before the activity flag of a small update is
 	// cleared briefly
-	uint64_t left;
-	bool small; // the lock is not needed
-	enum gompi_hold holds;
+	uint64_t elements_left;
+	bool needs_no_lock; // the lock is not needed
+	enum gompi_hold hold;
 };
 
 // Prepares the update of `elements` elements, the first of which is at `to`. Acquires the memory's lock, or enters a
 // mode in which an instruction updates each element. The other elements must be at multiples of the element's size from
 // `to`; otherwise gompi_update acquires the lock for them. The window's mpi_accumulate_granularity, if set, limits the
-// number of bytes per acquisition of the lock. If it is at most GOMPI_FEW elements, no lock is used where instructions
-// cover the elements, except for single bytes. Returns 0 or MPI_ERR_PROC_ABORTED.
+// number of bytes per acquisition of the lock. If it is at most GOMPI_ATOMIC_MAX_COUNT elements, no lock is used where
+// instructions cover the elements, except for single bytes. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
 // Updates n elements at `to` with those at origin. Stores the old values in result unless it is NULL. Returns 0, or
-// MPI_ERR_PROC_ABORTED if a process has died that held the lock; then some elements are not updated.
+// MPI_ERR_PROC_ABORTED if the lock holder has failed; then some elements are not updated.
 int gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n);
-// Releases what begin and the updates hold. Must be called also after an error.
+// Releases the lock, or clears the activity flag. Must be called also after an error.
 void gompi_update_end(struct gompi_update *u);
 
-// Returns true if non-contiguous elements are better copied to an array of up to GOMPI_GATHER bytes, updated there, and
-// copied back. That requires that the lock is held until the end of the operation, and that the elements have no gaps,
-// which must not be written.
-enum { GOMPI_GATHER = 4096 };
-static inline bool gompi_update_gathers(const struct gompi_update *u) {
-	return u->holds == HOLD_LOCK && u->most == UINT64_MAX && gompi_simple(u->element) != 0;
+// Returns true if non-contiguous elements are better copied to an array of up to GOMPI_GATHER_BYTES bytes, updated
+// there, and copied back. That requires that the lock is held until the end of the operation, and that the elements
+// have no gaps, which must not be written.
+enum { GOMPI_GATHER_BYTES = 4096 };
+static inline bool gompi_update_can_gather(const struct gompi_update *u) {
+	return u->hold == HOLD_LOCK && u->max_elements == UINT64_MAX && gompi_simple_bytes(u->element) != 0;
 }
 
 // Updates n contiguous elements of a predefined type at `to` in the target's mapped memory, at any alignment, without a
 // description of the operation. Returns true on success. Returns false, without an update, if the operation is not
-// defined or if the window's granularity divides the elements into parts of at most GOMPI_FEW. Also returns false if
-// the lock holder has died; with a granularity, earlier parts may have been updated then.
-bool gompi_update_together(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
-			   MPI_Datatype type, MPI_Op op);
+// defined or if the window's granularity divides the elements into segments of at most GOMPI_ATOMIC_MAX_COUNT. Also
+// returns false if the lock holder has failed; with a granularity, earlier segments may have been updated then.
+bool gompi_update_contiguous(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
+			     MPI_Datatype type, MPI_Op op);
 
 #endif

@@ -2,43 +2,43 @@
 
 #include <stdlib.h>
 
-#include "base/loss.h"
+#include "base/failure.h"
 #include "base/tuning.h"
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "base/wait.h"
 
-// Waits a moment for a member, given by the number of its process, that is changing its table. spins: number of waits
-// before; *began: time of the first wait. Returns MPI_ERR_PROC_ABORTED if the member has died during the change.
-static int wait_for_writer(int peer, int spins, int64_t *began) {
-	if (spins < GOMPI_TABLE_LOOKS && !gompi_node.policy.oversubscribed) {
+// Waits a moment for a member, given by the number of its process, that is changing its table. spins: number of earlier
+// waits; *start_ns: time of the first one. Returns MPI_ERR_PROC_ABORTED if the member has failed during the change.
+static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
+	if (spins < GOMPI_ATTACHED_TABLE_POLLS && !gompi_node.policy.is_oversubscribed) {
 		gompi_pause();
 		return MPI_SUCCESS;
 	}
 	int64_t now = gompi_now_ns();
-	if (*began == 0)
-		*began = now;
-	gompi_yield_long(&now);
-	if (now - *began < gompi_node.policy.slice)
+	if (*start_ns == 0)
+		*start_ns = now;
+	gompi_yield_timed(&now);
+	if (now - *start_ns < gompi_node.policy.max_sleep_ns)
 		return MPI_SUCCESS;
-	*began = now;
-	gompi_up.find_dead();
-	if (!gompi_is_lost(peer))
+	*start_ns = now;
+	gompi_go_callbacks.find_failed();
+	if (!gompi_is_failed(peer))
 		return MPI_SUCCESS;
-	gompi_loss_note(peer);
+	gompi_note_failed(peer);
 	return MPI_ERR_PROC_ABORTED;
 }
 
 // Copies the entry of peer's table that holds the address `from`. Returns 0, MPI_ERR_RMA_RANGE if there is none, or
 // MPI_ERR_PROC_ABORTED. The peer may be writing the table: its count is not trusted, and the values read are valid only
 // if the version is the same before and after.
-static int look_up(struct gompi_attached *table, int peer, uint64_t from, uint64_t *address, uint64_t *size,
-		   int64_t *heap) {
-	int64_t began = 0;
+static int look_up(struct gompi_attached_regions *table, int peer, uint64_t from, uint64_t *address, uint64_t *size,
+		   int64_t *heap_offset) {
+	int64_t start_ns = 0;
 	for (int spins = 0;; spins++) {
 		uint64_t version = gompi_load_acquire(&table->version);
 		uint64_t low = 0, high = gompi_load(&table->count);
-		if (high > GOMPI_MOST_ATTACHED)
-			high = GOMPI_MOST_ATTACHED;
+		if (high > GOMPI_MAX_ATTACHED)
+			high = GOMPI_MAX_ATTACHED;
 		while (low < high) { // the last entry that does not begin after `from` is low - 1
 			uint64_t middle = (low + high) / 2;
 			if (gompi_load(&table->entry[middle].address) <= from)
@@ -51,81 +51,82 @@ static int look_up(struct gompi_attached *table, int peer, uint64_t from, uint64
 			struct gompi_attached_entry *e = &table->entry[low - 1];
 			*address = gompi_load(&e->address);
 			*size = gompi_load(&e->size);
-			*heap = (int64_t)gompi_load(&e->heap);
+			*heap_offset = (int64_t)gompi_load(&e->heap_offset);
 			found = from >= *address && from - *address < *size;
 		}
 		gompi_load_fence();
 		if (version % 2 == 0 && gompi_load(&table->version) == version)
 			return found ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
-		int rc = wait_for_writer(peer, spins, &began);
+		int rc = wait_for_writer(peer, spins, &start_ns);
 		if (rc != MPI_SUCCESS)
 			return rc;
 	}
 }
 
-// Returns where size bytes at offset heap of the node's memfd are mapped, or NULL if they cannot be. w->mapping caches
-// the last region; Go caches all. Go is called without the busy flag, since that takes long.
-static char *mapped(struct gompi_win *w, int64_t heap, uint64_t size) {
+// Returns where size bytes at heap_offset in the node's memfd are mapped, or NULL if they cannot be. w->mapping caches
+// the last region; Go caches all. The busy flag is not held during the call of Go, which takes long.
+static char *map_heap_region(struct gompi_win *w, int64_t heap_offset, uint64_t size) {
 	struct gompi_win_mapping *m = &w->mapping;
 	char *base = NULL;
-	while (gompi_flag_take(&m->busy))
+	while (gompi_flag_test_and_set(&m->busy))
 		gompi_pause();
-	if (m->heap == heap && m->size == size)
+	if (m->heap_offset == heap_offset && m->size == size)
 		base = m->base;
-	gompi_flag_give(&m->busy);
+	gompi_flag_clear(&m->busy);
 	if (base != NULL)
 		return base;
-	base = gompi_up.map_attached(w->handle, heap, (int64_t)size);
-	while (gompi_flag_take(&m->busy))
+	base = gompi_go_callbacks.map_attached(w->handle, heap_offset, (int64_t)size);
+	while (gompi_flag_test_and_set(&m->busy))
 		gompi_pause();
 	m->base = base;
-	m->heap = heap;
+	m->heap_offset = heap_offset;
 	m->size = size;
-	gompi_flag_give(&m->busy);
+	gompi_flag_clear(&m->busy);
 	return base;
 }
 
-int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here) {
+int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at) {
 	uint64_t end;
-	int rc = gompi_attached_find_some(w, rank, from, to, here, &end);
+	int rc = gompi_attached_find_prefix(w, rank, from, to, mapped_at, &end);
 	if (rc != MPI_SUCCESS || end == to)
 		return rc;
-	*here = NULL;
+	*mapped_at = NULL;
 	return MPI_ERR_RMA_RANGE;
 }
 
-int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end) {
-	struct gompi_attached *table = gompi_load_acquire(&w->attached[rank]);
+int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at,
+			       uint64_t *end) {
+	struct gompi_attached_regions *table = gompi_load_acquire(&w->attached[rank]);
 	if (table == NULL) {
-		table = gompi_up.attached_table(w->handle, rank);
+		table = gompi_go_callbacks.attached_table(w->handle, rank);
 		if (table == NULL)
 			return MPI_ERR_NO_MEM;
 		gompi_store_release(&w->attached[rank], table); // another thread may have found the same one
 	}
 	uint64_t address = 0, size = 0;
-	int64_t heap = -1;
-	*here = NULL;
+	int64_t heap_offset = -1;
+	*mapped_at = NULL;
 	int rc = to <= from ? MPI_ERR_RMA_RANGE
-			    : look_up(table, gompi_member(w, rank)->peer, from, &address, &size, &heap);
+			    : look_up(table, gompi_member(w, rank)->peer, from, &address, &size, &heap_offset);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	*end = to - address <= size ? to : address + size;
 	if (rank == w->me) {
-		*here = (char *)(uintptr_t)from;
-	} else if (heap >= 0) {
+		*mapped_at = (char *)(uintptr_t)from;
+	} else if (heap_offset >= 0) {
 		// The system limits the number of mappings (65,530 by default). Memory beyond that uses the ring path.
-		char *base = mapped(w, heap, size);
+		char *base = map_heap_region(w, heap_offset, size);
 		if (base != NULL)
-			*here = base + (from - address);
+			*mapped_at = base + (from - address);
 	}
 	return MPI_SUCCESS;
 }
 
 bool gompi_attached_covers(struct gompi_win *w, int rank, uint64_t from, uint64_t n, uint64_t bytes, uint64_t gap) {
 	while (n != 0) {
-		char *here;
+		char *mapped_at;
 		uint64_t end;
-		if (gompi_attached_find_some(w, rank, from, from + n * bytes - gap, &here, &end) != MPI_SUCCESS)
+		if (gompi_attached_find_prefix(w, rank, from, from + n * bytes - gap, &mapped_at, &end) != MPI_SUCCESS)
 			return false;
 		uint64_t found = (end - from + gap) / bytes;
 		if (found == 0)

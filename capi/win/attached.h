@@ -7,38 +7,39 @@
 
 struct gompi_attached_entry {
 	gompi_a64 address, size;
-	gompi_a64 heap; // offset of the memory in the node's memfd; -1 for ordinary memory
+	gompi_a64 heap_offset; // offset of the memory in the node's memfd; -1 for ordinary memory
 	gompi_a64 unused;
 };
 
-struct gompi_attached {
+struct gompi_attached_regions {
 	gompi_a64 version; // odd while the table changes
 	gompi_a64 count;
-	_Alignas(GOMPI_LINE) struct gompi_attached_entry entry[]; // sorted by address
+	_Alignas(GOMPI_CACHE_LINE) struct gompi_attached_entry entry[]; // sorted by address
 };
 
-enum { GOMPI_MOST_ATTACHED = 1 << 20 };
-_Static_assert(offsetof(struct gompi_attached, entry) == 64 && sizeof(struct gompi_attached_entry) == 32,
+enum { GOMPI_MAX_ATTACHED = 1 << 20 };
+_Static_assert(offsetof(struct gompi_attached_regions, entry) == 64 && sizeof(struct gompi_attached_entry) == 32,
 	       "core/rma/dynamic.go");
 
-// Records which memory of this process is shared with the node, for Go: size bytes at an address are at offset heap of
-// the node's memfd, until gompi_regions_remove.
-void gompi_regions_add(uintptr_t address, uint64_t size, int64_t heap);
-void gompi_regions_remove(uintptr_t address);
+// Records which memory of this process is shared with the node, for Go: size bytes at an address are at heap_offset in
+// the node's memfd, until gompi_heap_region_remove.
+void gompi_heap_region_add(uintptr_t address, uint64_t size, int64_t heap_offset);
+void gompi_heap_region_remove(uintptr_t address);
 
 // Returns true if [from, to) overlaps memory that this process has attached to a window and that origins cannot address
 // directly.
 bool gompi_attached_overlaps(uintptr_t handle, uint64_t from, uint64_t to);
 
 // Finds the region of rank that holds the addresses [from, to) of its process. Returns 0 and, if this process can
-// address the region, stores in *here where `from` is mapped, else NULL. Returns MPI_ERR_RMA_RANGE if there is no such
-// region, MPI_ERR_NO_MEM if the member's table cannot be mapped, MPI_ERR_PROC_ABORTED if the member died while it
-// changed its table.
-int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here);
+// address the region, stores in *mapped_at where `from` is mapped, else NULL. Returns MPI_ERR_RMA_RANGE if there is no
+// such region, MPI_ERR_NO_MEM if the member's table cannot be mapped, MPI_ERR_PROC_ABORTED if the member failed while
+// it changed its table.
+int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at);
 
 // Finds the region of rank that holds `from`, and stores in *end how much of [from, to) it holds. Otherwise like
 // gompi_attached_find.
-int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end);
+int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at,
+			       uint64_t *end);
 
 // Returns true if n consecutive elements are attached at rank, each of `bytes` bytes that end with a gap of `gap`
 // bytes. Each element must lie in a single region; a gap at the end of a region need not be attached.

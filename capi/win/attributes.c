@@ -7,7 +7,7 @@
 
 int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag) {
 	static const char call[] = "MPI_Win_get_attr";
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
@@ -34,7 +34,7 @@ int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fl
 	default: {
 		int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_WIN, gompi_load_acquire(&w->attributes), win_keyval,
 					     value, flag);
-		return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, call, &v);
+		return rc == MPI_SUCCESS ? rc : gompi_win_raise(win, call, &v);
 	}
 	}
 	*flag = 1;
@@ -43,24 +43,24 @@ int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fl
 GOMPI_ENTRY(MPI_Win_get_attr, gompi_win_get_attr);
 
 int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_set_attr");
-	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_WIN, gompi_attributes_open(&w->attributes), (uintptr_t)win,
+	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_WIN, gompi_attributes_ensure(&w->attributes), (uintptr_t)win,
 				     win_keyval, attribute_val);
-	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_set_attr", &v);
+	return rc == MPI_SUCCESS ? rc : gompi_win_raise(win, "MPI_Win_set_attr", &v);
 }
 GOMPI_ENTRY(MPI_Win_set_attr, gompi_win_set_attr);
 
 int gompi_win_delete_attr(MPI_Win win, int win_keyval) {
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_delete_attr");
 	int rc = gompi_attribute_delete(&v, GOMPI_KEYVAL_WIN, gompi_load_acquire(&w->attributes), (uintptr_t)win,
 					win_keyval);
-	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_delete_attr", &v);
+	return rc == MPI_SUCCESS ? rc : gompi_win_raise(win, "MPI_Win_delete_attr", &v);
 }
 GOMPI_ENTRY(MPI_Win_delete_attr, gompi_win_delete_attr);
 
@@ -70,8 +70,8 @@ int gompi_win_get_group(MPI_Win win, MPI_Group *group) {
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
 	if (group == NULL)
-		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
-	int class = gompi_group_hold(&w->group, &w->members, group);
-	return class == MPI_SUCCESS ? class : gompi_no_more_groups(call, GOMPI_ON_WIN, (uintptr_t)win);
+		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+	int class = gompi_group_acquire(&w->group, &w->members, group);
+	return class == MPI_SUCCESS ? class : gompi_raise_no_group_memory(call, GOMPI_ON_WIN, (uintptr_t)win);
 }
 GOMPI_ENTRY(MPI_Win_get_group, gompi_win_get_group);

@@ -3,7 +3,7 @@
 #ifndef GOMPI_COUNTS_H
 #define GOMPI_COUNTS_H
 
-#include "base/order.h"
+#include "base/atomics.h"
 #include "win/operation.h"
 #include "win/win.h"
 
@@ -15,10 +15,10 @@ _Static_assert((int)RMA_PUT == MPIX_GOMPIRMA_PUT && (int)RMA_GET == MPIX_GOMPIRM
 	       "kinds");
 
 // Counts an operation, if counting is enabled and its path is not the direct one.
-static inline void gompi_count(struct gompi_win *w, enum gompi_kind kind, int way, uint64_t bytes) {
-	if (__builtin_expect(w->counts == NULL, 1) || way == MPIX_GOMPIRMA_DIRECT)
+static inline void gompi_count_operation(struct gompi_win *w, enum gompi_rma_kind kind, int path, uint64_t bytes) {
+	if (__builtin_expect(w->counts == NULL, 1) || path == MPIX_GOMPIRMA_DIRECT)
 		return;
-	struct MPIX_Gompirma_count *c = &w->counts[kind][way];
+	struct MPIX_Gompirma_count *c = &w->counts[kind][path];
 	gompi_add((gompi_a64 *)&c->calls, 1);
 	gompi_add((gompi_a64 *)&c->bytes, bytes);
 }

@@ -24,66 +24,66 @@ static const char *remedy(enum gompi_epoch_call call, bool any) {
 }
 
 // Writes a text that names the open epochs. Returns the class of the error status.
-static int refuse_epoch(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v) {
+static int report_wrong_epoch(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_error_status *v) {
 	const uint32_t access = gompi_load(&w->access);
 	const bool exposed = gompi_load(&w->exposure) != 0;
-	snprintf(v->text, sizeof v->text, "%s%s%s", gompi_access_name[gompi_access_number(access)],
+	snprintf(v->text, sizeof v->text, "%s%s%s", gompi_access_name[gompi_access_index(access)],
 		 exposed ? ", and an exposure epoch is open since MPI_Win_post" : "",
 		 remedy(call, access != 0 || exposed));
 	return v->class = MPI_ERR_RMA_SYNC;
 }
 
 // Checks the conditions on the target that are not in the table row. Returns 0 or the class of the error status.
-static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
+static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_error_status *v) {
 	if ((uint32_t)target >= w->n)
-		return gompi_error(v, MPI_ERR_RANK, "rank is %d; valid ranks of the window are 0 to %u", target,
-				   w->n - 1);
+		return gompi_set_error(v, MPI_ERR_RANK, "rank is %d; valid ranks of the window are 0 to %u", target,
+				       w->n - 1);
 	uint32_t access = gompi_load(&w->access), state = gompi_load(&w->targets[target].state);
 	switch (call) {
 	case EPOCH_LOCK:
 		if (state & TARGET_LOCKED)
-			return gompi_error(v, MPI_ERR_RMA_SYNC,
-					   "this process already holds the lock of rank %d: call MPI_Win_unlock first",
-					   target);
+			return gompi_set_error(
+				v, MPI_ERR_RMA_SYNC,
+				"this process already holds the lock of rank %d: call MPI_Win_unlock first", target);
 		return MPI_SUCCESS;
 	case EPOCH_UNLOCK:
 	case EPOCH_FLUSH:
 	case EPOCH_FLUSH_LOCAL:
 		if ((access & ACCESS_LOCK) && !(state & TARGET_LOCKED))
-			return gompi_error(
+			return gompi_set_error(
 				v, MPI_ERR_RMA_SYNC,
 				"this process holds locks of other ranks, but not of rank %d: call MPI_Win_lock first",
 				target);
 		return MPI_SUCCESS;
 	case EPOCH_OPERATION:
 		if (access != 0 && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && !(state & TARGET_ACCESS))
-			return gompi_error(v, MPI_ERR_RMA_SYNC, "%s, but does not include target %d",
-					   gompi_access_name[gompi_access_number(access)], target);
+			return gompi_set_error(v, MPI_ERR_RMA_SYNC, "%s, but does not include target %d",
+					       gompi_access_name[gompi_access_index(access)], target);
 		return MPI_SUCCESS;
 	default:
 		return MPI_SUCCESS;
 	}
 }
 
-int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v) {
+int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_error_status *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	bool exposed = gompi_load(&w->exposure) != 0;
 	if (!exposed && !row->exposure[0])
-		return gompi_error(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: call MPI_Win_post first");
-	if (!row->exposure[exposed] || !gompi_epoch_in(gompi_load(&w->access), call))
-		return refuse_epoch(w, call, v);
+		return gompi_set_error(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: call MPI_Win_post first");
+	if (!row->exposure[exposed] || !gompi_epoch_permits(gompi_load(&w->access), call))
+		return report_wrong_epoch(w, call, v);
 	return MPI_SUCCESS;
 }
 
 // Releases one lock of MPI_PROC_NULL. Returns false if this process holds no such lock.
-static bool unlock_null(struct gompi_win *w) {
-	uint32_t locks = gompi_load(&w->null_locks);
-	while (locks > 0 && !gompi_change(&w->null_locks, &locks, locks - 1))
+static bool unlock_proc_null(struct gompi_win *w) {
+	uint32_t locks = gompi_load(&w->proc_null_locks);
+	while (locks > 0 && !gompi_cas_weak(&w->proc_null_locks, &locks, locks - 1))
 		;
 	return locks > 0;
 }
 
-int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
+int gompi_epoch_enter_slow(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_error_status *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	if (target == MPI_PROC_NULL && call != EPOCH_LOCK && call != EPOCH_UNLOCK)
 		return MPI_SUCCESS; // operations on MPI_PROC_NULL need no epoch and begin none
@@ -94,25 +94,25 @@ int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target,
 	}
 	if (gompi_epoch_check(w, call, v) != MPI_SUCCESS)
 		return v->class;
-	if (target == MPI_PROC_NULL && call == EPOCH_UNLOCK && !unlock_null(w))
-		return gompi_error(v, MPI_ERR_RMA_SYNC,
-				   "this process holds locks of other ranks, but not of MPI_PROC_NULL");
-	if (row->at_once && !gompi_epoch_move(w, call))
-		return refuse_epoch(w, call, v);
+	if (target == MPI_PROC_NULL && call == EPOCH_UNLOCK && !unlock_proc_null(w))
+		return gompi_set_error(v, MPI_ERR_RMA_SYNC,
+				       "this process holds locks of other ranks, but not of MPI_PROC_NULL");
+	if (row->at_once && !gompi_epoch_transition(w, call))
+		return report_wrong_epoch(w, call, v);
 	if (target == MPI_PROC_NULL && call == EPOCH_LOCK)
-		gompi_add(&w->null_locks, 1);
+		gompi_add(&w->proc_null_locks, 1);
 	return MPI_SUCCESS;
 }
 
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
-	gompi_epoch_move(w, call == EPOCH_LOCK       ? EPOCH_UNLOCK
-			    : call == EPOCH_LOCK_ALL ? EPOCH_UNLOCK_ALL
-						     : EPOCH_COMPLETE);
+	gompi_epoch_transition(w, call == EPOCH_LOCK       ? EPOCH_UNLOCK
+				  : call == EPOCH_LOCK_ALL ? EPOCH_UNLOCK_ALL
+							   : EPOCH_COMPLETE);
 }
 
-int gompi_wrong_assert(int assert, int known, const char *names, struct gompi_verdict *v) {
+int gompi_report_bad_assert(int assert, int accepted, const char *names, struct gompi_error_status *v) {
 	// In Fortran both are integers, so a program may have swapped the arguments.
 	const bool info = (uintptr_t)(unsigned)assert == (uintptr_t)MPI_INFO_NULL;
-	return gompi_error(v, MPI_ERR_ASSERT, "assert is %d, but only %s (%d) are valid%s", assert, names, known,
-			   info ? ": the value is MPI_INFO_NULL; pass 0 for no assertion" : "");
+	return gompi_set_error(v, MPI_ERR_ASSERT, "assert is %d, but only %s (%d) are valid%s", assert, names, accepted,
+			       info ? ": the value is MPI_INFO_NULL; pass 0 for no assertion" : "");
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/abi.h"
-#include "base/verdict.h"
+#include "base/error_status.h"
 
 // The promises of the members; core/rma uses the first three too. A window has those promises that all members make.
 // The defaults are 0, so an ordering of accumulate_ordering that is not needed counts as a promise.
@@ -21,25 +21,25 @@ enum {
 
 enum { GOMPI_IN_PLACE_OFF, GOMPI_IN_PLACE_ON, GOMPI_IN_PLACE_REQUIRED };
 
-enum { GOMPI_LEAST_ALIGNMENT = 64 }; // minimum alignment of all memory that MPI allocates: core/rma.LeastAlignment
+enum { GOMPI_MIN_ALIGNMENT = 64 }; // minimum alignment of all memory that MPI allocates: core/rma.MinAlignment
 
 // The hints that have the same value in force at all members.
 struct gompi_common_hints {
-	uint64_t promises;    // PROMISE_ bits that all members make
+	uint64_t promises;    // PROMISE_* bits that all members make
 	uint64_t granularity; // the smallest mpi_accumulate_granularity above 0, bytes; 0 if none is set
 };
 
 struct gompi_hints {
 	struct gompi_common_hints common;
-	int64_t alignment; // mpi_minimum_memory_alignment, bytes
-	bool huge_pages;   // gompirma_huge_pages: requested; of an existing window: it has some
-	uint8_t in_place;  // gompirma_share_in_place: GOMPI_IN_PLACE_
-	char *kinds;       // mpi_assert_memory_alloc_kinds, from malloc; NULL if not set
-	char *shared;      // gompirma_shared_in_place, from malloc; NULL if not reported
+	int64_t alignment;     // mpi_minimum_memory_alignment, bytes
+	bool huge_pages;       // gompirma_huge_pages: requested; of an existing window: it has some
+	uint8_t in_place;      // gompirma_share_in_place: one of GOMPI_IN_PLACE_*
+	char *kinds;           // mpi_assert_memory_alloc_kinds, from malloc; NULL if not set
+	char *shared_in_place; // gompirma_shared_in_place, from malloc; NULL if not reported
 };
 
 // The message of a member to the others on its node in MPI_Win_set_info.
-struct gompi_told_hints {
+struct gompi_hints_message {
 	int64_t class; // error class of its arguments, or 0
 	struct gompi_common_hints common;
 };
@@ -48,11 +48,11 @@ struct gompi_told_hints {
 
 // Stores the defaults, modified by the environment and then by info. Returns 0 or the class of the error status:
 // MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
-int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_verdict *v);
+int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v);
 
 // Modifies h according to an info object. Returns 0 or the class of the error status, as above. After an error the
 // caller must discard h.
-int gompi_hints_take(struct gompi_hints *h, MPI_Info info, struct gompi_verdict *v);
+int gompi_hints_apply(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v);
 
 #pragma GCC visibility pop
 #endif

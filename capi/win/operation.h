@@ -6,16 +6,16 @@
 
 #include "base/abi.h"
 
-enum gompi_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_FETCH_AND_OP, RMA_COMPARE_AND_SWAP };
+enum gompi_rma_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_FETCH_AND_OP, RMA_COMPARE_AND_SWAP };
 
 struct gompi_operation {
-	enum gompi_kind kind;
-	bool requests;        // an R-form: it returns a request
+	enum gompi_rma_kind kind;
+	bool returns_request; // an R-form: it returns a request
 	MPI_Request *request; // where to store the request; NULL is an error of an R-form
 	// Where to allocate the state of an R-form that is still pending when the call returns, if needed
-	// (transport/ongoing.h). NULL: no operation may be left pending.
-	struct gompi_ongoing **ongoing;
-	int *way;         // where to store its path, unless that is the direct one; NULL if not needed
+	// (transport/rma_request.h). NULL: no operation may be left pending.
+	struct gompi_rma_request **rma_request;
+	int *path;        // where to store its path, unless that is the direct one; NULL if not needed
 	const char *call; // name of the function
 	const void *origin, *compare;
 	void *result; // result buffer; origin buffer of a get
@@ -28,9 +28,9 @@ struct gompi_operation {
 };
 
 // Records which path an operation takes.
-static inline void gompi_takes(const struct gompi_operation *o, int way) {
-	if (__builtin_expect(o->way != NULL, 0))
-		*o->way = way;
+static inline void gompi_record_path(const struct gompi_operation *o, int path) {
+	if (__builtin_expect(o->path != NULL, 0))
+		*o->path = path;
 }
 
 #endif

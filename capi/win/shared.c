@@ -3,21 +3,21 @@
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// Returns the data on a rank's memory, or NULL if other_query must handle the call.
-static inline struct gompi_target *plain_target(MPI_Win win, int rank) {
+// Returns the data on a rank's memory, or NULL if shared_query_slow must handle the call.
+static inline struct gompi_target *fast_target(MPI_Win win, int rank) {
 	struct gompi_win *w = gompi_win_get(win);
 	bool plain = w != NULL && (uint32_t)rank < w->n && w->flavor != MPI_WIN_FLAVOR_DYNAMIC;
 	return __builtin_expect(plain, 1) ? &w->targets[rank] : NULL;
 }
 
 // Returns true if all of a member's memory is mapped in this process and it is not empty.
-static inline bool shared_here(const struct gompi_target *t) {
-	return (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->reach > 0;
+static inline bool is_mapped(const struct gompi_target *t) {
+	return (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->mapped_bytes > 0;
 }
 
 // Executes the call with either type of the unit. Not inlined, so that the common case needs no stack frame.
-static __attribute__((noinline)) int other_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, MPI_Aint *unit_c,
-						 void *baseptr) {
+static __attribute__((noinline)) int shared_query_slow(MPI_Win win, int rank, MPI_Aint *size, int *unit,
+						       MPI_Aint *unit_c, void *baseptr) {
 	static const char call[] = "MPI_Win_shared_query";
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
@@ -34,23 +34,23 @@ static __attribute__((noinline)) int other_query(MPI_Win win, int rank, MPI_Aint
 				       rank, n - 1);
 	}
 	if (size == NULL || (unit == NULL && unit_c == NULL) || baseptr == NULL)
-		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
-	const struct gompi_target *t = rank < n && shared_here(&w->targets[rank]) ? &w->targets[rank] : NULL;
-	uint32_t its = rank < n ? gompi_win_unit(w, rank) : 1;
-	*size = t != NULL ? (MPI_Aint)t->reach : 0;
+		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
+	const struct gompi_target *t = rank < n && is_mapped(&w->targets[rank]) ? &w->targets[rank] : NULL;
+	uint32_t target_unit = rank < n ? gompi_win_disp_unit(w, rank) : 1;
+	*size = t != NULL ? (MPI_Aint)t->mapped_bytes : 0;
 	*(void **)baseptr = t != NULL ? t->base : NULL;
 	if (unit != NULL)
-		*unit = (int)its;
+		*unit = (int)target_unit;
 	else
-		*unit_c = its;
+		*unit_c = target_unit;
 	return MPI_SUCCESS;
 }
 
 int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr) {
-	struct gompi_target *t = plain_target(win, rank);
-	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL || !shared_here(t), 0))
-		return other_query(win, rank, size, disp_unit, NULL, baseptr);
-	*size = (MPI_Aint)t->reach;
+	struct gompi_target *t = fast_target(win, rank);
+	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL || !is_mapped(t), 0))
+		return shared_query_slow(win, rank, size, disp_unit, NULL, baseptr);
+	*size = (MPI_Aint)t->mapped_bytes;
 	*(void **)baseptr = t->base;
 	*disp_unit = (int)t->disp_unit;
 	return MPI_SUCCESS;
@@ -58,10 +58,10 @@ int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit
 GOMPI_ENTRY(MPI_Win_shared_query, gompi_win_shared_query);
 
 int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
-	struct gompi_target *t = plain_target(win, rank);
-	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL || !shared_here(t), 0))
-		return other_query(win, rank, size, NULL, disp_unit, baseptr);
-	*size = (MPI_Aint)t->reach;
+	struct gompi_target *t = fast_target(win, rank);
+	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL || !is_mapped(t), 0))
+		return shared_query_slow(win, rank, size, NULL, disp_unit, baseptr);
+	*size = (MPI_Aint)t->mapped_bytes;
 	*(void **)baseptr = t->base;
 	*disp_unit = t->disp_unit;
 	return MPI_SUCCESS;

@@ -7,7 +7,7 @@
 #include "base/abi.h"
 #include "base/barrier.h"
 #include "base/node.h"
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "errors/handler.h"
 #include "fabric/fabric.h"
 #include "group/group.h"
@@ -17,51 +17,51 @@
 // The state of one member that the members on its node share. Fields with different writers are on different cache
 // lines. Members on other nodes have no such entry (struct gompi_win_remote).
 struct gompi_win_member {
-	_Alignas(GOMPI_LINE) gompi_a64 lock; // lock.h
-	gompi_a32 lock_next, lock_serving;   // tickets of the queue for the lock
-	gompi_a32 lock_bypassed;             // acquisitions by newcomers during the turn of the queue's head
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 lock; // lock.h
+	gompi_a32 lock_next, lock_serving;         // tickets of the queue for the lock
+	gompi_a32 lock_bypass_count;               // acquisitions by newcomers during the turn of the queue's head
 	struct gompi_waitword lock_wait;
-	gompi_a32 lock_elsewhere;                  // number of queued waiters on other nodes
-	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // update/mode.h: mode and lock of this member's memory
+	gompi_a32 lock_remote_waiters;                         // number of queued waiters on other nodes
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 accumulate_state; // update/mode.h: mode and lock of this member's memory
 	// consecutive small updates by the lock holder or the owner of the memory, who alone write it
-	gompi_a32 accumulate_small;
-	gompi_a32 accumulate_last;  // owner id of the last lock holder, 0 if it has none; written under the lock
-	gompi_a32 accumulate_row;   // consecutive acquisitions of the lock by that thread
-	gompi_a32 accumulate_turns; // weighted count of recent ownership transfers between threads
+	gompi_a32 accumulate_small_streak;
+	gompi_a32 accumulate_last_owner;  // owner id of the last lock holder, 0 if it has none; written under the lock
+	gompi_a32 accumulate_lock_streak; // consecutive acquisitions of the lock by that thread
+	gompi_a32 accumulate_transfers;   // weighted count of recent ownership transfers between threads
 	// pscw.c: number of MPI_Win_complete calls of origins since the window was created
-	_Alignas(GOMPI_LINE) gompi_a32 completed;
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 complete_count;
 	struct gompi_waitword exposure_wait; // this member sleeps here in MPI_Win_wait
 	struct gompi_waitword access_wait;   // and here in MPI_Win_start
 	// address of the window in the member's own address space, for the ring path
-	_Alignas(GOMPI_LINE) uint64_t address;
-	uint64_t size; // bytes
-	int32_t peer;  // number of its process
-	int32_t local; // index among the members on this node
+	_Alignas(GOMPI_CACHE_LINE) uint64_t address;
+	uint64_t size;      // bytes
+	int32_t peer;       // number of its process
+	int32_t local_rank; // index among the members on this node
 };
 
 // A window's control memory on one node, zeroed at creation. It has an entry for each rank from the lowest to the
-// highest member on this node. Then follow, for the local_n members on this node, the barrier of fence and the posts.
-// Entries of ranks on other nodes use no memory where they fill whole pages (core/rma).
+// highest member on this node. Then follow, for the local_size members on this node, the barrier of fence and the
+// posts. Entries of ranks on other nodes use no memory where they fill whole pages (core/rma).
 //
-// posts[origin * local_n + target], with indices on the node, counts the exposure epochs that target has opened for
+// posts[origin * local_size + target], with indices on the node, counts the exposure epochs that target has opened for
 // origin, modulo 256. Only the target writes it, so no atomic read-modify-write is needed. A byte suffices: at most one
 // post is not yet started.
 struct gompi_win_shared {
 	struct gompi_win_member member[1];
 };
 
-#define GOMPI_BARRIER_SIZE(n) (GOMPI_LINE * (2 + 2 * (size_t)(n)))
+#define GOMPI_BARRIER_SIZE(n) (GOMPI_CACHE_LINE * (2 + 2 * (size_t)(n)))
 
 // The data of this process on one member; 32 bytes. In a window that spans nodes, the entries of members on other nodes
 // are zero and use no memory until this process opens an epoch to such a member alone (base/sparse.h).
 struct gompi_target {
 	char *base; // where the member's memory is mapped in this process, if TARGET_DIRECT
 	// bytes from base on that this process can address: the member's size if TARGET_DIRECT, else the end of its
-	// mapped range (gompi_part) if that begins at base, else 0
-	uint64_t reach;
-	uint32_t disp_unit; // 0 for a member on another node: see struct gompi_win_remote
-	gompi_a32 state;    // TARGET_ bits
-	uint64_t reach8;    // number of offsets at which this process can address 8 bytes: reach - 7, or 0
+	// mapped range (gompi_mapped_range) if that begins at base, else 0
+	uint64_t mapped_bytes;
+	uint32_t disp_unit;       // 0 for a member on another node: see struct gompi_win_remote
+	gompi_a32 state;          // TARGET_* bits
+	uint64_t offset_limit_8b; // number of offsets at which this process can address 8 bytes: mapped_bytes - 7, or 0
 };
 
 // The data on one member that is the same for all processes of a node, if the window spans nodes; 32 bytes. The
@@ -76,7 +76,7 @@ struct gompi_win_remote {
 
 // The mapped range of a member's memory, as offsets from its beginning, if not all of it is mapped: the whole pages of
 // memory that is shared in place.
-struct gompi_part {
+struct gompi_mapped_range {
 	uint64_t from, to; // equal if nothing is mapped
 };
 
@@ -86,13 +86,13 @@ enum {
 	TARGET_EXCLUSIVE = 1 << 2, // the lock is exclusive
 	TARGET_NOCHECK = 1 << 3,   // MPI_MODE_NOCHECK: the lock was not acquired
 	TARGET_STARTED = 1 << 4,   // in the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
-	TARGET_NEAR = 1 << 5,      // the member is on this node
+	TARGET_LOCAL = 1 << 5,     // the member is on this node
 	TARGET_ACCESS = TARGET_LOCKED | TARGET_STARTED,
 	// bits 24..31: number of posts of this member that MPI_Win_start has consumed, modulo 256
 	TARGET_POSTS_SHIFT = 24,
 };
 
-// Parts of the access word besides the bits of z_epoch.h.
+// Masks and fields of the access word, besides the bits of z_epoch.h.
 enum {
 	ACCESS_EVERY_TARGET = ACCESS_FENCE | ACCESS_LOCK_ALL,
 	ACCESS_PASSIVE = ACCESS_LOCK | ACCESS_LOCK_ALL,
@@ -100,18 +100,18 @@ enum {
 };
 
 enum {
-	FLUSH_SENT = 1 << 0,  // an operation has been sent to a target through a transport
-	FLUSH_POLL = 1 << 1,  // more processes than cores: a series of flushes may be a program that polls
-	FLUSH_NODES = 1 << 3, // the window spans nodes
+	FLUSH_SENT = 1 << 0,        // an operation has been sent to a target through a transport
+	FLUSH_MAY_POLL = 1 << 1,    // more processes than cores: a series of flushes may be a program that polls
+	FLUSH_SPANS_NODES = 1 << 3, // the window spans nodes
 };
 
-struct gompi_attached;
+struct gompi_attached_regions;
 
 // Memory of another process that is mapped in this process.
 struct gompi_win_mapping {
 	atomic_flag busy; // held by one thread at a time
 	char *base;
-	int64_t heap; // offset in the node's memfd
+	int64_t heap_offset; // offset in the node's memfd
 	uint64_t size;
 };
 
@@ -124,7 +124,7 @@ struct gompi_win_group {
 	int size;
 };
 
-_Static_assert((int)TARGET_ACCESS == (int)ACCESS_EVERY_TARGET, "one mask for both: gompi_direct");
+_Static_assert((int)TARGET_ACCESS == (int)ACCESS_EVERY_TARGET, "one mask for both: gompi_resolve_direct");
 
 enum { GOMPI_ALL = -1 }; // in place of a rank: all members, or all members of a group
 
@@ -133,9 +133,9 @@ struct gompi_win {
 	gompi_a32 access;
 	uint32_t n;
 	struct gompi_target *targets;
-	struct gompi_win_shared *shared; // control memory, biased so that member[rank] is the entry of a rank
-	struct gompi_win_remote *remote; // [n]; NULL: all members are on this node
-	struct gompi_win_remote *own;    // the table in remote if it belongs to this process alone; else NULL
+	struct gompi_win_shared *shared;         // control memory, biased so that member[rank] is the entry of a rank
+	struct gompi_win_remote *remote;         // [n]; NULL: all members are on this node
+	struct gompi_win_remote *private_remote; // the table in remote if it belongs to this process alone; else NULL
 	// Counters of the operations that do not take the direct path (counts.h); NULL if they are not counted.
 	struct MPIX_Gompirma_count (*counts)[MPIX_GOMPIRMA_WAYS];
 	struct gompi_barrier *barrier;
@@ -143,21 +143,21 @@ struct gompi_win {
 	int me;
 	// The members on this node: their number, this process' index among them, and their ranks in ascending order.
 	// ranks is NULL if all members are on this node.
-	int local_n, local_me;
+	int local_size, local_rank;
 	int32_t *ranks;
 	_Atomic uint8_t *posts; // see struct gompi_win_shared
-	// For a window that spans nodes: leaders synchronizes the node leaders; it is NULL if this process is not one.
-	// If there are two nodes, and this process is the only member on its own, partner is the leader of the other
-	// node; else -1.
-	struct gompi_leaders *leaders;
+	// For a window that spans nodes: internode synchronizes the node leaders; it is NULL if this process is not
+	// one. If there are two nodes, and this process is the only member on its own, partner is the leader of the
+	// other node; else -1.
+	struct gompi_internode *internode;
 	int32_t partner;
-	uint32_t barriers; // fences so far
-	// value of my member's `completed` at which the open exposure epoch ends; post increases it
-	uint32_t completes_due;
-	gompi_a32 flush_more; // FLUSH_ bits: what the end of operations needs besides a barrier
+	uint32_t barrier_count; // barriers so far
+	// value of this member's complete_count at which the open exposure epoch ends; post increases it
+	uint32_t expected_completes;
+	gompi_a32 flush_flags; // FLUSH_* bits: why a flush or fence needs its slow path; 0 if it does not
 	// [n], ring path: position behind this process' last operation in the ring of the member's process; allocated
 	// at the first use
-	gompi_a64 *_Atomic sent;
+	gompi_a64 *_Atomic ring_sent;
 	// streams to members on other nodes (transport/stream.h); allocated at the first use
 	struct gompi_streams *_Atomic streams;
 	// Values of predefined attributes; the application gets their addresses.
@@ -167,24 +167,25 @@ struct gompi_win {
 	// mpi_accumulate_granularity: bytes of a large accumulate per acquisition of its lock; 0: no limit
 	gompi_a64 granularity;
 	bool lock_all_nocheck;
-	bool locks_in_order;  // the job has a network: a lock may have to wait for an earlier one (gompi_lock_in_order)
-	gompi_a32 null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
+	// the job has a network: a lock may have to wait for an earlier one (gompi_acquire_deferred_lock)
+	bool needs_ordered_locks;
+	gompi_a32 proc_null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
 	// [n], of a dynamic window: the members' tables, mapped at the first use. NULL for other windows.
-	struct gompi_attached *_Atomic *attached;
-	// allocated bytes of this process' table; guarded, with `empty`, by the lock of attach.c
+	struct gompi_attached_regions *_Atomic *attached;
+	// allocated bytes of this process' table; guarded, with empty_regions, by the lock of attach.c
 	uint64_t attached_bytes;
 	struct {
 		uint64_t *at;
-		uint32_t n, room;
-	} empty;                                        // addresses of attached regions of size 0
+		uint32_t n, capacity;
+	} empty_regions;                                // addresses of attached regions of size 0
 	struct gompi_win_mapping mapping;               // dynamic windows: the memory used last
-	struct gompi_part *parts;                       // [n]; NULL if no member's memory is partly mapped
-	struct gompi_win_group start_group, post_group; // groups of the open epochs; kept afterwards
+	struct gompi_mapped_range *mapped_ranges;       // [n]; NULL if no member's memory is partly mapped
+	struct gompi_win_group start_group, post_group; // groups of the open epochs; stay cached afterwards
 	struct gompi_hints hints;
-	uint64_t may;                                // promises that may be in force
-	struct gompi_told_hints *told;               // hints of the members on this node, in control memory
+	uint64_t allowed_promises;                   // promises that may be in force
+	struct gompi_hints_message *exchanged_hints; // hints of the members on this node, in control memory
 	struct gompi_attributes *_Atomic attributes; // NULL until the first attribute is set
-	struct gompi_raises raises;
+	struct gompi_errhandler_ref errhandler;
 	struct gompi_ranks members;
 	struct gompi_group *group; // created when the application first asks for it
 	struct gompi_win *next;    // free list of descriptors without a window
@@ -198,7 +199,7 @@ enum { GOMPI_WIN_INDICES = 1 << 20 };
 struct gompi_win_table {
 	// stored last, with release: a thread that finds a handle sees the descriptor
 	_Atomic uintptr_t handle[GOMPI_WIN_INDICES];
-	struct gompi_win *slot[GOMPI_WIN_INDICES];
+	struct gompi_win *descriptor[GOMPI_WIN_INDICES];
 };
 extern struct gompi_win_table gompi_win_table;
 
@@ -206,9 +207,9 @@ extern struct gompi_win_table gompi_win_table;
 static inline struct gompi_win *gompi_win_get(MPI_Win win) {
 	uintptr_t h = (uintptr_t)win;
 	size_t i = h % GOMPI_WIN_INDICES;
-	if (__builtin_expect(!gompi_is(&gompi_win_table.handle[i], h), 0))
+	if (__builtin_expect(!gompi_equals_acquire(&gompi_win_table.handle[i], h), 0))
 		return NULL;
-	struct gompi_win *w = gompi_win_table.slot[i];
+	struct gompi_win *w = gompi_win_table.descriptor[i];
 	if (w == NULL)
 		__builtin_unreachable(); // so that callers' tests for NULL cost nothing here
 	return w;
@@ -224,8 +225,8 @@ static inline struct gompi_win_member *gompi_member(const struct gompi_win *w, i
 }
 
 // Returns true if a member is on another node.
-static inline bool gompi_win_elsewhere(const struct gompi_win *w, int rank) {
-	return __builtin_expect(w->remote != NULL, 0) && !(gompi_load(&w->targets[rank].state) & TARGET_NEAR);
+static inline bool gompi_win_is_remote(const struct gompi_win *w, int rank) {
+	return __builtin_expect(w->remote != NULL, 0) && !(gompi_load(&w->targets[rank].state) & TARGET_LOCAL);
 }
 
 // Returns, for a member on any node, the number of its process; its size in bytes; its displacement unit.
@@ -235,51 +236,54 @@ static inline int32_t gompi_win_peer(const struct gompi_win *w, int rank) {
 static inline uint64_t gompi_win_bytes(const struct gompi_win *w, int rank) {
 	return __builtin_expect(w->remote == NULL, 1) ? gompi_member(w, rank)->size : w->remote[rank].size;
 }
-static inline uint32_t gompi_win_unit(const struct gompi_win *w, int rank) {
-	return gompi_win_elsewhere(w, rank) ? w->remote[rank].disp_unit : w->targets[rank].disp_unit;
+static inline uint32_t gompi_win_disp_unit(const struct gompi_win *w, int rank) {
+	return gompi_win_is_remote(w, rank) ? w->remote[rank].disp_unit : w->targets[rank].disp_unit;
 }
 
 // Converts an index among the members on this node to a rank, and a rank on this node to its index.
-static inline int gompi_win_local(const struct gompi_win *w, int i) { return w->ranks == NULL ? i : w->ranks[i]; }
-static inline int gompi_win_index(const struct gompi_win *w, int rank) {
-	return w->ranks == NULL ? rank : gompi_member(w, rank)->local;
+static inline int gompi_win_rank_of_local(const struct gompi_win *w, int i) {
+	return w->ranks == NULL ? i : w->ranks[i];
+}
+static inline int gompi_win_local_rank(const struct gompi_win *w, int rank) {
+	return w->ranks == NULL ? rank : gompi_member(w, rank)->local_rank;
 }
 
 // Returns the byte in which target counts its posts to origin, modulo 256. Both are on this node.
-static inline _Atomic uint8_t *gompi_posts(const struct gompi_win *w, int origin, int target) {
-	return &w->posts[(size_t)gompi_win_index(w, origin) * (size_t)w->local_n + (size_t)gompi_win_index(w, target)];
+static inline _Atomic uint8_t *gompi_post_counter(const struct gompi_win *w, int origin, int target) {
+	return &w->posts[(size_t)gompi_win_local_rank(w, origin) * (size_t)w->local_size +
+			 (size_t)gompi_win_local_rank(w, target)];
 }
 
-// Executes a barrier of all members. Returns 0 or an error class. gompi_win_node_barrier is the same for a window that
-// does not span nodes.
-int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what);
-static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
-	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, what);
+// Executes a barrier of all members. Returns 0 or an error class. gompi_win_node_barrier requires that the window does
+// not span nodes.
+int gompi_win_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting);
+static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting) {
+	return gompi_shared_barrier(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);
 }
 
-// Returns the process number of a failed member on this node; GOMPI_NOBODY if there is none (base/loss.h). A lock of
-// memory on this node may be held forever by such a member. Locks held by members on other nodes are reclaimed.
-int gompi_win_lost_here(const struct gompi_win *w);
+// Returns the process number of a failed member on this node; GOMPI_NONE_FAILED if there is none (base/failure.h). A
+// lock of memory on this node may be held forever by such a member. Locks held by members on other nodes are reclaimed.
+int gompi_win_failed_local(const struct gompi_win *w);
 
 // Describes the window of a wait, for its wait record. Returns false if the object of the wait is no window.
-bool gompi_win_tell(const struct gompi_waiting *what, struct gompi_told *t);
+bool gompi_win_fill_wait_record(const struct gompi_wait_desc *waiting, struct gompi_wait_details *t);
 
 // Returns the mapped range of a member's memory, if not all of it is mapped. targets[rank].base is its address.
-static inline struct gompi_part gompi_part_of(const struct gompi_win *w, int rank) {
-	return w->parts == NULL ? (struct gompi_part){0, 0} : w->parts[rank];
+static inline struct gompi_mapped_range gompi_mapped_range_of(const struct gompi_win *w, int rank) {
+	return w->mapped_ranges == NULL ? (struct gompi_mapped_range){0, 0} : w->mapped_ranges[rank];
 }
 
-// Raises an error of a call on win, as the call's last act (base/verdict.h), and returns the value that the call must
-// return. The text is printf-like; the name of the call and of the window precede it.
+// Raises an error of a call on win, as the call's last act (base/error_status.h), and returns the value that the call
+// must return. The text is printf-like; the name of the call and of the window precede it.
 __attribute__((format(printf, 4, 5), cold)) int gompi_win_error(MPI_Win win, const char *call, int class,
 								const char *text, ...);
 // Raises the error that a check has found; otherwise like gompi_win_error.
-__attribute__((cold)) int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v);
+__attribute__((cold)) int gompi_win_raise(MPI_Win win, const char *call, const struct gompi_error_status *v);
 // Raises MPI_ERR_WIN for a handle that is no live window.
 __attribute__((cold)) int gompi_not_a_window(MPI_Win win, const char *call);
 // Raises the error that ended a wait, or that a target has returned.
-__attribute__((cold)) int gompi_wait_error(struct gompi_win *w, const char *call, int class);
+__attribute__((cold)) int gompi_win_raise_class(struct gompi_win *w, const char *call, int class);
 // Writes the meaning of such an error class for an operation on a window, dynamic or not.
-__attribute__((cold)) void gompi_operation_verdict(struct gompi_verdict *v, bool dynamic, int class);
+__attribute__((cold)) void gompi_describe_op_error(struct gompi_error_status *v, bool dynamic, int class);
 
 #endif

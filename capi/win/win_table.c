@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/call.h"
-#include "base/loss.h"
+#include "base/call_name.h"
+#include "base/failure.h"
 #include "base/sparse.h"
-#include "fabric/leaders.h"
+#include "fabric/internode.h"
 #include "win/epoch.h"
 #include "win/win_table.h"
 
@@ -19,163 +19,169 @@ _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member
 struct gompi_win_table gompi_win_table;
 
 // Makes the handle 0, the value of an uninitialized handle, invalid. Runs before any call.
-static __attribute__((constructor)) void no_window_0(void) { gompi_store(&gompi_win_table.handle[0], UINTPTR_MAX); }
+static __attribute__((constructor)) void invalidate_index_0(void) {
+	gompi_store(&gompi_win_table.handle[0], UINTPTR_MAX);
+}
 
-// Descriptors without a window. The SPARES most recently closed ones keep their content: a late, erroneous call on
-// another thread then reads the old content and not memory that is in use for something else. The older ones are empty
-// and can be reused.
-enum { SPARES = 16 };
+// Descriptors without a window. The MAX_RETIRED_WINDOWS most recently closed ones keep their content: a late, erroneous
+// call on another thread then reads the old content and not memory that is in use for something else. The older ones
+// are empty and can be reused.
+enum { MAX_RETIRED_WINDOWS = 16 };
 static struct {
 	pthread_mutex_t mu;
 	struct gompi_win *first, **end; // those that keep their content, the oldest first
-	unsigned number;
-	struct gompi_win *empty;
-} spare = {.mu = PTHREAD_MUTEX_INITIALIZER, .end = &spare.first};
+	unsigned count;
+	struct gompi_win *free_list;
+} retired_windows = {.mu = PTHREAD_MUTEX_INITIALIZER, .end = &retired_windows.first};
 
-void (*gompi_win_closing)(struct gompi_win *w);
-void (*gompi_win_emptying)(struct gompi_win *w);
+void (*gompi_win_close_hook)(struct gompi_win *w);
+void (*gompi_win_clear_hook)(struct gompi_win *w);
 
 // Returns the size of the table of targets: whole cache lines, so that no line is shared with other data.
 static size_t targets_bytes(size_t n) {
-	return (n * sizeof(struct gompi_target) + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE;
+	return (n * sizeof(struct gompi_target) + GOMPI_CACHE_LINE - 1) / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE;
 }
 
 // Frees the content of a descriptor's last window.
-static void empty_slot(struct gompi_win *w) {
-	if (gompi_win_emptying != NULL)
-		gompi_win_emptying(w);
-	gompi_sparse_give(w->targets, targets_bytes(w->n));
-	gompi_sparse_give(w->own, sizeof *w->own * w->n);
+static void clear_descriptor(struct gompi_win *w) {
+	if (gompi_win_clear_hook != NULL)
+		gompi_win_clear_hook(w);
+	gompi_sparse_free(w->targets, targets_bytes(w->n));
+	gompi_sparse_free(w->private_remote, sizeof *w->private_remote * w->n);
 	free(w->ranks);
-	gompi_sparse_give(w->attached, sizeof *w->attached * w->n);
-	free(w->empty.at);
+	gompi_sparse_free(w->attached, sizeof *w->attached * w->n);
+	free(w->empty_regions.at);
 	free(w->hints.kinds);
-	free(w->hints.shared);
-	gompi_sparse_give(w->parts, sizeof *w->parts * w->n);
-	gompi_sparse_give(gompi_load_total(&w->sent), sizeof *w->sent * w->n);
+	free(w->hints.shared_in_place);
+	gompi_sparse_free(w->mapped_ranges, sizeof *w->mapped_ranges * w->n);
+	gompi_sparse_free(gompi_load_seq_cst(&w->ring_sent), sizeof *w->ring_sent * w->n);
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
-	gompi_ranks_drop(&w->members);
+	gompi_ranks_release(&w->members);
 	memset(w, 0, sizeof *w);
 }
 
 // Returns a zeroed descriptor, or NULL if out of memory.
-static struct gompi_win *take_slot(void) {
-	pthread_mutex_lock(&spare.mu);
-	struct gompi_win *w = spare.empty;
+static struct gompi_win *alloc_descriptor(void) {
+	pthread_mutex_lock(&retired_windows.mu);
+	struct gompi_win *w = retired_windows.free_list;
 	if (w != NULL)
-		spare.empty = w->next;
-	pthread_mutex_unlock(&spare.mu);
+		retired_windows.free_list = w->next;
+	pthread_mutex_unlock(&retired_windows.mu);
 	if (w == NULL)
-		w = aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+		w = aligned_alloc(GOMPI_CACHE_LINE,
+				  (sizeof *w + GOMPI_CACHE_LINE - 1) / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE);
 	if (w != NULL)
 		memset(w, 0, sizeof *w);
 	return w;
 }
 
-// Releases a descriptor, which keeps its content for a while, and empties the oldest one if there are more than SPARES.
-static void give_slot(struct gompi_win *w) {
+// Retires a descriptor, which keeps its content for now. Clears the oldest retired one if there are more than
+// MAX_RETIRED_WINDOWS, and puts it on the free list.
+static void retire_descriptor(struct gompi_win *w) {
 	w->next = NULL;
-	pthread_mutex_lock(&spare.mu);
-	*spare.end = w;
-	spare.end = &w->next;
-	if (++spare.number > SPARES) {
-		struct gompi_win *oldest = spare.first;
-		spare.first = oldest->next;
-		spare.number--;
-		empty_slot(oldest);
-		oldest->next = spare.empty;
-		spare.empty = oldest;
+	pthread_mutex_lock(&retired_windows.mu);
+	*retired_windows.end = w;
+	retired_windows.end = &w->next;
+	if (++retired_windows.count > MAX_RETIRED_WINDOWS) {
+		struct gompi_win *oldest = retired_windows.first;
+		retired_windows.first = oldest->next;
+		retired_windows.count--;
+		clear_descriptor(oldest);
+		oldest->next = retired_windows.free_list;
+		retired_windows.free_list = oldest;
 	}
-	pthread_mutex_unlock(&spare.mu);
+	pthread_mutex_unlock(&retired_windows.mu);
 }
 
-// Stores the plan of the member of this node with a local index.
-static void set_member(struct gompi_win *w, int local, const struct gompi_member_plan *plan) {
-	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
-	if (w->parts != NULL && !plan->direct)
-		w->parts[plan->rank] = plan->part;
+// Stores the plan of the member with index local_rank on this node.
+static void set_member(struct gompi_win *w, int local_rank, const struct gompi_member_plan *plan) {
+	uint64_t mapped_bytes = plan->direct ? plan->size : plan->mapped_range.from == 0 ? plan->mapped_range.to : 0;
+	if (w->mapped_ranges != NULL && !plan->direct)
+		w->mapped_ranges[plan->rank] = plan->mapped_range;
 	w->targets[plan->rank] = (struct gompi_target){.base = (char *)plan->base,
-						       .reach = reach,
-						       .reach8 = reach >= 8 ? reach - 7 : 0,
+						       .mapped_bytes = mapped_bytes,
+						       .offset_limit_8b = mapped_bytes >= 8 ? mapped_bytes - 7 : 0,
 						       .disp_unit = (uint32_t)plan->disp_unit,
-						       .state = TARGET_NEAR | (plan->direct ? TARGET_DIRECT : 0)};
+						       .state = TARGET_LOCAL | (plan->direct ? TARGET_DIRECT : 0)};
 	// All members of the node write the same values to this shared entry.
 	struct gompi_win_member *m = gompi_member(w, plan->rank);
 	m->address = plan->address;
 	m->size = plan->size;
 	m->peer = plan->peer;
-	m->local = local;
+	m->local_rank = local_rank;
 	if (w->ranks != NULL)
-		w->ranks[local] = plan->rank;
+		w->ranks[local_rank] = plan->rank;
 }
 
 // Allocates the tables of a descriptor. Returns false if out of memory.
-static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
-			const struct gompi_member_plan *members) {
-	const size_t n = (size_t)plan->n, local_n = (size_t)plan->local_n;
-	bool parts = false;
-	for (size_t i = 0; i < local_n; i++)
-		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
-	if ((w->targets = gompi_sparse_take(targets_bytes(n))) == NULL || !gompi_ranks_copy(&w->members, &plan->group))
+static bool alloc_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
+			 const struct gompi_member_plan *members) {
+	const size_t n = (size_t)plan->n, local_size = (size_t)plan->local_size;
+	bool has_ranges = false;
+	for (size_t i = 0; i < local_size; i++)
+		has_ranges |= !members[i].direct && members[i].mapped_range.from < members[i].mapped_range.to;
+	if ((w->targets = gompi_sparse_alloc(targets_bytes(n))) == NULL || !gompi_ranks_copy(&w->members, &plan->group))
 		return false;
-	if (parts && (w->parts = gompi_sparse_take(sizeof *w->parts * n)) == NULL)
+	if (has_ranges && (w->mapped_ranges = gompi_sparse_alloc(sizeof *w->mapped_ranges * n)) == NULL)
 		return false;
-	if (local_n < n) {
+	if (local_size < n) {
 		w->remote = (struct gompi_win_remote *)plan->remote;
-		if (w->remote == NULL && (w->remote = w->own = gompi_sparse_take(sizeof *w->own * n)) == NULL)
+		if (w->remote == NULL &&
+		    (w->remote = w->private_remote = gompi_sparse_alloc(sizeof *w->private_remote * n)) == NULL)
 			return false;
-		if ((w->ranks = calloc(local_n, sizeof *w->ranks)) == NULL)
+		if ((w->ranks = calloc(local_size, sizeof *w->ranks)) == NULL)
 			return false;
 	}
 	return plan->flavor != MPI_WIN_FLAVOR_DYNAMIC ||
-	       (w->attached = gompi_sparse_take(sizeof *w->attached * n)) != NULL;
+	       (w->attached = gompi_sparse_alloc(sizeof *w->attached * n)) != NULL;
 }
 
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members) {
-	struct gompi_win *w = take_slot();
+	struct gompi_win *w = alloc_descriptor();
 	if (w == NULL) {
 		free(plan->hints.kinds);
-		free(plan->hints.shared);
+		free(plan->hints.shared_in_place);
 		return false;
 	}
 	w->hints = plan->hints;
 	w->n = (uint32_t)plan->n;
-	if (!make_tables(w, plan, members)) {
-		give_slot(w);
+	if (!alloc_tables(w, plan, members)) {
+		retire_descriptor(w);
 		return false;
 	}
-	const size_t line = sizeof(struct gompi_win_member);
-	int local_n = plan->local_n, lowest = members[0].rank, lines = members[local_n - 1].rank - lowest + 1;
+	const size_t entry_bytes = sizeof(struct gompi_win_member);
+	int local_size = plan->local_size, lowest = members[0].rank,
+	    ranks_spanned = members[local_size - 1].rank - lowest + 1;
 	w->me = plan->me;
-	w->local_n = local_n;
+	w->local_size = local_size;
 	w->partner = -1;
-	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * line);
-	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)lines * line);
-	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_n);
+	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * entry_bytes);
+	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)ranks_spanned * entry_bytes);
+	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_size);
 	w->model = MPI_WIN_UNIFIED;
-	gompi_errhandler_begin(&w->raises, (uintptr_t)MPI_ERRORS_ARE_FATAL);
-	w->locks_in_order = gompi_fabric_is_open() || plan->local_n < plan->n;
-	w->flush_more =
-		(gompi_node.policy.oversubscribed ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
-	for (int i = 0; i < local_n; i++)
+	gompi_errhandler_init(&w->errhandler, (uintptr_t)MPI_ERRORS_ARE_FATAL);
+	w->needs_ordered_locks = gompi_fabric_is_open() || plan->local_size < plan->n;
+	w->flush_flags = (gompi_node.policy.is_oversubscribed ? FLUSH_MAY_POLL : 0) |
+			 (plan->local_size < plan->n ? FLUSH_SPANS_NODES : 0);
+	for (int i = 0; i < local_size; i++)
 		set_member(w, i, &members[i]);
-	w->local_me = gompi_win_index(w, w->me);
-	const struct gompi_member_plan *own = &members[w->local_me];
-	w->base = (void *)own->base;
-	w->size = (MPI_Aint)own->size;
-	w->disp_unit = own->disp_unit;
+	w->local_rank = gompi_win_local_rank(w, w->me);
+	const struct gompi_member_plan *local_plan = &members[w->local_rank];
+	w->base = (void *)local_plan->base;
+	w->size = (MPI_Aint)local_plan->size;
+	w->disp_unit = local_plan->disp_unit;
 	w->flavor = plan->flavor;
 	if (w->attached != NULL)
-		gompi_store(&w->attached[w->me], (struct gompi_attached *)plan->attached);
+		gompi_store(&w->attached[w->me], (struct gompi_attached_regions *)plan->attached);
 	w->attached_bytes = plan->attached_bytes;
-	w->may = plan->may;
-	w->told = (struct gompi_told_hints *)plan->told;
-	gompi_store_total(&w->granularity, plan->hints.common.granularity);
+	w->allowed_promises = plan->allowed_promises;
+	w->exchanged_hints = (struct gompi_hints_message *)plan->exchanged_hints;
+	gompi_store_seq_cst(&w->granularity, plan->hints.common.granularity);
 	w->handle = plan->handle;
-	gompi_my_cell()->windows = (uintptr_t)&gompi_win_table;
+	gompi_my_cell()->windows_address = (uintptr_t)&gompi_win_table;
 	size_t index = plan->handle % GOMPI_WIN_INDICES;
-	gompi_win_table.slot[index] = w;
+	gompi_win_table.descriptor[index] = w;
 	gompi_store_release(&gompi_win_table.handle[index], plan->handle); // pairs with gompi_win_get
 	return true;
 }
@@ -202,65 +208,68 @@ void gompi_win_close(uintptr_t handle) {
 	if (w == NULL)
 		return;
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
-	gompi_leaders_close(w->leaders);
-	w->leaders = NULL;
-	gompi_attributes_close(gompi_load(&w->attributes));
+	gompi_internode_close(w->internode);
+	w->internode = NULL;
+	gompi_attributes_free(gompi_load(&w->attributes));
 	gompi_store(&w->attributes, NULL);
-	gompi_errhandler_leave(&w->raises);
+	gompi_errhandler_detach(&w->errhandler);
 	gompi_group_disown(&w->group);
-	if (gompi_win_closing != NULL)
-		gompi_win_closing(w);
-	give_slot(w);
+	if (gompi_win_close_hook != NULL)
+		gompi_win_close_hook(w);
+	retire_descriptor(w);
 }
 
-int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v) {
+int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
-		return gompi_error(v, MPI_ERR_WIN,
-				   (MPI_Win)handle == MPI_WIN_NULL ? "the window is MPI_WIN_NULL"
-								   : "%#lx is not a window, or has been freed",
-				   (unsigned long)handle);
-	return gompi_epoch(w, EPOCH_FREE, GOMPI_ALL, v);
+		return gompi_set_error(v, MPI_ERR_WIN,
+				       (MPI_Win)handle == MPI_WIN_NULL ? "the window is MPI_WIN_NULL"
+								       : "%#lx is not a window, or has been freed",
+				       (unsigned long)handle);
+	return gompi_epoch_enter_call(w, EPOCH_FREE, GOMPI_ALL, v);
 }
 
 // Executes a barrier of the members on this node of a window that spans nodes. Between its halves, member 0 executes a
 // barrier of the node leaders unless leaders is NULL.
-static int barrier_over(struct gompi_win *w, const struct gompi_waiting *what, struct gompi_leaders *leaders) {
-	int rc = gompi_barrier_gather(w->barrier, w->local_n, w->local_me, &w->barriers, what);
+static int two_level_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting,
+			     struct gompi_internode *leaders) {
+	int rc = gompi_barrier_gather(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);
 	if (rc == MPI_SUCCESS && leaders != NULL)
-		rc = gompi_leaders_barrier(leaders, what);
-	return rc == MPI_SUCCESS ? gompi_barrier_release(w->barrier, w->local_n, w->local_me, w->barriers, what) : rc;
+		rc = gompi_internode_barrier(leaders, waiting);
+	return rc == MPI_SUCCESS
+		       ? gompi_barrier_release(w->barrier, w->local_size, w->local_rank, w->barrier_count, waiting)
+		       : rc;
 }
 
-int gompi_win_barrier_of(uintptr_t handle, bool of_node) {
+int gompi_win_free_barrier(uintptr_t handle, bool node_only) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;
-	struct gompi_waiting what = {.call = gompi_call, .peer = -1, .object = handle};
-	return of_node ? barrier_over(w, &what, NULL) : gompi_win_barrier(w, &what);
+	struct gompi_wait_desc waiting = {.call = gompi_call_name, .peer = -1, .object = handle};
+	return node_only ? two_level_barrier(w, &waiting, NULL) : gompi_win_barrier(w, &waiting);
 }
 
-bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders) {
+bool gompi_win_join_internode(uintptr_t handle, int nodes, int me, const int32_t *leaders) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return false;
-	if (nodes == 2 && w->local_n == 1)
+	if (nodes == 2 && w->local_size == 1)
 		w->partner = leaders[1 - me];
-	w->leaders = gompi_leaders_open(gompi_leaders_id(LEADERS_WIN, handle), nodes, me, leaders);
-	return w->leaders != NULL;
+	w->internode = gompi_internode_open(gompi_internode_id(INTERNODE_WIN, handle), nodes, me, leaders);
+	return w->internode != NULL;
 }
 
-int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
+int gompi_win_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting) {
 	if (w->remote == NULL)
-		return gompi_win_node_barrier(w, what);
-	return barrier_over(w, what, w->leaders);
+		return gompi_win_node_barrier(w, waiting);
+	return two_level_barrier(w, waiting, w->internode);
 }
 
-int gompi_win_lost_here(const struct gompi_win *w) {
-	for (int i = 0; i < w->local_n; i++) {
-		int peer = gompi_member(w, gompi_win_local(w, i))->peer;
-		if (gompi_is_lost(peer))
+int gompi_win_failed_local(const struct gompi_win *w) {
+	for (int i = 0; i < w->local_size; i++) {
+		int peer = gompi_member(w, gompi_win_rank_of_local(w, i))->peer;
+		if (gompi_is_failed(peer))
 			return peer;
 	}
-	return GOMPI_NOBODY;
+	return GOMPI_NONE_FAILED;
 }

@@ -2,17 +2,17 @@
 #ifndef GOMPI_WIN_TABLE_H
 #define GOMPI_WIN_TABLE_H
 
-#include "base/verdict.h"
+#include "base/error_status.h"
 #include "win/win.h"
 
 // A member of a window on this node, as planned by Go (core/rma.Target). Addresses are integers here: Go must not hold
 // the application's addresses as pointers.
 struct gompi_member_plan {
-	uintptr_t base;         // where its memory is mapped if direct; otherwise the base as if all of it were mapped
-	uint64_t size;          // bytes
-	uintptr_t address;      // of the window in the member's own address space
-	struct gompi_part part; // the mapped range, if not direct
-	int32_t rank, peer;     // in the window, in MPI_COMM_WORLD
+	uintptr_t base;    // where its memory is mapped if direct; otherwise the base as if all of it were mapped
+	uint64_t size;     // bytes
+	uintptr_t address; // of the window in the member's own address space
+	struct gompi_mapped_range mapped_range; // the mapped range, if not direct
+	int32_t rank, peer;                     // in the window, in MPI_COMM_WORLD
 	int32_t disp_unit;
 	bool direct;
 };
@@ -26,21 +26,21 @@ struct gompi_remote_plan {
 // A window, as planned by Go (core/rma.Plan).
 struct gompi_win_plan {
 	uintptr_t handle;
-	uintptr_t shared; // address of this node's control memory in this process
-	uintptr_t told;   // address in it of the hints that its members exchange
+	uintptr_t shared;          // address of this node's control memory in this process
+	uintptr_t exchanged_hints; // address in it of the hints that its members exchange
 	// address in it of the table of all members, if the window spans nodes; 0 if each process has its own table
 	uintptr_t remote;
-	struct gompi_hints hints; // ownership passes to the window
-	uint64_t may;             // promises that may be in force
-	uintptr_t attached;       // of a dynamic window: address of this process' table, and its allocated size
+	struct gompi_hints hints;  // ownership passes to the window
+	uint64_t allowed_promises; // promises that may be in force
+	uintptr_t attached;        // of a dynamic window: address of this process' table, and its allocated size
 	uint64_t attached_bytes;
 	int32_t flavor;
-	int32_t me, n, local_n;   // this process' rank; number of members; number of members on this node
-	struct gompi_ranks group; // copied
+	int32_t me, n, local_size; // this process' rank; number of members; number of members on this node
+	struct gompi_ranks group;  // copied
 };
 
-// Creates the descriptor of a window and makes it visible to the calls. members[plan->local_n] are those on this node,
-// by rank. Returns false if out of memory.
+// Creates the descriptor of a window and makes it visible to the calls. members[plan->local_size] are those on this
+// node, by rank. Returns false if out of memory.
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members);
 // Stores the data of count members of a window that spans nodes, on any node, from rank first on. Must be called before
 // the window is used. If the table belongs to the node, each process writes a part of it.
@@ -51,16 +51,16 @@ bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *regio
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions);
 // Makes this process a leader of its node for a window that spans nodes. leaders are the node leaders by their ranks in
 // MPI_COMM_WORLD; this process is number me of them. Returns false if out of memory.
-bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders);
+bool gompi_win_join_internode(uintptr_t handle, int nodes, int me, const int32_t *leaders);
 // Removes a window: its handle is no longer valid, and its descriptor becomes free.
 void gompi_win_close(uintptr_t handle);
 // Returns 0 if MPI_Win_free is permitted now, MPI_ERR_RMA_SYNC if an epoch is open, or MPI_ERR_WIN.
-int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
+int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v);
 // Hooks of transport/, NULL if unused: when the descriptor has no window any more, and before its content is freed.
-extern void (*gompi_win_closing)(struct gompi_win *w);
-extern void (*gompi_win_emptying)(struct gompi_win *w);
+extern void (*gompi_win_close_hook)(struct gompi_win *w);
+extern void (*gompi_win_clear_hook)(struct gompi_win *w);
 // Executes the barrier of MPI_Win_free: of all members, or only of those on this node for a window that spans nodes.
 // Returns 0, MPI_ERR_WIN or MPI_ERR_PROC_ABORTED.
-int gompi_win_barrier_of(uintptr_t handle, bool of_node);
+int gompi_win_free_barrier(uintptr_t handle, bool node_only);
 
 #endif

@@ -32,9 +32,9 @@ type Address struct {
 
 // Provider is a provider of libfabric on this host.
 type Provider struct {
-	Name  string `json:"name"`
-	Taken bool   `json:"taken"`
-	Why   string `json:"why"`
+	Name   string `json:"name"`
+	Chosen bool   `json:"taken"`
+	Detail string `json:"why"`
 }
 
 func main() {
@@ -52,7 +52,7 @@ func main() {
 		}
 	}
 	for _, c := range list {
-		r.Providers = append(r.Providers, Provider{c.Name, c.Taken, c.Why})
+		r.Providers = append(r.Providers, Provider{c.Name, c.Chosen, c.Detail})
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
 		fmt.Fprintf(os.Stderr, "gompi-fabric: %v\n", err)

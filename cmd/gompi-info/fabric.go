@@ -21,10 +21,10 @@ func printFabric(f carriers.Fabric, asJSON bool, out io.Writer) error {
 	}
 	for _, p := range f.Providers {
 		word := "-"
-		if p.Taken {
+		if p.Chosen {
 			word = "taken"
 		}
-		w.line(word, "%s: %s", p.Name, p.Why)
+		w.line(word, "%s: %s", p.Name, p.Detail)
 	}
 	for i, a := range f.Addresses {
 		word := ""

@@ -119,12 +119,12 @@ func TestProcessVM(t *testing.T) {
 	require.Equal(t, "no: operation not permitted", processVM("0", unix.EPERM))
 }
 
-func TestChosenAndBytes(t *testing.T) {
-	require.Equal(t, "never", chosen("always within_size advise [never] deny force"))
-	require.Equal(t, "", chosen(""))
-	require.Equal(t, "512 B", bytes(512))
-	require.Equal(t, "1.5 KiB", bytes(1536))
-	require.Equal(t, "1 TiB", bytes(1<<40))
+func TestBracketedAndBytes(t *testing.T) {
+	require.Equal(t, "never", bracketed("always within_size advise [never] deny force"))
+	require.Equal(t, "", bracketed(""))
+	require.Equal(t, "512 B", formatBytes(512))
+	require.Equal(t, "1.5 KiB", formatBytes(1536))
+	require.Equal(t, "1 TiB", formatBytes(1<<40))
 }
 
 func TestPrint(t *testing.T) {

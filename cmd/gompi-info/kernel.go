@@ -38,7 +38,7 @@ func kernel() Kernel {
 	}
 	k.Membarrier = membarrier()
 	k.ProcessVM = processVM(read("/proc/sys/kernel/yama/ptrace_scope"), tryProcessVM())
-	k.ShmemHugePages = chosen(read("/sys/kernel/mm/transparent_hugepage/shmem_enabled"))
+	k.ShmemHugePages = bracketed(read("/sys/kernel/mm/transparent_hugepage/shmem_enabled"))
 	return k
 }
 
@@ -76,8 +76,8 @@ func processVM(scope string, err error) string {
 	return fmt.Sprintf("no: ptrace_scope %s", scope)
 }
 
-// chosen returns the word in brackets of a line such as "always within_size [never]".
-func chosen(s string) string {
+// bracketed returns the word in brackets of a line such as "always within_size [never]".
+func bracketed(s string) string {
 	_, rest, ok := strings.Cut(s, "[")
 	if !ok {
 		return ""

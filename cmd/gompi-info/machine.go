@@ -57,8 +57,8 @@ func cgroupLimits(root string, m *Machine) {
 			m.CgroupCPU = q / p
 		}
 	}
-	m.CgroupMemory, _ = limit.Least(root, "memory", "memory.limit_in_bytes", "memory.max")
-	m.CgroupProcesses, _ = limit.Least(root, "pids", "pids.max", "pids.max")
+	m.CgroupMemory, _ = limit.MinLimit(root, "memory", "memory.limit_in_bytes", "memory.max")
+	m.CgroupProcesses, _ = limit.MinLimit(root, "pids", "pids.max", "pids.max")
 }
 
 // read returns the content of a small file without surrounding blanks; "" if it cannot be read.

@@ -153,7 +153,7 @@ func main() {
 		_, err = fmt.Println("gompirma", version.String)
 	case *network:
 		var f carriers.Fabric
-		if f, err = carriers.Ask(); err == nil {
+		if f, err = carriers.Query(); err == nil {
 			err = printFabric(f, *asJSON, os.Stdout)
 		}
 	case *asJSON:
@@ -188,15 +188,15 @@ func (i Info) print(out io.Writer) error {
 	}
 	w.line("limit", "%d processes on a node", i.Limits.ProcessesPerNode)
 	w.line("limit", "%d handles of a kind in a process, %d of windows", i.Limits.HandlesPerKind, i.Limits.Windows)
-	w.line("limit", "%s of shared memory for the windows of a process", bytes(i.Limits.HeapPerProcess))
+	w.line("limit", "%s of shared memory for the windows of a process", formatBytes(i.Limits.HeapPerProcess))
 	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName,
 		i.Limits.ErrorString)
 
 	m := i.Machine
 	w.line("cores", "%d online, %d usable%s", m.CoresOnline, m.CoresUsable,
-		unless(m.CgroupCPU == 0, ", control group allows %.2f", m.CgroupCPU))
-	w.line("memory", "%s, %s available%s", bytes(m.Memory), bytes(m.MemoryAvailable),
-		unless(m.CgroupMemory == 0, ", control group allows %s", bytes(m.CgroupMemory)))
+		textUnless(m.CgroupCPU == 0, ", control group allows %.2f", m.CgroupCPU))
+	w.line("memory", "%s, %s available%s", formatBytes(m.Memory), formatBytes(m.MemoryAvailable),
+		textUnless(m.CgroupMemory == 0, ", control group allows %s", formatBytes(m.CgroupMemory)))
 	if m.CgroupProcesses != 0 {
 		w.line("processes", "control group allows %d", m.CgroupProcesses)
 	}
@@ -204,11 +204,11 @@ func (i Info) print(out io.Writer) error {
 
 	k := i.Kernel
 	w.line("kernel", "%s", k.Release)
-	w.line("kernel", "memfd_create: %s%s", yes(k.Memfd),
-		unless(k.Memfd, ", so shared memory is a segment of System V"))
-	w.line("kernel", "membarrier (private, expedited): %s", yes(k.Membarrier))
+	w.line("kernel", "memfd_create: %s%s", yesNo(k.Memfd),
+		textUnless(k.Memfd, ", so shared memory is a segment of System V"))
+	w.line("kernel", "membarrier (private, expedited): %s", yesNo(k.Membarrier))
 	w.line("kernel", "process_vm_readv / writev: %s", k.ProcessVM)
-	w.line("kernel", "/proc/PID/fd of own processes: %s", yes(k.ProcFd))
+	w.line("kernel", "/proc/PID/fd of own processes: %s", yesNo(k.ProcFd))
 	if k.ShmemHugePages != "" {
 		w.line("kernel", "huge pages in shared memory: %s", k.ShmemHugePages)
 	}
@@ -240,21 +240,21 @@ func (w *lines) line(label, format string, args ...any) {
 	}
 }
 
-func yes(b bool) string {
+func yesNo(b bool) string {
 	if b {
 		return "yes"
 	}
 	return "no"
 }
 
-func unless(absent bool, format string, args ...any) string {
+func textUnless(absent bool, format string, args ...any) string {
 	if absent {
 		return ""
 	}
 	return fmt.Sprintf(format, args...)
 }
 
-func bytes(n int64) string {
+func formatBytes(n int64) string {
 	const units = "KMGTPE"
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)

@@ -74,8 +74,7 @@ func nodeNames(list string) (names []string, err error) {
 	return names, nil
 }
 
-// expand appends the names that begin with prefix and continue as rest says; each bracket in rest stands for several
-// names.
+// expand appends the names that consist of prefix and each expansion of rest. A bracket in rest has several values.
 func expand(names []string, prefix, rest string) ([]string, error) {
 	before, inside, bracket := strings.Cut(rest, "[")
 	inside, after, closed := strings.Cut(inside, "]")

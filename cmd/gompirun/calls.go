@@ -19,14 +19,14 @@ import (
 
 // Bounds of a report: it covers few places, and files with debug information may be large.
 const (
-	mostTraced    = 64 // ranks
-	mostFrames    = 64
-	mostOfProgram = 8 // frames of the program that are reported
+	maxTracedRanks   = 64 // ranks
+	maxFrames        = 64
+	maxProgramFrames = 8 // frames of the program that are reported
 )
 
 // callSites finds the places of calls. It caches data that it has read from files.
 type callSites struct {
-	lines  insight.Lines
+	lines  insight.Locator
 	frames map[string]*frameInfo
 }
 
@@ -58,19 +58,20 @@ func biasOf(m *memoryRange) (bias uint64, ok bool) {
 	return 0, false
 }
 
-// ofLibrary reports whether an object belongs to this library and not to the program.
-func ofLibrary(name string) bool { return strings.HasPrefix(filepath.Base(name), "libgompirma") }
+// isLibraryObject reports whether an object belongs to this library and not to the program.
+func isLibraryObject(name string) bool { return strings.HasPrefix(filepath.Base(name), "libgompirma") }
 
-// ofSystem reports whether an object belongs to the C library or the loader, which run before and after main.
-func ofSystem(name string) bool {
+// isSystemObject reports whether an object belongs to the C library or the loader, which run before and after main.
+func isSystemObject(name string) bool {
 	base := filepath.Base(name)
 	return strings.HasPrefix(base, "libc.so") || strings.HasPrefix(base, "libpthread.so") ||
 		strings.HasPrefix(base, "ld-linux")
 }
 
-// of returns the places of the program's calls that a thread is in, the innermost (the call of MPI) first. The argument
-// crossing is the address of the frame through which the thread entered Go, or 0. Frames of Go cannot be unwound.
-func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []string) {
+// callStack returns the places of the program's calls that a thread is in, the innermost (the call of MPI) first. The
+// argument crossing is the address of the frame through which the thread entered Go, or 0. Frames of Go cannot be
+// unwound.
+func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (places []string) {
 	text, err := os.ReadFile(fmt.Sprintf("%s/%d/task/%d/syscall", proc, pid, thread))
 	if err != nil {
 		return nil
@@ -90,16 +91,16 @@ func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []
 	word := func(at uint64) (uint64, bool) { return readWord(pid, at) }
 	objects := s.objects(proc, pid)
 	inside := true // inside the library
-	for range mostFrames {
+	for range maxFrames {
 		pc := regs.value[regRA]
 		i := slices.IndexFunc(objects, func(o insight.Object) bool { return pc >= o.Low && pc < o.High })
 		if i < 0 {
 			break
 		}
 		o := objects[i]
-		inside = inside && (ofLibrary(o.Name) || ofSystem(o.Name))
-		if !inside && !ofLibrary(o.Name) {
-			if ofSystem(o.Name) || len(places) == mostOfProgram {
+		inside = inside && (isLibraryObject(o.Name) || isSystemObject(o.Name))
+		if !inside && !isLibraryObject(o.Name) {
+			if isSystemObject(o.Name) || len(places) == maxProgramFrames {
 				break
 			}
 			places = append(places, s.place(objects, pc))
@@ -113,7 +114,7 @@ func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []
 			next, ok = entry.caller(pc-o.Bias-1, &regs, word)
 		}
 		if !ok && inside && crossing != 0 {
-			next, ok = behindGo(crossing, word)
+			next, ok = callerOfGo(crossing, word)
 			crossing = 0
 		}
 		if !ok || next.value[regSP] <= regs.value[regSP] {
@@ -124,8 +125,8 @@ func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []
 	return places
 }
 
-// behindGo returns the registers of the caller of Go from a frame with a frame pointer.
-func behindGo(frame uint64, word func(uint64) (uint64, bool)) (regs registers, ok bool) {
+// callerOfGo returns the registers of the caller of Go from a frame with a frame pointer.
+func callerOfGo(frame uint64, word func(uint64) (uint64, bool)) (regs registers, ok bool) {
 	bp, first := word(frame)
 	ra, second := word(frame + 8)
 	regs.set(regBP, bp)
@@ -148,7 +149,7 @@ func (s *callSites) framesOf(name string) *frameInfo {
 
 // place returns the text for the place of a call.
 func (s *callSites) place(objects []insight.Object, pc uint64) string {
-	p := s.lines.Place(objects, pc)
+	p := s.lines.Location(objects, pc)
 	text := p.String()
 	if name := s.lines.Function(objects, pc); name != "" && p.Line > 0 {
 		text += " in " + name
@@ -157,20 +158,20 @@ func (s *callSites) place(objects []insight.Object, pc uint64) string {
 }
 
 // traces returns for each rank one line for each waiting thread, with the places of its calls.
-func (j *job) traces(p picture) map[int][]string {
+func (j *job) traces(p snapshot) map[int][]string {
 	all := map[int][]string{}
 	for r := range p {
-		if len(all) == mostTraced {
+		if len(all) == maxTracedRanks {
 			break
 		}
-		if p[r].is != "" {
+		if p[r].text != "" {
 			continue
 		}
 		node := j.nodeOf(r)
 		pid := node.memory.Pid(r - node.first)
-		for i := range p[r].ws {
-			w := &p[r].ws[i]
-			if places := j.sites.of("/proc", pid, w.Thread, w.Crossing); len(places) > 0 {
+		for i := range p[r].waits {
+			w := &p[r].waits[i]
+			if places := j.sites.callStack("/proc", pid, w.Thread, w.Crossing); len(places) > 0 {
 				all[r] = append(all[r], traceLine(w, places))
 			}
 		}

@@ -21,7 +21,7 @@ func TestCheckAfterLoss(t *testing.T) {
 		return words
 	}
 	for _, lost := range []bool{false, true} {
-		memory, err := insight.Create(2, insight.Records|insight.Waits, 0)
+		memory, err := insight.Create(2, insight.Records|insight.WaitForSpace, 0)
 		require.NoError(t, err)
 		defer memory.Close()
 		l := &checkListener{}
@@ -29,12 +29,12 @@ func TestCheckAfterLoss(t *testing.T) {
 		require.NoError(t, l.record(0, record("MPI_Send", 1, 1<<20, 1, abi.MPI_INT, 1, 0, abi.MPI_COMM_WORLD)))
 		if lost {
 			part := make([]byte, 4096)
-			binary.NativeEndian.PutUint64(part[insight.PartBroken:], 1)
-			require.NoError(t, memory.Rank(1).Change(0, part))
+			binary.NativeEndian.PutUint64(part[insight.PartEssentialLost:], 1)
+			require.NoError(t, memory.Rank(1).ApplyPage(0, part))
 		}
 		require.NoError(t, l.record(0, record("MPI_Finalize", 3)))
 		require.NoError(t, l.record(1, record("MPI_Finalize", 3)))
-		l.looked(math.MaxInt64)
+		l.advanced(math.MaxInt64)
 		require.Equal(t, lost, len(l.checker.Findings()) == 0, "%v", l.checker.Findings())
 	}
 }

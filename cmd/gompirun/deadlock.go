@@ -12,17 +12,17 @@ import (
 
 // This file explains why ranks wait for each other. It states only what is certain when all ranks wait.
 
-// edge says that the wait of rank from cannot end before rank to calls something.
+// edge: the wait of rank from cannot end before rank to makes a call.
 type edge struct {
 	from, to int
 	what     string // "waits in ... for rank 2"
 }
 
-// needs says what ends the wait of a rank: all of the edges or, if either is set, any of them. Without edges it is
+// needs is what ends the wait of a rank: all of the edges or, if either is set, any of them. Without edges it is
 // unknown.
 type needs struct {
-	edges  []edge
-	either bool
+	edges []edge
+	anyOf bool
 }
 
 // target returns the only rank that is needed; -1 if there are several or none.
@@ -39,12 +39,12 @@ func (n *needs) target() int {
 
 // anyOf combines the needs of several waits, one of which must end.
 func anyOf(all []needs) (out needs) {
-	out.either = true
+	out.anyOf = true
 	for i := range all {
 		switch n := &all[i]; {
 		case len(n.edges) == 0:
 			return needs{}
-		case n.either:
+		case n.anyOf:
 			out.edges = append(out.edges, n.edges...)
 		default: // all edges are necessary, so any one of them is
 			out.edges = append(out.edges, n.edges[0])
@@ -54,32 +54,32 @@ func anyOf(all []needs) (out needs) {
 		return all[0]
 	}
 	if out.target() >= 0 {
-		out.either = false
+		out.anyOf = false
 	}
 	return out
 }
 
 // needs returns the needs of a rank: the wait of any of its threads must end.
-func (p picture) needs(d *doing, h held) needs {
-	if d.more > 0 || len(d.ws) == 0 {
+func (p snapshot) needs(d *rankState, h lockHolders) needs {
+	if d.unrecorded > 0 || len(d.waits) == 0 {
 		return needs{}
 	}
 	var threads []needs
-	for i := range d.ws {
-		threads = append(threads, p.ends(d.rank, &d.ws[i], h))
+	for i := range d.waits {
+		threads = append(threads, p.waitNeeds(d.rank, &d.waits[i], h))
 	}
 	return anyOf(threads)
 }
 
-// ends returns what ends the wait of a thread.
-func (p picture) ends(rank int, w *shm.Waiting, h held) needs {
+// waitNeeds returns what ends the wait of a thread.
+func (p snapshot) waitNeeds(rank int, w *shm.Waiting, h lockHolders) needs {
 	if w.Peer == shm.PeersSeveral {
-		if len(w.Parts) == 0 || !w.AllParts {
+		if len(w.Events) == 0 || !w.HasAllEvents {
 			return needs{}
 		}
 		var parts []needs
-		for i := range w.Parts {
-			parts = append(parts, p.ends(rank, &w.Parts[i], h))
+		for i := range w.Events {
+			parts = append(parts, p.waitNeeds(rank, &w.Events[i], h))
 		}
 		return anyOf(parts)
 	}
@@ -87,44 +87,44 @@ func (p picture) ends(rank int, w *shm.Waiting, h held) needs {
 	var to []int
 	switch {
 	case w.Reason == shm.ForLock:
-		for _, one := range h.of(w) {
+		for _, one := range h.holdersFor(w) {
 			to = append(to, one.rank)
 		}
 	case w.Reason == shm.ForComplete:
-		to, out.either = ofMembers(&w.Members), w.Lacks != w.Members.N
+		to, out.anyOf = memberRanks(&w.Members), w.PendingCount != w.Members.N
 	case w.Reason == shm.ForMessage && w.Peer == shm.PeersAny:
-		to, out.either = ofMembers(&w.Members), true
-	case w.Reason == shm.ForUnsaid && w.Call == finalize:
+		to, out.anyOf = memberRanks(&w.Members), true
+	case w.Reason == shm.ForCall && w.Call == finalize:
 		to = p.notIn(finalize)
-	case w.Reason != shm.ForUnsaid && w.Reason != shm.ForCollective && w.Peer >= 0:
+	case w.Reason != shm.ForCall && w.Reason != shm.ForCollective && w.Peer >= 0:
 		to = []int{int(w.Peer)}
-	case w.Reason == shm.ForCollective && w.Lacks < 0 && persistent(w.Operation):
+	case w.Reason == shm.ForCollective && w.PendingCount < 0 && isPersistent(w.Operation):
 		// It is not known which of the members that have started it must send.
-	case collective(w) && w.All && w.Peer >= 0 && !p.isIn(int(w.Peer), w):
+	case isCollective(w) && w.All && w.Peer >= 0 && !p.isIn(int(w.Peer), w):
 		to = []int{int(w.Peer)}
 	default:
 		to = p.missing(w)
 	}
 	for _, other := range to {
-		itself := other == rank && (out.either || w.Reason != shm.ForMessage && w.Reason != shm.ForPost &&
+		itself := other == rank && (out.anyOf || w.Reason != shm.ForMessage && w.Reason != shm.ForPost &&
 			w.Reason != shm.ForReceipt && w.Reason != shm.ForPartitions && w.Reason != shm.ForSelf)
 		if other < 0 || other >= len(p) || itself {
 			continue
 		}
-		out.edges = append(out.edges, edge{rank, other, p.inOrder(w, rank, other)})
+		out.edges = append(out.edges, edge{rank, other, p.edgeText(w, rank, other)})
 	}
 	if out.target() >= 0 {
-		out.either = false
+		out.anyOf = false
 	}
 	return out
 }
 
-// inOrder returns a text that says what a wait needs of another rank.
-func (p picture) inOrder(w *shm.Waiting, rank, other int) string {
-	if w.Call == finalize && w.Reason == shm.ForUnsaid {
-		return fmt.Sprintf("is in %s and %s", finalize, p.withholds(rank, other))
+// edgeText returns, as text, what a wait needs of another rank.
+func (p snapshot) edgeText(w *shm.Waiting, rank, other int) string {
+	if w.Call == finalize && w.Reason == shm.ForCall {
+		return fmt.Sprintf("is in %s and %s", finalize, p.withheldText(rank, other))
 	}
-	what := "waits " + toward(w, fmt.Sprintf("rank %d", other))
+	what := "waits " + waitForText(w, fmt.Sprintf("rank %d", other))
 	if w.Reason == shm.ForLock {
 		what += fmt.Sprintf(", which rank %d holds", other)
 	}
@@ -144,20 +144,20 @@ func blockingOf(call string) string {
 const finalize = "MPI_Finalize"
 
 // notIn returns the ranks that have not ended and are not in the given call.
-func (p picture) notIn(call string) (ranks []int) {
+func (p snapshot) notIn(call string) (ranks []int) {
 	for r := range p {
-		if !p[r].gone && p[r].is == "" &&
-			!slices.ContainsFunc(p[r].ws, func(w shm.Waiting) bool { return w.Call == call }) {
+		if !p[r].ended && p[r].text == "" &&
+			!slices.ContainsFunc(p[r].waits, func(w shm.Waiting) bool { return w.Call == call }) {
 			ranks = append(ranks, r)
 		}
 	}
 	return ranks
 }
 
-// withholds returns a text that says what a rank in MPI_Finalize will not do for a waiting rank.
-func (p picture) withholds(rank, other int) string {
-	for i := range p[other].ws {
-		w := &p[other].ws[i]
+// withheldText returns, as text, what a rank in MPI_Finalize will not do for a waiting rank.
+func (p snapshot) withheldText(rank, other int) string {
+	for i := range p[other].waits {
+		w := &p[other].waits[i]
 		switch {
 		case w.Peer != int32(rank) && w.Peer != shm.PeersAny:
 		case w.Reason == shm.ForMessage || w.Reason == shm.ForPartitions:
@@ -169,11 +169,11 @@ func (p picture) withholds(rank, other int) string {
 	return fmt.Sprintf("waits there for rank %d", other)
 }
 
-// mostStarts is the largest number of ranks from which a shortest cycle is searched.
-const mostStarts = 256
+// maxCycleStarts is the largest number of ranks from which a shortest cycle is searched.
+const maxCycleStarts = 256
 
 // allNeeds returns the needs of each rank.
-func (p picture) allNeeds(h held) []needs {
+func (p snapshot) allNeeds(h lockHolders) []needs {
 	out := make([]needs, len(p))
 	for r := range p {
 		out[r] = p.needs(&p[r], h)
@@ -187,24 +187,24 @@ func cycle(out []needs) []edge {
 	var best []edge
 	starts := 0
 	for r := range out {
-		if len(out[r].edges) == 0 || out[r].either {
+		if len(out[r].edges) == 0 || out[r].anyOf {
 			continue
 		}
-		if starts++; starts > mostStarts {
+		if starts++; starts > maxCycleStarts {
 			break
 		}
-		if way := wayBack(out, r); way != nil && (best == nil || len(way) < len(best)) {
+		if way := shortestCycle(out, r); way != nil && (best == nil || len(way) < len(best)) {
 			best = way
 		}
 	}
 	return best
 }
 
-// wayBack returns the shortest path from a rank to itself; nil if there is none.
-func wayBack(out []needs, start int) []edge {
+// shortestCycle returns the shortest path from a rank to itself; nil if there is none.
+func shortestCycle(out []needs, start int) []edge {
 	came := map[int]edge{}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-		if out[queue[0]].either {
+		if out[queue[0]].anyOf {
 			continue
 		}
 		for _, e := range out[queue[0]].edges {
@@ -226,23 +226,23 @@ func wayBack(out []needs, start int) []edge {
 }
 
 // mismatches returns a line for each communicator or window whose members are in different collectives.
-func (p picture) mismatches() (lines []string) {
+func (p snapshot) mismatches() (lines []string) {
 	type calls struct {
 		w       *shm.Waiting
 		ranks   map[string][]int
 		certain bool
 	}
-	objects := map[key]*calls{}
+	objects := map[objectKey]*calls{}
 	type nth struct {
-		key
+		objectKey
 		number int32
 	}
 	nonblocking := map[nth]*calls{} // every member starts the same ones in the same order
 	for r := range p {
-		for i := range p[r].ws {
-			w := &p[r].ws[i]
-			k, ok := keyOf(w)
-			if !ok || !collective(w) {
+		for i := range p[r].waits {
+			w := &p[r].waits[i]
+			k, ok := objectKeyOf(w)
+			if !ok || !isCollective(w) {
 				continue
 			}
 			if objects[k] == nil {
@@ -252,14 +252,14 @@ func (p picture) mismatches() (lines []string) {
 		}
 	}
 	for r := range p {
-		for i := range p[r].ws {
-			w := &p[r].ws[i]
-			k, ok := keyOf(w)
-			if c := objects[k]; c != nil && p.meetsAnother(w) {
+		for i := range p[r].waits {
+			w := &p[r].waits[i]
+			k, ok := objectKeyOf(w)
+			if c := objects[k]; c != nil && p.isInOtherSync(w) {
 				c.ranks[w.Operation] = append(c.ranks[w.Operation], r)
 				c.certain = true
 			}
-			if !ok || w.Reason != shm.ForCollective || persistent(w.Operation) {
+			if !ok || w.Reason != shm.ForCollective || isPersistent(w.Operation) {
 				continue
 			}
 			n := nth{k, w.Tag}
@@ -275,7 +275,7 @@ func (p picture) mismatches() (lines []string) {
 		for name, ranks := range c.ranks {
 			names = append(names, name)
 			in += len(ranks)
-			if meeting[strings.TrimSuffix(name, "_c")] {
+			if synchronizing[strings.TrimSuffix(name, "_c")] {
 				meet++
 			}
 		}
@@ -297,26 +297,26 @@ func (p picture) mismatches() (lines []string) {
 			}
 			parts = append(parts, fmt.Sprintf("%s %sin %s", ranksOf(ranks), are, printable(name)))
 		}
-		lines = append(lines, "different collectives on "+object(c.w)+": "+strings.Join(parts, ", "))
+		lines = append(lines, "different collectives on "+objectText(c.w)+": "+strings.Join(parts, ", "))
 	}
 	sort.Strings(lines)
 	return lines
 }
 
-// meetsAnother reports whether a wait is for a collective that some member has not started while that member is in
-// another, synchronizing collective, which no member leaves before this rank calls it.
-func (p picture) meetsAnother(w *shm.Waiting) bool {
-	k, ok := keyOf(w)
+// isInOtherSync reports whether a wait is for a collective that some member has not started. That member is in another,
+// synchronizing collective, which no member leaves before this rank calls it.
+func (p snapshot) isInOtherSync(w *shm.Waiting) bool {
+	k, ok := objectKeyOf(w)
 	return ok && w.Reason == shm.ForCollective && slices.ContainsFunc(p.missing(w), func(rank int) bool {
-		return rank >= 0 && rank < len(p) && slices.ContainsFunc(p[rank].ws, func(other shm.Waiting) bool {
-			o, known := keyOf(&other)
-			return known && o == k && meets(&other)
+		return rank >= 0 && rank < len(p) && slices.ContainsFunc(p[rank].waits, func(other shm.Waiting) bool {
+			o, known := objectKeyOf(&other)
+			return known && o == k && isSynchronizing(&other)
 		})
 	})
 }
 
-// why returns a line that says why no rank can continue, as far as it is known.
-func (p picture) why(h held) string {
+// deadlockText returns a line with the known reasons why no rank can continue.
+func (p snapshot) deadlockText(h lockHolders) string {
 	if lines := p.mismatches(); len(lines) > 0 {
 		return strings.Join(lines, "; ")
 	}
@@ -332,15 +332,15 @@ func (p picture) why(h held) string {
 	return strings.Join(parts, "; ")
 }
 
-// mostInKnot is the largest number of ranks in a report of ranks that need each other.
-const mostInKnot = 64
+// maxKnotRanks is the largest number of ranks in a report of ranks that need each other.
+const maxKnotRanks = 64
 
 // knot returns a text for a rank that needs any one of several others: none of them continues, since each needs ranks
 // of the same set. It returns "" if there is no such rank.
-func (p picture) knot(out []needs) string {
+func (p snapshot) knot(out []needs) string {
 	var best []int
 	for r := range out {
-		if !out[r].either {
+		if !out[r].anyOf {
 			continue
 		}
 		if ranks := closure(out, r); ranks != nil && (best == nil || len(ranks) < len(best)) {
@@ -353,19 +353,19 @@ func (p picture) knot(out []needs) string {
 	says := map[string][]int{}
 	var order []string
 	for _, r := range best[1:] {
-		what := p.says(&p[r])
-		if !out[r].either {
+		what := p.stateText(&p[r])
+		if !out[r].anyOf {
 			what = out[r].edges[0].what
 		}
 		if says[what] = append(says[what], r); len(says[what]) == 1 {
 			order = append(order, what)
 		}
 	}
-	text := fmt.Sprintf("rank %d %s", best[0], p.says(&p[best[0]]))
+	text := fmt.Sprintf("rank %d %s", best[0], p.stateText(&p[best[0]]))
 	for _, what := range order {
 		ranks := says[what]
 		if len(ranks) > 1 {
-			what = several(what)
+			what = pluralVerb(what)
 		}
 		text += fmt.Sprintf("; %s %s", ranksOf(ranks), what)
 	}
@@ -378,10 +378,10 @@ func closure(out []needs, start int) []int {
 	ranks := []int{start}
 	for i := 0; i < len(ranks); i++ {
 		edges := out[ranks[i]].edges
-		if len(edges) == 0 || len(ranks) > mostInKnot {
+		if len(edges) == 0 || len(ranks) > maxKnotRanks {
 			return nil
 		}
-		if !out[ranks[i]].either {
+		if !out[ranks[i]].anyOf {
 			edges = edges[:1]
 		}
 		for _, e := range edges {

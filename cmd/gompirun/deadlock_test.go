@@ -8,21 +8,22 @@ import (
 	"gompirma/core/shm"
 )
 
-// all returns the picture of ranks that have one wait each.
-func all(ws ...shm.Waiting) (p picture) {
+// all returns the snapshot of ranks that have one wait each.
+func all(ws ...shm.Waiting) (p snapshot) {
 	for r, w := range ws {
-		p = append(p, doing{rank: r, ws: []shm.Waiting{w}})
+		p = append(p, rankState{rank: r, waits: []shm.Waiting{w}})
 	}
 	return p
 }
 
 // someOf returns a wait for any of several events.
 func someOf(parts ...shm.Waiting) shm.Waiting {
-	return shm.Waiting{Call: "MPI_Waitany", Peer: shm.PeersSeveral, Told: shm.Told{Parts: parts, AllParts: true}}
+	return shm.Waiting{Call: "MPI_Waitany", Peer: shm.PeersSeveral, WaitDetails: shm.WaitDetails{Events: parts,
+		HasAllEvents: true}}
 }
 
 func notAll(w shm.Waiting) shm.Waiting {
-	w.AllParts = false
+	w.HasAllEvents = false
 	return w
 }
 
@@ -31,7 +32,7 @@ func inCallOf(call string, w shm.Waiting) shm.Waiting {
 	return w
 }
 
-// byMessages says that the waiter does not know which members have not started a collective.
+// byMessages: the waiter does not know which members have not started a collective.
 const byMessages = -1
 
 // nonblocking returns a wait for a collective that the given members have not started.
@@ -39,7 +40,7 @@ func nonblocking(call string, missing ...int) shm.Waiting {
 	w := wait("MPI_Wait", shm.PeersAll, world, 3, why(shm.ForCollective, 4))
 	for _, i := range missing {
 		if i == byMessages {
-			w.Lacks = -1
+			w.PendingCount = -1
 			continue
 		}
 		w.Missing = append(w.Missing, i)
@@ -48,21 +49,21 @@ func nonblocking(call string, missing ...int) shm.Waiting {
 	return w
 }
 
-func mustKey(w *shm.Waiting) key {
-	k, _ := keyOf(w)
+func mustKey(w *shm.Waiting) objectKey {
+	k, _ := objectKeyOf(w)
 	return k
 }
 
 // Checks that only certain facts are reported about ranks that all wait.
-func TestWhyNobodyGoesOn(t *testing.T) {
+func TestDeadlockText(t *testing.T) {
 	receive := func(from int32) shm.Waiting { return wait("MPI_Recv", from, world, 3, why(shm.ForMessage, 7)) }
 	fence := wait("MPI_Win_fence", -1, win, 3, named("halo"))
 	lock := wait("MPI_Win_lock", 0, win, 3, why(shm.ForLock, 0))
 	finalizes := wait("MPI_Finalize", -1, 0, 0)
 	for _, c := range []struct {
 		name, says string
-		p          picture
-		h          held
+		p          snapshot
+		h          lockHolders
 	}{
 		{"a circle", "rank 0 waits in MPI_Win_start for rank 1 to call MPI_Win_post on window 'halo'; rank " +
 			"1 waits in MPI_Recv (tag 7) for rank 2; rank 2 waits in MPI_Win_wait for rank 0 to call " +
@@ -161,22 +162,22 @@ func TestWhyNobodyGoesOn(t *testing.T) {
 		{"nobody is known to hold it", "", all(receive(1), lock), nil},
 		{"who holds a lock", "rank 0 waits in MPI_Recv (tag 7) for rank 1; rank 1 waits in MPI_Win_lock for " +
 			"the lock of target 0 in window 0x20000001, which rank 0 holds", all(receive(1), lock),
-			held{{mustKey(&lock), 0}: {{rank: 0, exclusive: true}}}},
+			lockHolders{{mustKey(&lock), 0}: {{rank: 0, exclusive: true}}}},
 	} {
-		require.Equal(t, c.says, c.p.why(c.h), c.name)
+		require.Equal(t, c.says, c.p.deadlockText(c.h), c.name)
 	}
 	p := all(receive(1), receive(0), receive(0))
-	p[0].ws = append(p[0].ws, receive(2))
+	p[0].waits = append(p[0].waits, receive(2))
 	require.Equal(t, "rank 0 waits in MPI_Recv (tag 7) for rank 1, in MPI_Recv (tag 7) for rank 2; "+
-		"ranks 1-2 wait in MPI_Recv (tag 7) for rank 0", p.why(nil), "either thread might go on")
-	p[0].ws = append(p[0].ws, wait("MPI_Win_flush", 1, win, 3))
-	require.Empty(t, p.why(nil), "a thread may go on by itself")
+		"ranks 1-2 wait in MPI_Recv (tag 7) for rank 0", p.deadlockText(nil), "either thread might go on")
+	p[0].waits = append(p[0].waits, wait("MPI_Win_flush", 1, win, 3))
+	require.Empty(t, p.deadlockText(nil), "a thread may go on by itself")
 }
 
 // Checks that a deadlock is not certain while one rank does not wait, or another job may help.
-func TestWhoWaits(t *testing.T) {
+func TestAllRanksWait(t *testing.T) {
 	receive := wait("MPI_Recv", 1, world, 2, why(shm.ForMessage, 7))
-	two := func(change func(d *doing)) picture {
+	two := func(change func(d *rankState)) snapshot {
 		p := all(receive, receive)
 		for r := range p {
 			p[r].blocked = 1
@@ -184,18 +185,18 @@ func TestWhoWaits(t *testing.T) {
 		change(&p[1])
 		return p
 	}
-	require.Len(t, two(func(*doing) {}).waits(), 2)
-	require.Len(t, two(func(d *doing) { *d = doing{is: "has ended", gone: true} }).waits(), 1)
-	for name, change := range map[string]func(d *doing){
-		"it is outside":            func(d *doing) { d.ws = nil },
-		"it has not called init":   func(d *doing) { *d = doing{is: "has not called MPI_Init"} },
-		"a thread has no record":   func(d *doing) { d.more = 1 },
-		"a thread polls":           func(d *doing) { d.blocked = 2 },
-		"other jobs are known":     func(d *doing) { d.ws[0].Foreign = true },
-		"others will come to know": func(d *doing) { d.ws[0].Call = "MPI_Comm_accept" },
+	require.Len(t, two(func(*rankState) {}).waits(), 2)
+	require.Len(t, two(func(d *rankState) { *d = rankState{text: "has ended", ended: true} }).waits(), 1)
+	for name, change := range map[string]func(d *rankState){
+		"it is outside":            func(d *rankState) { d.waits = nil },
+		"it has not called init":   func(d *rankState) { *d = rankState{text: "has not called MPI_Init"} },
+		"a thread has no record":   func(d *rankState) { d.unrecorded = 1 },
+		"a thread polls":           func(d *rankState) { d.blocked = 2 },
+		"other jobs are known":     func(d *rankState) { d.waits[0].Foreign = true },
+		"others will come to know": func(d *rankState) { d.waits[0].Call = "MPI_Comm_accept" },
 	} {
 		require.Nil(t, two(change).waits(), name)
 	}
-	woken := two(func(d *doing) { d.ws[0].Wakes++ })
-	require.NotEqual(t, two(func(*doing) {}).waits(), woken.waits())
+	woken := two(func(d *rankState) { d.waits[0].Wakes++ })
+	require.NotEqual(t, two(func(*rankState) {}).waits(), woken.waits())
 }

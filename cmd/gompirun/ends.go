@@ -14,38 +14,37 @@ import (
 
 // end is the end of a rank, or its announcement of it by MPI_Abort.
 type end struct {
-	rank   int
-	word   bool // the rank has called MPI_Abort, and may still run
-	status syscall.WaitStatus
+	rank    int
+	byAbort bool // the rank has called MPI_Abort, and may still run
+	status  syscall.WaitStatus
 }
 
-// noteEnd records that a rank has ended.
 func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	j.pmi.Drain(rank)
 	j.ranks[rank].ended = true
-	j.living--
+	j.runningCount--
 	j.ends = append(j.ends, end{rank: rank, status: status})
 }
 
 // judgeEnds determines what the known ends mean for the job. It delays a failure while another rank that may be the
 // cause is ending.
 func (j *job) judgeEnds() {
-	if j.verdict == nil && j.unexplained() {
-		if j.held.IsZero() {
-			j.held = time.Now()
+	if j.failure == nil && j.unexplained() {
+		if j.heldSince.IsZero() {
+			j.heldSince = time.Now()
 		}
-		if !j.looking {
-			j.looking = true
-			j.after(graceLost/20, look)
+		if !j.recheckPending {
+			j.recheckPending = true
+			j.after(graceLost/20, recheckEnds)
 		}
 		return
 	}
-	j.held = time.Time{}
+	j.heldSince = time.Time{}
 	ends := j.ends
 	j.ends = nil
 	slices.SortStableFunc(ends, func(a, b end) int { return j.suspicion(b) - j.suspicion(a) })
 	for _, e := range ends {
-		if e.word {
+		if e.byAbort {
 			j.fail(j.aborted(e.rank, j.pmi.State(e.rank)))
 		} else {
 			j.rankEnded(e.rank, e.status)
@@ -57,7 +56,7 @@ func (j *job) judgeEnds() {
 func (j *job) suspicion(e end) int {
 	st := j.pmi.State(e.rank)
 	switch {
-	case st.Aborted && st.Lost >= 0:
+	case st.Aborted && st.FailedRank >= 0:
 		return 0
 	case !st.Aborted && e.status.Signaled():
 		return 2
@@ -68,17 +67,17 @@ func (j *job) suspicion(e end) int {
 // unexplained reports whether there is a failure while another rank that may be its cause is about to end.
 func (j *job) unexplained() bool {
 	failed, since := false, time.Duration(0)
-	if !j.held.IsZero() {
-		since = time.Since(j.held)
+	if !j.heldSince.IsZero() {
+		since = time.Since(j.heldSince)
 	}
 	for _, e := range j.ends {
 		st := j.pmi.State(e.rank)
 		v, _ := j.judge(e.rank, e.status, st)
-		if v == nil && !e.word {
+		if v == nil && !e.byAbort {
 			continue
 		}
 		failed = true
-		if e.word && st.Lost >= 0 && !j.ranks[st.Lost].ended && since < graceLost {
+		if e.byAbort && st.FailedRank >= 0 && !j.ranks[st.FailedRank].ended && since < graceLost {
 			return true
 		}
 	}
@@ -87,15 +86,15 @@ func (j *job) unexplained() bool {
 	}
 	for i := range j.ranks {
 		said := slices.ContainsFunc(j.ends, func(e end) bool { return e.rank == i })
-		if r := &j.ranks[i]; r.pid != 0 && !r.ended && !said && leaves("/proc", r.pid) {
+		if r := &j.ranks[i]; r.pid != 0 && !r.ended && !said && isExiting("/proc", r.pid) {
 			return true
 		}
 	}
 	return false
 }
 
-// leaves reports whether a child of gompirun has ended or is ending: the kernel has set its exiting flag.
-func leaves(proc string, pid int) bool {
+// isExiting reports whether a child of gompirun has ended or is ending: the kernel has set its exiting flag.
+func isExiting(proc string, pid int) bool {
 	const (
 		state, flags = 0, 6
 		exiting      = 4 // the kernel's flag of a process that is exiting

@@ -11,8 +11,8 @@ import (
 type (
 	// started: this rank runs.
 	started struct{ rank, pid int }
-	// unable: this rank could not be started.
-	unable struct {
+	// startFailed: this rank could not be started.
+	startFailed struct {
 		rank int
 		err  error
 	}
@@ -22,8 +22,8 @@ type (
 	ended struct{ children []child }
 	// childless: no rank and no process left behind by a rank exists any longer.
 	childless struct{}
-	// said: a rank has sent the launcher a message about its state.
-	said struct {
+	// stateChange: a rank has sent the launcher a message about its state.
+	stateChange struct {
 		rank  int
 		event pmi1.Event
 	}
@@ -31,8 +31,8 @@ type (
 	interrupted struct{ signal syscall.Signal }
 	// outputLost: gompirun's own output cannot be written any longer.
 	outputLost struct{ err error }
-	// hopeless: the calls of the ranks cannot complete.
-	hopeless struct{ why string }
+	// cannotComplete: the calls of the ranks cannot complete.
+	cannotComplete struct{ detail string }
 	// outputDone: all output of the ranks has been forwarded.
 	outputDone struct{}
 	// tick: a timer has expired.

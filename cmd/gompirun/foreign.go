@@ -54,7 +54,7 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 // Programs that are not ELF files, or are linked to gompirma or to the standard ABI, have none.
 func findForeign(path string, env []string) (found foreign, ok bool) {
 	needed, loader := linkage(path)
-	if loader == "" || isOurs(needed) || !slices.ContainsFunc(needed, mayUseMPI) {
+	if loader == "" || isGompirma(needed) || !slices.ContainsFunc(needed, mayUseMPI) {
 		return foreign{}, false
 	}
 	loaded := libraries(loader, path, env)
@@ -65,7 +65,7 @@ func findForeign(path string, env []string) (found foreign, ok bool) {
 	slices.Sort(names)
 	mpi := slices.IndexFunc(names, func(name string) bool { return isLibrary(name, "libmpi", "libmpich") })
 	switch {
-	case mpi < 0 || isOurs(names):
+	case mpi < 0 || isGompirma(names):
 		return foreign{}, false
 	case slices.ContainsFunc(names, func(name string) bool { return isLibrary(name, "libopen-pal") }):
 		found.mpi = "Open MPI"
@@ -103,8 +103,8 @@ func isLibrary(file string, names ...string) bool {
 	return ok && slices.Contains(names, name)
 }
 
-// isOurs reports whether one of the libraries is gompirma or another library of the standard ABI.
-func isOurs(files []string) bool {
+// isGompirma reports whether one of the libraries is gompirma or another library of the standard ABI.
+func isGompirma(files []string) bool {
 	return slices.ContainsFunc(files, func(file string) bool {
 		return strings.HasPrefix(file, "libgompirma") || strings.HasPrefix(file, "libmpi_abi")
 	})

@@ -13,28 +13,28 @@ import (
 
 // The interval between looks at the wait records, and the longest interval between looks at the threads of ranks.
 const (
-	looksInAfter = 5
-	mostLate     = 3 // times the interval
-	mostBetween  = time.Second
-	mostBackoff  = 30 * time.Second
+	looksPerTimeout  = 5
+	maxLateIntervals = 3 // times the interval
+	maxInterval      = time.Second
+	maxBackoff       = 30 * time.Second
 )
 
 // hang is the state of the hang detection.
 type hang struct {
-	looked time.Time // time of the last look
-	seen   []told    // the waits at the last look, if all ranks waited; else nil
-	since  time.Time // time since which seen is unchanged
-	held   held      // locks that ranks wait for
+	lastLook  time.Time
+	lastWaits []waitID    // the waits at the last look, if all ranks waited; else nil
+	since     time.Time   // time since which lastWaits is unchanged
+	holders   lockHolders // locks that ranks wait for
 	// what the threads of all ranks did when they were last inspected; nil if one ran outside of MPI
 	asleep   []string
 	next     time.Time // time of the next inspection of the threads
 	backoff  time.Duration
 	reported bool
-	doubted  bool // a possible hang has been reported
+	warned   bool // a possible hang has been reported
 }
 
-// told identifies a wait of a thread. A later wait, or a wake-up during this one, has a different value.
-type told struct {
+// waitID identifies a wait of a thread. A later wait, or a wake-up during this one, has a different value.
+type waitID struct {
 	rank, record  int
 	number, wakes uint32
 }
@@ -44,28 +44,28 @@ var external = []string{"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", 
 	"MPI_Comm_spawn_multiple"}
 
 // waits returns the waits of all ranks; nil if a rank does not wait, or may wait for another job.
-func (p picture) waits() (all []told) {
+func (p snapshot) waits() (all []waitID) {
 	for r := range p {
 		d := &p[r]
-		if d.gone {
+		if d.ended {
 			continue
 		}
-		if d.is != "" || len(d.ws) == 0 || d.more > 0 || d.blocked > len(d.ws) {
+		if d.text != "" || len(d.waits) == 0 || d.unrecorded > 0 || d.blocked > len(d.waits) {
 			return nil
 		}
-		for _, w := range d.ws {
+		for _, w := range d.waits {
 			if w.Foreign || slices.Contains(external, w.Call) {
 				return nil
 			}
-			all = append(all, told{r, w.Record, w.Number, w.Wakes})
+			all = append(all, waitID{r, w.Record, w.Number, w.Wakes})
 		}
 	}
 	return all
 }
 
-// between returns the interval between two looks.
-func (j *job) between() time.Duration {
-	return max(min(j.opts.patience()/looksInAfter, mostBetween), time.Millisecond)
+// lookInterval returns the interval between two looks.
+func (j *job) lookInterval() time.Duration {
+	return max(min(j.opts.hangTimeout()/looksPerTimeout, maxInterval), time.Millisecond)
 }
 
 // watchHangs looks at the waits of the ranks, reports once if none can continue, and schedules the next look.
@@ -73,54 +73,54 @@ func (j *job) watchHangs() {
 	if j.hang.reported || j.stopping.Load() || j.state >= draining {
 		return
 	}
-	defer j.after(j.between(), watch)
+	defer j.after(j.lookInterval(), checkHang)
 	now := time.Now()
-	p := j.look()
+	p := j.snapshot()
 	h := &j.hang
-	h.held = j.holders(p, h.held, now)
+	h.holders = j.holders(p, h.holders, now)
 	seen := p.waits()
 	if j.state != running {
 		seen = nil
 	}
-	if !h.still(seen, now, j.between(), j.opts.patience()) {
+	if !h.unchanged(seen, now, j.lookInterval(), j.opts.hangTimeout()) {
 		return
 	}
 	others := j.threads(p)
-	if !h.allSleep(others, now, j.between()) || !slices.Equal(j.look().waits(), seen) {
+	if !h.allSleep(others, now, j.lookInterval()) || !slices.Equal(j.snapshot().waits(), seen) {
 		return
 	}
-	if len(others.may) == 0 {
+	if len(others.wakeable) == 0 {
 		h.reported = true
-		j.tellDeadlock(p, now)
+		j.reportDeadlock(p, now)
 		return
 	}
-	h.later(now, j.between())
-	if others.futex && !h.doubted {
-		h.doubted = true
+	h.scheduleNext(now, j.lookInterval())
+	if others.allFutex && !h.warned {
+		h.warned = true
 		j.findMissing(p)
-		j.say(slices.Concat(mayHang(others), p.lines(j.traces(p)), h.held.lines(p, now)))
+		j.printLines(slices.Concat(mayHang(others), p.lines(j.traces(p)), h.holders.lines(p, now)))
 	}
 }
 
-// later schedules the next inspection of the threads, with a growing delay.
-func (h *hang) later(now time.Time, between time.Duration) {
-	h.backoff = min(2*h.backoff+between, mostBackoff)
+// scheduleNext schedules the next inspection of the threads, with a growing delay.
+func (h *hang) scheduleNext(now time.Time, between time.Duration) {
+	h.backoff = min(2*h.backoff+between, maxBackoff)
 	h.next = now.Add(h.backoff)
 }
 
 // mayHang returns the report of a job that hangs unless something outside of it wakes a thread.
-func mayHang(o outside) []string {
-	return []string{"possible hang: " + strings.Join(o.may, "; ")}
+func mayHang(o otherThreads) []string {
+	return []string{"possible hang: " + strings.Join(o.wakeable, "; ")}
 }
 
-// still records the waits of all ranks (nil if a rank does not wait). It reports whether they have been unchanged for
-// so long that the threads must be inspected.
-func (h *hang) still(seen []told, now time.Time, between, patience time.Duration) bool {
+// unchanged records the waits of all ranks (nil if a rank does not wait). It reports whether they have been unchanged
+// for so long that the threads must be inspected.
+func (h *hang) unchanged(seen []waitID, now time.Time, between, patience time.Duration) bool {
 	// If gompirun itself is late, the machine may have been stopped, and the ranks with it.
-	late := now.Sub(h.looked) > mostLate*between
-	h.looked = now
-	if seen == nil || late || !slices.Equal(seen, h.seen) {
-		h.seen, h.since, h.asleep, h.next, h.backoff = seen, now, nil, time.Time{}, 0
+	late := now.Sub(h.lastLook) > maxLateIntervals*between
+	h.lastLook = now
+	if seen == nil || late || !slices.Equal(seen, h.lastWaits) {
+		h.lastWaits, h.since, h.asleep, h.next, h.backoff = seen, now, nil, time.Time{}, 0
 		return false
 	}
 	return now.Sub(h.since) >= patience && !now.Before(h.next)
@@ -128,9 +128,9 @@ func (h *hang) still(seen []told, now time.Time, between, patience time.Duration
 
 // allSleep records the state of the threads outside of MPI. It reports whether all have slept in the same way in two
 // successive looks. A thread that ran in between would have needed another thread to wake it.
-func (h *hang) allSleep(o outside, now time.Time, between time.Duration) bool {
+func (h *hang) allSleep(o otherThreads, now time.Time, between time.Duration) bool {
 	if o.active {
-		h.later(now, between)
+		h.scheduleNext(now, between)
 		h.asleep = nil
 		return false
 	}
@@ -140,48 +140,49 @@ func (h *hang) allSleep(o outside, now time.Time, between time.Duration) bool {
 	return same
 }
 
-// tellDeadlock reports that no rank can continue, and ends the job if the options say so.
-func (j *job) tellDeadlock(p picture, now time.Time) {
+// reportDeadlock reports that no rank can continue, and ends the job if the options ask for it.
+func (j *job) reportDeadlock(p snapshot, now time.Time) {
 	j.findMissing(p)
-	why := p.why(j.hang.held)
+	why := p.deadlockText(j.hang.holders)
 	if why == "" {
 		why = "all ranks wait in MPI, and none can continue"
 	}
 	why += fmt.Sprintf(" (no progress for %.0f s)", now.Sub(j.hang.since).Seconds())
-	lines := slices.Concat([]string{"deadlock: " + why}, p.lines(j.traces(p)), j.hang.held.lines(p, now))
+	lines := slices.Concat([]string{"deadlock: " + why}, p.lines(j.traces(p)), j.hang.holders.lines(p, now))
 	if j.opts.deadlock == deadlockAbort {
-		j.fail(&verdict{statusDeadlock, lines})
+		j.fail(&failure{statusDeadlock, lines})
 		return
 	}
-	j.say(lines)
+	j.printLines(lines)
 }
 
 // report returns lines on what each rank does, and on the holders of locks that ranks wait for.
 func (j *job) report() []string {
-	p, now := j.look(), time.Now()
+	p, now := j.snapshot(), time.Now()
 	j.findMissing(p)
-	j.hang.held = j.holders(p, j.hang.held, now)
-	lines := slices.Concat(p.lines(j.traces(p)), j.hang.held.lines(p, now))
+	j.hang.holders = j.holders(p, j.hang.holders, now)
+	lines := slices.Concat(p.lines(j.traces(p)), j.hang.holders.lines(p, now))
 	// One look cannot prove that ranks wait for each other, since it visits them one after the other.
-	if others := j.threads(p); len(others.may) > 0 && !others.active && p.waits() != nil {
+	if others := j.threads(p); len(others.wakeable) > 0 && !others.active && p.waits() != nil {
 		lines = append(mayHang(others), lines...)
-	} else if why := p.why(j.hang.held); why != "" && j.hang.reported && slices.Equal(p.waits(), j.hang.seen) {
+	} else if why := p.deadlockText(j.hang.holders); why != "" && j.hang.reported && slices.Equal(p.waits(),
+		j.hang.lastWaits) {
 		lines = append([]string{"deadlock: " + why}, lines...)
 	}
 	return lines
 }
 
-// say writes lines of gompirun to stderr among the ranks' output.
-func (j *job) say(lines []string) {
+// printLines writes lines of gompirun to stderr among the ranks' output.
+func (j *job) printLines(lines []string) {
 	if !j.opts.quiet {
 		// Runs in a goroutine, since the reader of the output may be slow.
-		go j.out.stderr.say("gompirun: "+strings.Join(lines, "\ngompirun: ")+"\n", true)
+		go j.out.stderr.printText("gompirun: "+strings.Join(lines, "\ngompirun: ")+"\n", true)
 	}
 }
 
-// asked handles SIGUSR1: it prints the report of a hang, and forwards the signal to the ranks that catch it.
-func (j *job) asked() {
-	j.say(append([]string{"state of the ranks:"}, j.report()...))
+// reportOnSignal handles SIGUSR1: it prints the report of a hang, and forwards the signal to the ranks that catch it.
+func (j *job) reportOnSignal() {
+	j.printLines(append([]string{"state of the ranks:"}, j.report()...))
 	for i := range j.ranks {
 		if r := &j.ranks[i]; r.pid != 0 && !r.ended && catches("/proc", r.pid, syscall.SIGUSR1) {
 			j.signalRank(r, syscall.SIGUSR1)

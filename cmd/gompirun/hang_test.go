@@ -8,33 +8,33 @@ import (
 )
 
 // Checks that a hang is reported only after the same waits have lasted for some time, without a wake-up in between.
-func TestWhatIsStill(t *testing.T) {
+func TestUnchangedWaits(t *testing.T) {
 	const between, patience = time.Second, 3 * time.Second
 	start := time.Now()
-	for name, look := range map[string]func(second int) (waits []told, at time.Duration){
-		"the same": func(s int) ([]told, time.Duration) { return []told{{rank: 1}}, 0 },
-		"a wait more": func(s int) ([]told, time.Duration) {
-			return []told{{rank: 1, number: uint32(s / 3)}}, 0
+	for name, look := range map[string]func(second int) (waits []waitID, at time.Duration){
+		"the same": func(s int) ([]waitID, time.Duration) { return []waitID{{rank: 1}}, 0 },
+		"a wait more": func(s int) ([]waitID, time.Duration) {
+			return []waitID{{rank: 1, number: uint32(s / 3)}}, 0
 		},
-		"woken": func(s int) ([]told, time.Duration) {
-			return []told{{rank: 1, wakes: uint32(s / 3)}}, 0
+		"woken": func(s int) ([]waitID, time.Duration) {
+			return []waitID{{rank: 1, wakes: uint32(s / 3)}}, 0
 		},
-		"another one": func(s int) ([]told, time.Duration) { return []told{{rank: s / 3}}, 0 },
-		"none": func(s int) ([]told, time.Duration) {
+		"another one": func(s int) ([]waitID, time.Duration) { return []waitID{{rank: s / 3}}, 0 },
+		"none": func(s int) ([]waitID, time.Duration) {
 			if s%3 == 0 {
 				return nil, 0
 			}
-			return []told{{rank: 1}}, 0
+			return []waitID{{rank: 1}}, 0
 		},
-		"gompirun has stood still": func(s int) ([]told, time.Duration) {
-			return []told{{rank: 1}}, time.Duration(s/3) * time.Hour
+		"gompirun has stood still": func(s int) ([]waitID, time.Duration) {
+			return []waitID{{rank: 1}}, time.Duration(s/3) * time.Hour
 		},
 	} {
 		h, still := hang{}, false
 		for s := range 12 {
 			waits, later := look(s)
 			now := start.Add(later + time.Duration(s)*time.Second)
-			still = h.still(waits, now, between, patience) || still
+			still = h.unchanged(waits, now, between, patience) || still
 			require.False(t, still && s < 3, name)
 		}
 		require.Equal(t, name == "the same", still, name)
@@ -44,17 +44,17 @@ func TestWhatIsStill(t *testing.T) {
 // Checks that threads outside of MPI must sleep at two successive looks, and the looks become rarer while they do not.
 func TestThreadsSleepTwice(t *testing.T) {
 	h, now := hang{}, time.Now()
-	sleeps := func(on ...string) bool { return h.allSleep(outside{asleep: on}, now, time.Second) }
+	sleeps := func(on ...string) bool { return h.allSleep(otherThreads{asleep: on}, now, time.Second) }
 	require.False(t, sleeps("a"))
 	require.True(t, sleeps("a"))
 	require.False(t, sleeps("b"), "another sleep")
-	require.False(t, h.allSleep(outside{active: true}, now, time.Second), "one does not sleep")
+	require.False(t, h.allSleep(otherThreads{active: true}, now, time.Second), "one does not sleep")
 	require.False(t, sleeps("b"), "the look before said nothing")
 	require.True(t, sleeps("b"))
 	require.False(t, sleeps())
 	require.True(t, sleeps(), "there are none")
 	for range 10 {
-		h.allSleep(outside{active: true}, now, time.Second)
+		h.allSleep(otherThreads{active: true}, now, time.Second)
 	}
-	require.Equal(t, mostBackoff, h.next.Sub(now))
+	require.Equal(t, maxBackoff, h.next.Sub(now))
 }

@@ -15,59 +15,58 @@ import (
 
 // This file finds the holders of window locks that other ranks wait for. The lock itself does not store them: that
 // would cost every lock operation an instruction. Each process records its locks in its own memory, and gompirun reads
-// that from outside, also from ranks that compute. A lock of memory on another node belongs to the origin once the
-// target has acquired it for the origin's stream, so gompirun reads it at the target.
+// that from outside, also from ranks that compute. For memory on another node, the target acquires the lock for the
+// origin's stream. Gompirun therefore reads such a lock at the target.
 
 // lockAt identifies the lock of a window at a target.
 type lockAt struct {
-	window key
+	window objectKey
 	target int32
 }
 
-// holding is a rank that holds a lock, since the time when gompirun first saw it.
-type holding struct {
+// lockHolder is a rank that holds a lock, since the time when gompirun first saw it.
+type lockHolder struct {
 	rank      int
 	exclusive bool
 	since     time.Time
 }
 
-// held maps the locks that ranks wait for to their holders.
-type held map[lockAt][]holding
+// lockHolders maps the locks that ranks wait for to their holders.
+type lockHolders map[lockAt][]lockHolder
 
-// of returns the holders of the lock that a thread waits for.
-func (h held) of(w *shm.Waiting) []holding {
-	k, _ := keyOf(w)
+func (h lockHolders) holdersFor(w *shm.Waiting) []lockHolder {
+	k, _ := objectKeyOf(w)
 	return h[lockAt{k, w.Tag}]
 }
 
-// mostAsked is the largest number of ranks that one look reads: there may be many locks with short waits.
-const mostAsked = 4096
+// maxLockReads is the largest number of ranks that one look reads: there may be many locks with short waits.
+const maxLockReads = 4096
 
-// holders returns the holders of the locks that ranks of a picture wait for; before is the result of the last look.
-func (j *job) holders(p picture, before held, now time.Time) held {
-	h, asked := held{}, 0
+// holders returns the holders of the locks that ranks of a snapshot wait for; before is the result of the last look.
+func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders {
+	h, asked := lockHolders{}, 0
 	for r := range p {
-		for i := range p[r].ws {
-			w := &p[r].ws[i]
-			k, ok := keyOf(w)
+		for i := range p[r].waits {
+			w := &p[r].waits[i]
+			k, ok := objectKeyOf(w)
 			at := lockAt{k, w.Tag}
 			if w.Reason != shm.ForLock || !ok || h[at] != nil || !w.Members.Known() {
 				continue
 			}
-			if asked += w.Members.N; asked > mostAsked {
+			if asked += w.Members.N; asked > maxLockReads {
 				return h
 			}
-			h[at] = []holding{}
+			h[at] = []lockHolder{}
 			for m := range w.Members.N {
 				rank := w.Members.At(m)
-				if rank < 0 || rank >= len(p) || p[rank].is != "" {
+				if rank < 0 || rank >= len(p) || p[rank].text != "" {
 					continue
 				}
 				exclusive, holds := j.holds(p, rank, m, w)
 				if !holds {
 					continue
 				}
-				one := holding{rank, exclusive, now}
+				one := lockHolder{rank, exclusive, now}
 				for _, b := range before[at] {
 					if b.rank == rank {
 						one.since = b.since
@@ -82,7 +81,7 @@ func (j *job) holders(p picture, before held, now time.Time) held {
 
 // holds reports whether a rank, which has index member in w's window, holds the lock that w waits for, and whether
 // exclusively.
-func (j *job) holds(p picture, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
+func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WindowNoCheck + 1]byte
 	pid, ok := j.readWindow(rank, w, win[:])
 	if !ok {
@@ -97,18 +96,18 @@ func (j *job) holds(p picture, rank, member int, w *shm.Waiting) (exclusive, hol
 	}
 	state := word(target[:], shm.TargetState)
 	switch {
-	case state&shm.TargetNear == 0:
-		return j.holdsAcross(w.Members.At(int(w.Tag)), member, w)
+	case state&shm.TargetLocal == 0:
+		return j.holdsRemote(w.Members.At(int(w.Tag)), member, w)
 	case state&shm.TargetLocked != 0:
 		return state&shm.TargetExclusive != 0, state&shm.TargetNoCheck == 0
 	case word(win[:], shm.WindowAccess)&shm.AccessLockAll != 0 && win[shm.WindowNoCheck] == 0:
-		return false, !p.locksAll(rank, w)
+		return false, !p.isLockingAll(rank, w)
 	}
 	return false, false
 }
 
-// holdsAcross reports whether a target holds its lock for a member on another node, and whether exclusively.
-func (j *job) holdsAcross(target, member int, w *shm.Waiting) (exclusive, holds bool) {
+// holdsRemote reports whether a target holds its lock for a member on another node, and whether exclusively.
+func (j *job) holdsRemote(target, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WindowStreams + 8]byte
 	if target < 0 || target >= len(j.ranks) {
 		return false, false
@@ -120,17 +119,17 @@ func (j *job) holdsAcross(target, member int, w *shm.Waiting) (exclusive, holds 
 	}
 	stream, ok := readWord(pid, streams+shm.StreamsOf+8*uint64(member))
 	var how [4]byte
-	if !ok || stream == 0 || !readMemory(pid, stream+shm.StreamHolds, how[:]) {
+	if !ok || stream == 0 || !readMemory(pid, stream+shm.StreamHeldLock, how[:]) {
 		return false, false
 	}
 	lock := binary.NativeEndian.Uint32(how[:])
-	return lock == shm.HoldsExclusive, lock == shm.HoldsExclusive || lock == shm.HoldsShared
+	return lock == shm.HeldExclusive, lock == shm.HeldExclusive || lock == shm.HeldShared
 }
 
 // readWindow reads the first bytes of the descriptor of w's window in the memory of a rank.
 func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool) {
 	node := j.nodeOf(rank)
-	in := node.memory.Inside(rank - node.first)
+	in := node.memory.DebugInfo(rank - node.first)
 	pid = node.memory.Pid(rank - node.first)
 	if in.Windows == 0 || pid <= 0 {
 		return 0, false
@@ -139,16 +138,16 @@ func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool
 	if number, ok := readWord(pid, in.Windows+8*index); !ok || number != w.Object {
 		return 0, false
 	}
-	slot, ok := readWord(pid, in.Windows+shm.WindowSlots+8*index)
-	return pid, ok && readMemory(pid, slot, win)
+	descriptor, ok := readWord(pid, in.Windows+shm.WindowDescriptors+8*index)
+	return pid, ok && readMemory(pid, descriptor, win)
 }
 
-// started returns the number of nonblocking collectives by messages that a rank has started on a communicator; false if
-// it is unknown.
-func (j *job) started(rank int, id uint64) (n int32, ok bool) {
+// startedCount returns the number of nonblocking collectives by messages that a rank has started on a communicator;
+// false if it is unknown.
+func (j *job) startedCount(rank int, id uint64) (n int32, ok bool) {
 	const mostComms = 1 << 16
 	node := j.nodeOf(rank)
-	in := node.memory.Inside(rank - node.first)
+	in := node.memory.DebugInfo(rank - node.first)
 	pid := node.memory.Pid(rank - node.first)
 	if in.Comms == 0 || pid <= 0 {
 		return 0, false
@@ -188,7 +187,7 @@ func (j *job) started(rank int, id uint64) (n int32, ok bool) {
 }
 
 // findMissing adds to waits for collectives by messages the members that have not started them.
-func (j *job) findMissing(p picture) {
+func (j *job) findMissing(p snapshot) {
 	type of struct {
 		rank int
 		id   uint64
@@ -197,7 +196,7 @@ func (j *job) findMissing(p picture) {
 	started := func(rank int, id uint64) int32 {
 		n, ok := known[of{rank, id}]
 		if !ok {
-			if n, ok = j.started(rank, id); !ok {
+			if n, ok = j.startedCount(rank, id); !ok {
 				n = math.MaxInt32
 			}
 			known[of{rank, id}] = n
@@ -205,29 +204,29 @@ func (j *job) findMissing(p picture) {
 		return n
 	}
 	for r := range p {
-		for i := range p[r].ws {
-			w := &p[r].ws[i]
+		for i := range p[r].waits {
+			w := &p[r].waits[i]
 			p.findMissing(w, started)
-			for k := range w.Parts {
-				p.findMissing(&w.Parts[k], started)
+			for k := range w.Events {
+				p.findMissing(&w.Events[k], started)
 			}
 		}
 	}
 }
 
-func (p picture) findMissing(w *shm.Waiting, started func(rank int, id uint64) int32) {
-	if w.Reason != shm.ForCollective || w.Lacks >= 0 || !w.Members.Known() || w.Members.N > mostAsked {
+func (p snapshot) findMissing(w *shm.Waiting, started func(rank int, id uint64) int32) {
+	if w.Reason != shm.ForCollective || w.PendingCount >= 0 || !w.Members.Known() || w.Members.N > maxLockReads {
 		return
 	}
-	if persistent(w.Operation) {
+	if isPersistent(w.Operation) {
 		return // starts are not counted
 	}
 	some := w.Missing // members whose messages are missing
 	w.Missing = nil
 	for i := range w.Members.N {
 		rank := w.Members.At(i)
-		if rank < 0 || rank >= len(p) || p[rank].is != "" ||
-			!meeting[blockingOf(w.Operation)] && !slices.Contains(some, i) {
+		if rank < 0 || rank >= len(p) || p[rank].text != "" ||
+			!synchronizing[blockingOf(w.Operation)] && !slices.Contains(some, i) {
 			continue
 		}
 		if started(rank, w.ID) < w.Tag {
@@ -236,10 +235,10 @@ func (p picture) findMissing(w *shm.Waiting, started func(rank int, id uint64) i
 	}
 }
 
-// locksAll reports whether a rank is still acquiring the locks of w's window one after the other. In that case it is
-// unknown which locks it holds.
-func (p picture) locksAll(rank int, w *shm.Waiting) bool {
-	return slices.ContainsFunc(p[rank].ws, func(o shm.Waiting) bool {
+// isLockingAll reports whether a rank is still acquiring the locks of w's window one after the other. In that case it
+// is unknown which locks it holds.
+func (p snapshot) isLockingAll(rank int, w *shm.Waiting) bool {
+	return slices.ContainsFunc(p[rank].waits, func(o shm.Waiting) bool {
 		return o.Reason == shm.ForLock && o.Object == w.Object && o.Call == "MPI_Win_lock_all"
 	})
 }
@@ -261,25 +260,25 @@ func readMemory(pid int, at uint64, b []byte) bool {
 }
 
 // lines returns lines on the holders of locks, and on what they do.
-func (h held) lines(p picture, now time.Time) (lines []string) {
+func (h lockHolders) lines(p snapshot, now time.Time) (lines []string) {
 	for r := range p {
-		for i := range p[r].ws {
-			w := &p[r].ws[i]
+		for i := range p[r].waits {
+			w := &p[r].waits[i]
 			if w.Reason != shm.ForLock {
 				continue
 			}
-			for _, one := range h.of(w) {
+			for _, one := range h.holdersFor(w) {
 				how := "exclusive"
 				if !one.exclusive {
 					how = "shared"
 				}
-				what := "it " + p.says(&p[one.rank])
-				if d := &p[one.rank]; len(d.ws) == 0 && d.more == 0 && d.is == "" {
+				what := "it " + p.stateText(&p[one.rank])
+				if d := &p[one.rank]; len(d.waits) == 0 && d.unrecorded == 0 && d.text == "" {
 					what = "it is not blocked in MPI (computing, or polling with MPI_Test)"
 				}
 				lines = append(lines, fmt.Sprintf("rank %d has held the %s lock of target %d in %s "+
 					"for %.0f s: %s",
-					one.rank, how, w.Tag, object(w), now.Sub(one.since).Seconds(), what))
+					one.rank, how, w.Tag, objectText(w), now.Sub(one.since).Seconds(), what))
 			}
 		}
 	}

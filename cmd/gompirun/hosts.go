@@ -26,14 +26,14 @@ type host struct {
 
 // hosts recognizes the names of this machine.
 type hosts struct {
-	name   string                              // the system's name
-	lookup func(name string) ([]string, error) // returns the addresses of a name
-	own    func() []string                     // returns the addresses of this machine
+	name       string                              // the system's name
+	lookup     func(name string) ([]string, error) // returns the addresses of a name
+	localAddrs func() []string                     // returns the addresses of this machine
 }
 
 func thisMachine() hosts {
 	name, _ := os.Hostname()
-	return hosts{name: name, lookup: lookupHost, own: ownAddresses}
+	return hosts{name: name, lookup: lookupHost, localAddrs: localAddresses}
 }
 
 func lookupHost(name string) ([]string, error) {
@@ -42,7 +42,7 @@ func lookupHost(name string) ([]string, error) {
 	return net.DefaultResolver.LookupHost(ctx, name)
 }
 
-func ownAddresses() (out []string) {
+func localAddresses() (out []string) {
 	list, _ := net.InterfaceAddrs()
 	for _, a := range list {
 		if n, ok := a.(*net.IPNet); ok {
@@ -52,8 +52,8 @@ func ownAddresses() (out []string) {
 	return out
 }
 
-// isHere reports whether a name or address belongs to this machine.
-func (h *hosts) isHere(name string) bool {
+// isLocal reports whether a name or address belongs to this machine.
+func (h *hosts) isLocal(name string) bool {
 	if strings.EqualFold(name, "localhost") || strings.EqualFold(name, h.name) {
 		return true
 	}
@@ -76,7 +76,7 @@ func (h *hosts) isHere(name string) bool {
 		if ip.IsLoopback() {
 			return true
 		}
-		for _, own := range h.own() {
+		for _, own := range h.localAddrs() {
 			if other, err := netip.ParseAddr(own); err == nil && ip == other.Unmap() {
 				return true
 			}
@@ -85,10 +85,10 @@ func (h *hosts) isHere(name string) bool {
 	return false
 }
 
-// elsewhere returns the first host of a list that is not this machine; "" if there is none.
-func (h *hosts) elsewhere(list []host) string {
+// firstRemote returns the first host of a list that is not this machine; "" if there is none.
+func (h *hosts) firstRemote(list []host) string {
 	for _, one := range list {
-		if !h.isHere(one.name) {
+		if !h.isLocal(one.name) {
 			return one.name
 		}
 	}
@@ -164,7 +164,7 @@ func slotNumber(text string) (int, error) {
 func readHostFile(path string) (list []host, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -188,7 +188,7 @@ func readHostFile(path string) (list []host, err error) {
 		list = append(list, one)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	if len(list) == 0 {
 		return nil, errors.New("the file names no host")

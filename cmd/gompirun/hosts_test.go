@@ -20,7 +20,7 @@ func fake(name string) *hosts {
 			}
 			return addresses, nil
 		},
-		own: func() []string { return []string{"127.0.0.1", "10.0.0.7", "fe80::1"} },
+		localAddrs: func() []string { return []string{"127.0.0.1", "10.0.0.7", "fe80::1"} },
 	}
 }
 
@@ -31,12 +31,12 @@ func TestHostsOfThisMachine(t *testing.T) {
 		"node": true, "Node": true, "node.cluster": true, "alias": true, "loop": true,
 		"10.0.0.8": false, "other": false, "nobody": false, "node2": false, "nod": false,
 	} {
-		require.Equal(t, here, fake("node").isHere(name), name)
+		require.Equal(t, here, fake("node").isLocal(name), name)
 	}
 	full := fake("node.cluster")
-	require.True(t, full.isHere("node"))
-	require.True(t, full.isHere("node.cluster"))
-	require.False(t, full.isHere("node.elsewhere"))
+	require.True(t, full.isLocal("node"))
+	require.True(t, full.isLocal("node.cluster"))
+	require.False(t, full.isLocal("node.elsewhere"))
 }
 
 func TestHostLists(t *testing.T) {
@@ -46,12 +46,12 @@ func TestHostLists(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, total(list), text)
 		h := fake("node")
-		require.Empty(t, h.elsewhere(list), text)
+		require.Empty(t, h.firstRemote(list), text)
 	}
 	h := fake("node")
 	list, err := readHosts("node,other:2,nobody")
 	require.NoError(t, err)
-	require.Equal(t, "other", h.elsewhere(list))
+	require.Equal(t, "other", h.firstRemote(list))
 	for text, says := range map[string]string{
 		"": "the name of a host is missing", "node,": "the name of a host is missing", ":3": "the name of a " +
 			"host",

@@ -29,8 +29,8 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// mayAsk reports whether the writer of gompirun's input may wait for a question before it writes.
-func mayAsk() bool {
+// inputMayPrompt reports whether the writer of gompirun's input may wait for a question before it writes.
+func inputMayPrompt() bool {
 	var st unix.Stat_t
 	if unix.Fstat(0, &st) != nil {
 		return false

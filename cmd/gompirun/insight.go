@@ -29,8 +29,8 @@ type listener interface {
 	end() error
 }
 
-// looker is a listener that is notified when all records until a time have arrived.
-type looker interface{ looked(until time.Duration) }
+// advanceListener is a listener that is notified when all records until a time have arrived.
+type advanceListener interface{ advanced(until time.Duration) }
 
 // observation is the recording of a job: libgompirma-insight.so is preloaded into the ranks for it.
 type observation struct {
@@ -99,7 +99,7 @@ func insightLibrary() (string, error) {
 	}
 	path := filepath.Join(filepath.Dir(filepath.Dir(self)), "lib/libgompirma-insight.so")
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("%s: %w", path, plain(err))
+		return "", fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
 	if strings.ContainsAny(path, " :$") {
 		return "", fmt.Errorf("%s: cannot be preloaded, because its path has a space, a colon or a dollar "+
@@ -119,20 +119,20 @@ func (o *observation) start(j *job) error {
 		}
 	}
 	if o.memory.Mode()&insight.Stats != 0 {
-		go o.memory.Tick(o.stop)
+		go o.memory.UpdateClock(o.stop)
 	}
 	go func() {
 		o.done <- o.memory.Follow(o.stop, func(rank int, words []uint64) (err error) {
 			for _, l := range o.listeners {
-				if _, is := l.(*checkListener); is || !insight.OfProgram(words) {
+				if _, is := l.(*checkListener); is || !insight.IsProgramRecord(words) {
 					err = cmp.Or(err, l.record(rank, words))
 				}
 			}
 			return err
 		}, func(until time.Duration) {
 			for _, l := range o.listeners {
-				if l, is := l.(looker); is {
-					l.looked(until)
+				if l, is := l.(advanceListener); is {
+					l.advanced(until)
 				}
 			}
 		})
@@ -143,10 +143,10 @@ func (o *observation) start(j *job) error {
 // abandoner is a listener that may have many records left at the end of the job.
 type abandoner interface{ abandon() }
 
-// endPatience is how long the records of a job that was ended from outside are processed after its end.
-const endPatience = 10 * time.Second
+// drainTimeout is how long the records of a job that was ended from outside are processed after its end.
+const drainTimeout = 10 * time.Second
 
-// finish calls end. It abandons the remaining records if a signal arrives or, with hurry, after endPatience.
+// finish calls end. It abandons the remaining records if a signal arrives or, with hurry, after drainTimeout.
 func (o *observation) finish(hurry bool) error {
 	abandon := func() {
 		for _, l := range o.listeners {
@@ -163,7 +163,7 @@ func (o *observation) finish(hurry bool) error {
 	}
 	defer signal.Stop(signals)
 	if hurry {
-		defer time.AfterFunc(endPatience, abandon).Stop()
+		defer time.AfterFunc(drainTimeout, abandon).Stop()
 	}
 	done := make(chan error, 1)
 	go func() { done <- o.end() }()

@@ -27,7 +27,7 @@ func (e *endless) end() error {
 }
 
 // Checks that a signal to gompirun that arrives while it processes the remaining records ends the processing.
-func TestFinishHears(t *testing.T) {
+func TestFinishOnSignal(t *testing.T) {
 	e := &endless{make(chan struct{}), make(chan struct{})}
 	o := &observation{listeners: []listener{e}, stop: make(chan struct{}), done: make(chan error, 1)}
 	o.done <- nil

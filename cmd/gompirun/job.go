@@ -45,24 +45,24 @@ type job struct {
 	// files of --outfile-pattern and --errfile-pattern; belongs to the goroutine in launch
 	opened map[string]bool
 
-	rankOf  map[int]int // by process id
-	living  int         // number of running ranks
-	state   state
-	verdict *verdict
-	ends    []end     // not judged yet
-	held    time.Time // time since which they are held back; zero if they are not
-	looking bool      // a look tick is scheduled
+	rankOf         map[int]int // by process id
+	runningCount   int
+	state          state
+	failure        *failure
+	ends           []end     // not judged yet
+	heldSince      time.Time // time since which they are held back; zero if they are not
+	recheckPending bool      // a recheckEnds tick is scheduled
 
 	hang hang
 
 	sites callSites
 
 	initialized bool  // some rank has called MPI_Init
-	outsiders   []int // ranks that ended successfully without it
+	noInitRanks []int // ranks that ended successfully without it
 
-	outputDone, childless, alone bool // alone: remaining processes are left running
-	forced                       bool // do not wait any longer
-	hurries                      bool // a signal or the time limit ends the job
+	outputDone, childless, leavesRunning bool // leavesRunning: remaining processes are left running
+	forced                               bool // do not wait any longer
+	hurry                                bool // a signal or the time limit ends the job
 }
 
 // rank is one process of the job.
@@ -106,7 +106,7 @@ func newJob(opts *options) (*job, error) {
 	}
 	if opts.outputDir != "" {
 		if err := os.MkdirAll(opts.outputDir, 0o777); err != nil {
-			return nil, fmt.Errorf("--output-dir %s: %w", opts.outputDir, plain(err))
+			return nil, fmt.Errorf("--output-dir %s: %w", opts.outputDir, withoutPath(err))
 		}
 	}
 	if err := checkDescriptors(len(j.ranks), opts.nodes); err != nil {
@@ -138,20 +138,20 @@ func newJob(opts *options) (*job, error) {
 	}
 	j.pmi = j.newServer()
 	j.out = newOutput(j.mail, os.Stdout, os.Stderr)
-	j.out.tag, j.out.single, j.out.asks = opts.tag, len(j.ranks) == 1, mayAsk()
+	j.out.tag, j.out.single, j.out.mayPrompt = opts.tag, len(j.ranks) == 1, inputMayPrompt()
 	return j, nil
 }
 
 // The ticks of timers.
 const (
-	timeUp  tick = iota // the limit of --timeout has passed
-	kill                // kill ranks that did not end after SIGTERM
-	linger              // end the processes that ranks left running
-	gone                // kill those that did not end after SIGTERM
-	abandon             // stop waiting after SIGKILL
-	giveUp              // stop waiting for the reader of gompirun's output
-	look                // check whether ends can be judged
-	watch               // check whether the job hangs
+	timeUp        tick = iota // the limit of --timeout has passed
+	kill                      // kill ranks that did not end after SIGTERM
+	endLinger                 // end the processes that ranks left running
+	killLeftovers             // kill those that did not end after SIGTERM
+	abandon                   // stop waiting after SIGKILL
+	giveUp                    // stop waiting for the reader of gompirun's output
+	recheckEnds               // check whether ends can be judged
+	checkHang                 // check whether the job hangs
 )
 
 func (j *job) after(d time.Duration, t tick) { time.AfterFunc(d, func() { j.mail.send(t) }) }
@@ -168,7 +168,7 @@ func (j *job) run() int {
 		}
 	}
 	if j.opts.deadlock != deadlockOff {
-		j.after(j.between(), watch)
+		j.after(j.lookInterval(), checkHang)
 	}
 	go j.launch()
 	for j.state != finished {
@@ -178,17 +178,17 @@ func (j *job) run() int {
 		}
 	}
 	if j.observation != nil {
-		if err := j.observation.finish(j.hurries); err != nil && j.verdict == nil {
-			j.verdict = &verdict{statusFailed, []string{err.Error()}}
+		if err := j.observation.finish(j.hurry); err != nil && j.failure == nil {
+			j.failure = &failure{statusFailed, []string{err.Error()}}
 		}
 	}
-	if j.verdict == nil {
+	if j.failure == nil {
 		return 0
 	}
-	if len(j.verdict.lines) > 0 && !j.opts.quiet {
-		j.out.stderr.say("gompirun: "+strings.Join(j.verdict.lines, "\ngompirun: ")+"\n", !j.forced)
+	if len(j.failure.lines) > 0 && !j.opts.quiet {
+		j.out.stderr.printText("gompirun: "+strings.Join(j.failure.lines, "\ngompirun: ")+"\n", !j.forced)
 	}
-	return j.verdict.status
+	return j.failure.status
 }
 
 func (j *job) handle(event any) {
@@ -196,13 +196,13 @@ func (j *job) handle(event any) {
 	case started:
 		j.ranks[e.rank].pid = e.pid
 		j.rankOf[e.pid] = e.rank
-		j.living++
+		j.runningCount++
 		if j.stopping.Load() {
 			j.signalRank(&j.ranks[e.rank], j.ending)
 			j.after(graceTerm, kill)
 		}
-	case unable:
-		j.fail(&verdict{statusUsage, []string{e.err.Error()}})
+	case startFailed:
+		j.fail(&failure{statusUsage, []string{e.err.Error()}})
 	case allStarted:
 		j.state = running
 		go j.out.wait()
@@ -213,17 +213,17 @@ func (j *job) handle(event any) {
 			}
 		}
 		j.judgeEnds()
-	case said:
-		j.rankSaid(e.rank, e.event)
+	case stateChange:
+		j.rankChanged(e.rank, e.event)
 	case interrupted:
 		j.interrupted(e.signal)
-	case hopeless:
-		j.fail(&verdict{statusConflict, []string{e.why}})
+	case cannotComplete:
+		j.fail(&failure{statusConflict, []string{e.detail}})
 	case outputLost:
-		v := &verdict{status: statusSignal + int(syscall.SIGPIPE)}
+		v := &failure{status: statusSignal + int(syscall.SIGPIPE)}
 		if !errors.Is(e.err, syscall.EPIPE) {
-			v = &verdict{statusFailed, []string{fmt.Sprintf("cannot write the output: %v",
-				plain(e.err))}}
+			v = &failure{statusFailed, []string{fmt.Sprintf("cannot write the output: %v",
+				withoutPath(e.err))}}
 		}
 		j.fail(v)
 	case outputDone:
@@ -236,9 +236,9 @@ func (j *job) handle(event any) {
 }
 
 // fail records the job's first failure and ends the job.
-func (j *job) fail(v *verdict) {
-	if j.verdict == nil {
-		j.verdict = v
+func (j *job) fail(v *failure) {
+	if j.failure == nil {
+		j.failure = v
 	}
 	j.end(syscall.SIGTERM)
 }
@@ -263,42 +263,42 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	st := j.pmi.State(rank)
 	v, hard := j.judge(rank, status, st)
 	if v == nil && !st.Initialized {
-		j.outsiders = append(j.outsiders, rank)
+		j.noInitRanks = append(j.noInitRanks, rank)
 		if j.initialized {
-			v, hard = j.outsider(rank), true
+			v, hard = j.noInitFailure(rank), true
 		}
 	}
-	if v != nil && j.verdict == nil {
-		j.verdict = v
+	if v != nil && j.failure == nil {
+		j.failure = v
 	}
 	if hard {
 		// The end is announced first. Ranks that wait for the failed rank then end without a message.
 		j.fail(v)
 		if st.Initialized {
-			j.markDead(rank)
+			j.markFailed(rank)
 		}
 	}
 }
 
-// outsider returns the verdict on a job in which this rank ended without MPI_Init while other ranks called it: they
-// would wait for the rank without end.
-func (j *job) outsider(rank int) *verdict {
-	return &verdict{statusFailed, []string{j.name(rank) +
+// noInitFailure returns the failure of a job in which this rank ended without MPI_Init while other ranks called it:
+// they would wait for the rank without end.
+func (j *job) noInitFailure(rank int) *failure {
+	return &failure{statusFailed, []string{j.name(rank) +
 		" exited with status 0 without MPI_Init, but other ranks called MPI_Init"}}
 }
 
-func (j *job) rankSaid(rank int, e pmi1.Event) {
+func (j *job) rankChanged(rank int, e pmi1.Event) {
 	switch e {
 	case pmi1.Initialized:
 		j.initialized = true
-		if len(j.outsiders) > 0 {
-			j.fail(j.outsider(j.outsiders[0]))
+		if len(j.noInitRanks) > 0 {
+			j.fail(j.noInitFailure(j.noInitRanks[0]))
 		}
 	case pmi1.Aborted:
-		j.ends = append(j.ends, end{rank: rank, word: true})
+		j.ends = append(j.ends, end{rank: rank, byAbort: true})
 		j.judgeEnds()
 	case pmi1.Failed:
-		j.fail(&verdict{statusFailed, []string{fmt.Sprintf("%s sent an invalid PMI-1 message: %v", j.name(rank),
+		j.fail(&failure{statusFailed, []string{fmt.Sprintf("%s sent an invalid PMI-1 message: %v", j.name(rank),
 			j.pmi.State(rank).Err)}})
 	}
 }
@@ -306,7 +306,7 @@ func (j *job) rankSaid(rank int, e pmi1.Event) {
 func (j *job) interrupted(s syscall.Signal) {
 	switch s {
 	case syscall.SIGUSR1:
-		j.asked()
+		j.reportOnSignal()
 	case syscall.SIGUSR2:
 		j.signalAll(s)
 	case syscall.SIGTSTP:
@@ -320,11 +320,11 @@ func (j *job) interrupted(s syscall.Signal) {
 			j.signalAll(syscall.SIGKILL)
 			j.after(graceKilled, giveUp)
 		}
-		if j.verdict == nil {
-			j.verdict = &verdict{statusSignal + int(s),
+		if j.failure == nil {
+			j.failure = &failure{statusSignal + int(s),
 				[]string{fmt.Sprintf("received signal %d (%v) and ended the job", s, s)}}
 		}
-		j.hurries = true
+		j.hurry = true
 		j.end(s)
 		j.after(graceTerm+graceOutput, giveUp)
 	}
@@ -333,27 +333,27 @@ func (j *job) interrupted(s syscall.Signal) {
 func (j *job) tick(t tick) {
 	switch t {
 	case timeUp:
-		if j.state < draining && j.verdict == nil {
-			j.hurries = true
+		if j.state < draining && j.failure == nil {
+			j.hurry = true
 			lines := append([]string{fmt.Sprintf("the job exceeded its time limit of %v "+
 				"(--timeout)", j.opts.timeout)}, j.report()...)
-			j.fail(&verdict{statusTimedOut, lines})
+			j.fail(&failure{statusTimedOut, lines})
 		}
-	case watch:
+	case checkHang:
 		j.watchHangs()
 	case kill:
 		j.signalAll(syscall.SIGKILL)
-	case linger:
+	case endLinger:
 		j.endLeftovers(syscall.SIGTERM)
-		j.after(graceKilled, gone)
-	case gone:
+		j.after(graceKilled, killLeftovers)
+	case killLeftovers:
 		j.endLeftovers(syscall.SIGKILL)
 		j.after(graceKilled, abandon)
 	case abandon:
-		j.alone = true
+		j.leavesRunning = true
 		j.out.abandon()
-	case look:
-		j.looking = false
+	case recheckEnds:
+		j.recheckPending = false
 		j.judgeEnds()
 	case giveUp:
 		j.signalAll(syscall.SIGKILL)
@@ -364,17 +364,17 @@ func (j *job) tick(t tick) {
 
 // advance moves the job to its next state if all conditions are met.
 func (j *job) advance() {
-	if j.state == running && j.living == 0 {
+	if j.state == running && j.runningCount == 0 {
 		j.state = draining
 		switch {
 		case j.childless:
 		case j.stopping.Load():
-			j.tick(gone)
+			j.tick(killLeftovers)
 		default:
-			j.after(graceLinger, linger)
+			j.after(graceLinger, endLinger)
 		}
 	}
-	if j.forced || j.state == draining && j.outputDone && (j.childless || j.alone) {
+	if j.forced || j.state == draining && j.outputDone && (j.childless || j.leavesRunning) {
 		j.state = finished
 	}
 }

@@ -33,7 +33,7 @@ func (j *job) launch() {
 func (j *job) startAll() {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		j.mail.send(unable{0, err})
+		j.mail.send(startFailed{0, err})
 		return
 	}
 	defer null.Close()
@@ -54,7 +54,7 @@ func (j *job) startAll() {
 		j.forking.Lock()
 		pid, err := j.start(rank, null)
 		if err != nil {
-			j.mail.send(unable{rank, err})
+			j.mail.send(startFailed{rank, err})
 		} else {
 			j.mail.send(started{rank, pid})
 		}
@@ -168,7 +168,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		return 0, err
 	}
 	theirs = append(theirs, end, node.control)
-	env := place(p.env, j.id, rank, len(j.ranks), len(j.nodes), node)
+	env := withRankVariables(p.env, j.id, rank, len(j.ranks), len(j.nodes), node)
 	if j.observation != nil {
 		theirs, env = append(theirs, j.observation.memory.File()), j.observation.preloaded(env)
 	}
@@ -201,7 +201,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 			"not exist")
 	case errors.Is(err, syscall.EAGAIN):
 		err = fmt.Errorf("cannot start rank %d: the limit on processes is reached%s", rank,
-			limit.Why("/", err))
+			limit.ErrorDetail("/", err))
 	}
 	return 0, fmt.Errorf("%s: %w", p.argv[0], err)
 }

@@ -25,16 +25,16 @@ import (
 // (relay.go), and that process sends the rank's records to this one. The listeners process them like records of ranks
 // on this host.
 
-// relayPatience is the longest wait for pending records after the job has ended.
-const relayPatience = 30 * time.Second
+// relayDrainTimeout is the longest wait for pending records after the job has ended.
+const relayDrainTimeout = 30 * time.Second
 
-// listenElsewhere runs a job with listeners on other hosts. It returns the exit status.
-func listenElsewhere(o *options) int {
+// listenRemote runs a job with listeners on other hosts. It returns the exit status.
+func listenRemote(o *options) int {
 	self, err := os.Executable()
 	if err != nil {
 		return refuse(err)
 	}
-	places, err := o.place()
+	places, err := o.placeRanks()
 	if err != nil {
 		return refuse(err)
 	}
@@ -81,11 +81,11 @@ func listenElsewhere(o *options) int {
 	for i := range o.parts {
 		p := &o.parts[i]
 		p.argv = append([]string{self, relayRank}, p.argv...)
-		if p.inherit.some {
+		if p.inherit.limited {
 			p.inherit.list = append(p.inherit.list, relay.EnvRelay)
 		}
 	}
-	s, args, env, err := commandElsewhere(o, append(os.Environ(),
+	s, args, env, err := remoteCommand(o, append(os.Environ(),
 		relay.EnvRelay+"="+strings.Join(append(where, secret), " ")))
 	if err != nil {
 		return refuse(err)
@@ -96,9 +96,9 @@ func listenElsewhere(o *options) int {
 	}
 	go receiver.Serve(listener)
 	status := runLauncher(s.path, args, env)
-	receiver.Close(relayPatience)
+	receiver.Close(relayDrainTimeout)
 	if status != 0 {
-		j.verdict = &verdict{status: status}
+		j.failure = &failure{status: status}
 	}
 	silent, problem := receiver.Problems()
 	if len(silent) > 0 && status == 0 {
@@ -106,7 +106,8 @@ func listenElsewhere(o *options) int {
 	}
 	if err := errors.Join(problem, j.observation.finish(status > statusSignal)); err != nil {
 		if status = max(status, statusFailed); !o.quiet {
-			j.out.stderr.say("gompirun: "+strings.ReplaceAll(err.Error(), "\n", "\ngompirun: ")+"\n", true)
+			j.out.stderr.printText("gompirun: "+strings.ReplaceAll(err.Error(), "\n",
+				"\ngompirun: ")+"\n", true)
 		}
 	}
 	return status
@@ -117,11 +118,11 @@ func permittedAddresses() ([]string, error) {
 	if os.Getenv(envInterface) == "" {
 		return nil, nil
 	}
-	found, err := carriers.Ask()
+	found, err := carriers.Query()
 	if err == nil && len(found.Addresses) == 0 {
 		err = errors.New(found.Error)
 	}
-	return preflight.Only(found.Addresses), err
+	return preflight.ListenAddresses(found.Addresses), err
 }
 
 // reachable returns the addresses at which other hosts can connect to a port of this host. With only, these are the

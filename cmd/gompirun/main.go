@@ -12,7 +12,7 @@
 //	pmi.go         the launcher's side of PMI-1
 //	input.go       a terminal's input for rank 0
 //	report.go      messages about failures
-//	waits.go       what ranks do, as text
+//	wait_text.go   what ranks do, as text
 //	hang.go        detection of hangs
 //	threads.go     what threads outside of MPI do
 //	holders.go     holders of the locks of windows
@@ -25,7 +25,7 @@
 //	allocation.go  the hosts that Slurm has allocated
 //	foreign.go     programs of another MPI library
 //	preflight.go   checks of hosts before a job
-//	page.go        gompirun report: a page made from a trace
+//	report_page.go gompirun report: a page made from a trace
 //	trace.go       gompirun --trace: the trace
 //	remote.go      jobs on other hosts, which another launcher starts
 //	listen.go      records of ranks on other hosts
@@ -65,7 +65,7 @@ const neededAddressSpace = 1300 << 20
 func main() { os.Exit(gompirun(os.Args[1:])) }
 
 func gompirun(args []string) int {
-	if err := limit.AddressSpace(neededAddressSpace); err != nil {
+	if err := limit.CheckAddressSpace(neededAddressSpace); err != nil {
 		return refuse(err)
 	}
 	if len(args) == 1 && args[0] == preflightRank {
@@ -89,7 +89,7 @@ func gompirun(args []string) int {
 		return refuse(err)
 	}
 	if opts.remote != "" {
-		return startElsewhere(opts)
+		return startRemote(opts)
 	}
 	j, err := newJob(opts)
 	if err != nil {
@@ -98,7 +98,7 @@ func gompirun(args []string) int {
 	return j.run()
 }
 
-// refuse prints one line that says why no process was started, and returns the exit status.
+// refuse prints one line with the reason why no process was started, and returns the exit status.
 func refuse(err error) int {
 	fmt.Fprintln(os.Stderr, "gompirun:", err)
 	return statusUsage

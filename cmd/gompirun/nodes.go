@@ -14,9 +14,9 @@ import (
 // node is a set of ranks that share memory: all ranks of the job, unless --nodes simulates several machines.
 type node struct {
 	number      int
-	host        string    // "" for this host
-	first, size int       // its ranks
-	control     *os.File  // the control segment
+	host        string // "" for this host
+	first, size int    // its ranks
+	control     *os.File
 	memory      *shm.Node // gompirun's view of it
 }
 
@@ -82,7 +82,6 @@ func makeNodes(sizes []int) (nodes []node, err error) {
 	return nodes, nil
 }
 
-// nodeOf returns the node of a rank.
 func (j *job) nodeOf(rank int) *node {
 	i := 0
 	for rank >= j.nodes[i].first+j.nodes[i].size {
@@ -91,14 +90,14 @@ func (j *job) nodeOf(rank int) *node {
 	return &j.nodes[i]
 }
 
-// markDead marks a rank as failed, so that waits of other ranks for it end with an error.
-func (j *job) markDead(rank int) {
+// markFailed marks a rank as failed, so that waits of other ranks for it end with an error.
+func (j *job) markFailed(rank int) {
 	own := j.nodeOf(rank)
 	for i := range j.nodes {
 		if n := &j.nodes[i]; n == own {
-			n.memory.MarkDead(rank - n.first)
+			n.memory.MarkFailed(rank - n.first)
 		} else {
-			n.memory.Lose(rank)
+			n.memory.MarkRemoteFailed(rank)
 		}
 	}
 }

@@ -124,7 +124,7 @@ type options struct {
 	errFile       string        // pattern of the file for each rank's errors; "" if none
 	timeout       time.Duration // 0 if none
 	deadlock      deadlockMode
-	deadlockAfter time.Duration // 0 for usualDeadlockAfter
+	deadlockAfter time.Duration // 0 for defaultDeadlockAfter
 	hosts         []host        // hosts of the job, if one of them is not this machine
 	remote        string        // the first of hosts that is not this machine
 	passed        []passed      // options for the launcher for the other hosts
@@ -144,11 +144,11 @@ const (
 	deadlockOff
 )
 
-// usualDeadlockAfter is the default time without progress after which a job counts as deadlocked.
-const usualDeadlockAfter = 5 * time.Second
+// defaultDeadlockAfter is the default time without progress after which a job counts as deadlocked.
+const defaultDeadlockAfter = 5 * time.Second
 
-// patience returns the time without progress after which a job counts as deadlocked.
-func (o *options) patience() time.Duration { return cmp.Or(o.deadlockAfter, usualDeadlockAfter) }
+// hangTimeout returns the time without progress after which a job counts as deadlocked.
+func (o *options) hangTimeout() time.Duration { return cmp.Or(o.deadlockAfter, defaultDeadlockAfter) }
 
 // part is one program specification. MPI calls its index the application number.
 type part struct {
@@ -161,12 +161,12 @@ type part struct {
 
 // inherit selects the variables that ranks inherit from gompirun's environment. The zero value selects all.
 type inherit struct {
-	some bool
-	list []string // the selected variables, if some is set
+	limited bool
+	list    []string // the selected variables, if some is set
 }
 
 // passes reports whether ranks inherit a variable.
-func (i *inherit) passes(name string) bool { return !i.some || slices.Contains(i.list, name) }
+func (i *inherit) passes(name string) bool { return !i.limited || slices.Contains(i.list, name) }
 
 // size returns the number of processes of the job.
 func (o *options) size() int {
@@ -200,7 +200,7 @@ var table = []option{
 	{names: []string{"envall"}, set: func(p *parser, _ string) error { p.inherit = &inherit{}; return nil }},
 	{names: []string{"envnone"}, set: func(p *parser,
 		_ string) error {
-		p.inherit = &inherit{some: true}
+		p.inherit = &inherit{limited: true}
 		return nil
 	}},
 	{names: []string{"envlist"}, value: "list of variables",
@@ -212,7 +212,7 @@ var table = []option{
 	{names: []string{"genv"}, value: "variable", second: "value", job: true, set: (*parser).setJobEnv},
 	{names: []string{"genvall"}, job: true, set: func(p *parser, _ string) error { p.all = inherit{}; return nil }},
 	{names: []string{"genvnone"}, job: true,
-		set: func(p *parser, _ string) error { p.all = inherit{some: true}; return nil }},
+		set: func(p *parser, _ string) error { p.all = inherit{limited: true}; return nil }},
 	{names: []string{"genvlist"}, value: "list of variables", job: true,
 		set: func(p *parser, v string) error { p.all = *listed(v); return nil }},
 	{names: []string{"nodes"}, value: "number", job: true, set: (*parser).setNodes},
@@ -251,18 +251,18 @@ var table = []option{
 	// Options without effect: they ask for the only behavior, or matter only for several machines.
 	{names: []string{"oversubscribe", "nooversubscribe", "v", "verbose", "localonly", "report-bindings",
 		"use-hwthread-cpus", "disable-auto-cleanup"}, set: ignore},
-	passOn(prrte, "allow-run-as-root", "", ""),
-	passOn(hydra, "disable-hostname-propagation", "", ""),
-	passOn(hydra, "launcher", "value", ""),
-	passOn(hydra, "launcher-exec", "value", ""),
-	passOn(hydra, "bootstrap", "value", ""),
-	passOn(hydra, "bootstrap-exec", "value", ""),
-	passOn(hydra, "rmk", "value", ""),
-	passOn(hydra, "iface", "value", ""),
-	passOn(prrte, "mca", "parameter", "value"),
-	passOn(prrte, "gmca", "parameter", "value"),
-	passOn(prrte, "omca", "parameter", "value"),
-	passOn(prrte, "prtemca", "parameter", "value"),
+	passThrough(prrte, "allow-run-as-root", "", ""),
+	passThrough(hydra, "disable-hostname-propagation", "", ""),
+	passThrough(hydra, "launcher", "value", ""),
+	passThrough(hydra, "launcher-exec", "value", ""),
+	passThrough(hydra, "bootstrap", "value", ""),
+	passThrough(hydra, "bootstrap-exec", "value", ""),
+	passThrough(hydra, "rmk", "value", ""),
+	passThrough(hydra, "iface", "value", ""),
+	passThrough(prrte, "mca", "parameter", "value"),
+	passThrough(prrte, "gmca", "parameter", "value"),
+	passThrough(prrte, "omca", "parameter", "value"),
+	passThrough(prrte, "prtemca", "parameter", "value"),
 }
 
 func ignore(*parser, string) error { return nil }
@@ -273,8 +273,8 @@ type passed struct {
 	args []string
 }
 
-// passOn returns the entry of an option that only another launcher interprets.
-func passOn(to starterKind, name, value, second string) option {
+// passThrough returns the entry of an option that only another launcher interprets.
+func passThrough(to starterKind, name, value, second string) option {
 	return option{names: []string{name}, value: value, second: second, set: func(p *parser, text string) error {
 		args := []string{"-" + name}
 		if to == prrte {
@@ -448,7 +448,6 @@ func (p *parser) options(args []string) (rest []string, err error) {
 	return args, nil
 }
 
-// optionNames returns the names of all options.
 func optionNames() (names []string) {
 	for _, o := range table {
 		names = append(names, o.names...)
@@ -533,7 +532,7 @@ func (p *parser) setCheck(value string) error {
 	}
 	switch {
 	case value == "error":
-		l.raises = true
+		l.waitsForCheck = true
 	case value == "strict":
 		l.strict = true
 	case value != "" && l.path != "" && l.path != value:
@@ -608,7 +607,7 @@ func seconds(value string) (d time.Duration, ok bool) {
 	return max(time.Duration(s*float64(time.Second)), 1), true
 }
 
-// envNodes names the variable with the number of nodes to simulate. It applies if the command line gives none and all
+// envNodes names the variable with the number of nodes to simulate. It applies if the command line has none and all
 // hosts are this machine.
 const envNodes = "GOMPIRMA_NODES"
 
@@ -656,7 +655,7 @@ func (p *parser) setJobEnv(value string) error {
 	return nil
 }
 
-func listed(value string) *inherit { return &inherit{some: true, list: strings.Split(value, ",")} }
+func listed(value string) *inherit { return &inherit{limited: true, list: strings.Split(value, ",")} }
 
 func (p *parser) setHosts(value string) error {
 	list, err := readHosts(value)
@@ -680,12 +679,12 @@ func (p *parser) setJobHosts() error {
 	case p.opts.hosts == nil:
 		p.opts.hosts = p.list
 	case !slices.Equal(p.opts.hosts, p.list):
-		if p.opts.remote = cmp.Or(p.opts.remote, p.hosts.elsewhere(p.list)); p.opts.remote != "" {
+		if p.opts.remote = cmp.Or(p.opts.remote, p.hosts.firstRemote(p.list)); p.opts.remote != "" {
 			return errors.New("-host: all programs of a job on several machines need the same hosts")
 		}
 	}
 	if p.opts.remote == "" {
-		p.opts.remote = p.hosts.elsewhere(p.list)
+		p.opts.remote = p.hosts.firstRemote(p.list)
 	}
 	return nil
 }
@@ -733,7 +732,7 @@ func (p *parser) setOutputName(value string) error {
 }
 
 func (p *parser) setBind(value string) error {
-	what, _, _ := strings.Cut(value, ":") // modifiers say what to do if there are too few
+	what, _, _ := strings.Cut(value, ":") // modifiers select the reaction if there are too few units
 	switch what {
 	case "none", "core", "hwthread", "socket", "numa":
 		p.opts.bind = what
@@ -745,7 +744,7 @@ func (p *parser) setBind(value string) error {
 	return nil
 }
 
-// places lists the units over which ranks can be distributed. On one host all of them give the same order and
+// places lists the units over which ranks can be distributed. On one host all of them result in the same order and
 // placement, unless the ranks are bound.
 var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache",
 	"l2cache", "l3cache", "seq", "fill", "span"}

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	chunk     = 64 << 10               // bytes in a read
-	maxHeld   = 1 << 20                // of an unfinished line, in bytes; a longer line is written in parts
-	patience  = time.Second            // how long other streams wait for the end of a started line
-	promptLag = 100 * time.Millisecond // after which an unfinished line of rank 0 counts as a question
-	lastGulp  = 1 << 20                // read at most from a pipe that a remaining process holds open
+	chunk        = 64 << 10               // bytes in a read
+	maxHeld      = 1 << 20                // of an unfinished line, in bytes; a longer line is written in parts
+	lineTimeout  = time.Second            // how long other streams wait for the end of a started line
+	promptDelay  = 100 * time.Millisecond // after which an unfinished line of rank 0 counts as a question
+	maxFinalRead = 1 << 20                // read at most from a pipe that a remaining process holds open
 )
 
 var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
@@ -24,13 +24,13 @@ var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 // output forwards the output of the ranks in whole lines. A goroutine reads each pipe of a rank.
 //
 // An unfinished line is held back until its end arrives, with two exceptions. It is written at once if it grows beyond
-// maxHeld, or if it is rank 0's and may be a question to the user who types the input. Then the other streams wait for
-// its end; if the end does not arrive within patience, a newline is inserted.
+// maxHeld. It is also written at once if it is rank 0's and may be a question to the user who types the input. Then the
+// other streams wait for its end; if the end does not arrive within lineTimeout, a newline is inserted.
 type output struct {
 	stdout, stderr *sink
 	tag            bool // write [rank] before each line
 	single         bool // one process only: no lines can mix, so bytes are forwarded as they arrive
-	asks           bool // rank 0 may ask questions
+	mayPrompt      bool // rank 0 may ask questions
 	mail           *mailbox
 
 	pumps sync.WaitGroup
@@ -56,7 +56,7 @@ func sameFile(a, b *os.File) bool {
 
 // attach starts to forward the output from a rank's pipe.
 func (o *output) attach(rank int, pipe *os.File, to *sink) {
-	s := &stream{pipe: pipe, to: to, whole: o.single && !o.tag, asks: o.asks && rank == 0}
+	s := &stream{pipe: pipe, to: to, unbuffered: o.single && !o.tag, mayPrompt: o.mayPrompt && rank == 0}
 	if o.tag {
 		s.tag = "[" + strconv.Itoa(rank) + "] "
 	}
@@ -89,13 +89,13 @@ func (o *output) abandon() {
 
 // stream is one pipe of a rank.
 type stream struct {
-	pipe      *os.File
-	to        *sink
-	tag       string
-	whole     bool // forward bytes as they arrive
-	asks      bool
-	abandoned atomic.Bool
-	held      []byte // the beginning of a line
+	pipe        *os.File
+	to          *sink
+	tag         string
+	unbuffered  bool // forward bytes as they arrive
+	mayPrompt   bool
+	abandoned   atomic.Bool
+	partialLine []byte // the beginning of a line
 
 	done bool // guarded by to.mu
 }
@@ -110,29 +110,29 @@ func (s *stream) pump() {
 	for total := 0; ; {
 		buf, n, err := s.read(raw)
 		if n > 0 {
-			s.take((*buf)[:n])
+			s.forward((*buf)[:n])
 		}
 		if buf != nil {
 			pool.Put(buf)
 		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			s.to.write(s, s.held, false)
-			s.held = s.held[:0]
+			s.to.write(s, s.partialLine, false)
+			s.partialLine = s.partialLine[:0]
 		case err != nil || n == 0: // the end, or an abandoned pipe is empty
-			s.to.write(s, s.held, false)
+			s.to.write(s, s.partialLine, false)
 			return
 		case s.abandoned.Load():
-			if total += n; total > lastGulp {
-				s.to.write(s, s.held, false)
+			if total += n; total > maxFinalRead {
+				s.to.write(s, s.partialLine, false)
 				return
 			}
 		}
 		deadline := time.Time{}
-		if s.asks && len(s.held) > 0 {
-			deadline = time.Now().Add(promptLag)
+		if s.mayPrompt && len(s.partialLine) > 0 {
+			deadline = time.Now().Add(promptDelay)
 		}
-		if s.asks && !s.abandoned.Load() {
+		if s.mayPrompt && !s.abandoned.Load() {
 			s.pipe.SetReadDeadline(deadline)
 			if s.abandoned.Load() { // abandoned meanwhile; the line above may have overwritten its deadline
 				s.pipe.SetReadDeadline(time.Unix(1, 0))
@@ -173,28 +173,28 @@ func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	return buf, n, err
 }
 
-// take forwards the lines that data completes and holds back the rest.
-func (s *stream) take(data []byte) {
-	if s.whole {
+// forward forwards the lines that data completes and holds back the rest.
+func (s *stream) forward(data []byte) {
+	if s.unbuffered {
 		s.to.writeBytes(s, data)
 		return
 	}
 	end := bytes.LastIndexByte(data, '\n') + 1
 	if end > 0 {
 		block := data[:end]
-		if len(s.held) > 0 {
-			block = append(s.held, block...)
+		if len(s.partialLine) > 0 {
+			block = append(s.partialLine, block...)
 		}
 		s.to.write(s, block, true)
-		s.held = s.held[:0]
-		if cap(s.held) > maxHeld {
-			s.held = nil
+		s.partialLine = s.partialLine[:0]
+		if cap(s.partialLine) > maxHeld {
+			s.partialLine = nil
 		}
 	}
-	s.held = append(s.held, data[end:]...)
-	if len(s.held) > maxHeld {
-		s.to.write(s, s.held, false)
-		s.held = s.held[:0]
+	s.partialLine = append(s.partialLine, data[end:]...)
+	if len(s.partialLine) > maxHeld {
+		s.to.write(s, s.partialLine, false)
+		s.partialLine = s.partialLine[:0]
 	}
 }
 
@@ -203,11 +203,11 @@ type sink struct {
 	file *os.File
 	mail *mailbox
 
-	mu      sync.Mutex
-	changed sync.Cond
-	open    *stream   // the stream that has written the beginning of a line
-	since   time.Time // time of its last write
-	lost    bool      // a write has failed: further data are dropped
+	mu          sync.Mutex
+	changed     sync.Cond
+	open        *stream   // the stream that has written the beginning of a line
+	since       time.Time // time of its last write
+	writeFailed bool      // a write has failed: further data are dropped
 }
 
 func newSink(file *os.File, mail *mailbox) *sink {
@@ -238,7 +238,7 @@ func (k *sink) write(s *stream, block []byte, complete bool) {
 // waitForLineLocked waits until no other stream is inside a line.
 func (k *sink) waitForLineLocked(s *stream) {
 	for k.open != nil && k.open != s {
-		left := patience - time.Since(k.since)
+		left := lineTimeout - time.Since(k.since)
 		if k.open.done || left <= 0 {
 			k.putLocked([]byte{'\n'})
 			k.open = nil
@@ -288,8 +288,8 @@ func (k *sink) close(s *stream) {
 	k.changed.Broadcast()
 }
 
-// say writes lines of gompirun itself. Without wait, it drops the text if another writer holds the lock.
-func (k *sink) say(text string, wait bool) {
+// printText writes lines of gompirun itself. Without wait, it drops the text if another writer holds the lock.
+func (k *sink) printText(text string, wait bool) {
 	if !wait && !k.mu.TryLock() {
 		return
 	} else if wait {
@@ -304,11 +304,11 @@ func (k *sink) say(text string, wait bool) {
 }
 
 func (k *sink) putLocked(data []byte) {
-	if k.lost {
+	if k.writeFailed {
 		return
 	}
 	if _, err := k.file.Write(data); err != nil {
-		k.lost = true
+		k.writeFailed = true
 		k.mail.send(outputLost{err})
 	}
 }

@@ -73,7 +73,7 @@ func (s *screen) until(t *testing.T, want string) {
 
 // Checks that lines of any length, written by many ranks in parts of any length, are forwarded whole, and each rank's
 // in order.
-func TestLinesStayWhole(t *testing.T) {
+func TestLinesNotMixed(t *testing.T) {
 	for _, tag := range []bool{false, true} {
 		s := newScreen(t)
 		s.out.tag = tag
@@ -142,7 +142,7 @@ func TestUnfinishedLinesAtTheEnd(t *testing.T) {
 // limited time, and it never appears within another line.
 func TestQuestions(t *testing.T) {
 	s := newScreen(t)
-	s.out.asks, s.out.tag = true, true
+	s.out.mayPrompt, s.out.tag = true, true
 	a, b := s.rank(t, 0), s.rank(t, 1)
 	io.WriteString(b, "held back")
 	io.WriteString(a, "Name? ")
@@ -183,13 +183,13 @@ func TestVeryLongLines(t *testing.T) {
 	}
 }
 
-func TestSingleRankPassesBytesAsTheyCome(t *testing.T) {
+func TestSingleRankUnbuffered(t *testing.T) {
 	s := newScreen(t)
 	s.out.single = true
 	a := s.rank(t, 0)
 	io.WriteString(a, "no newline")
 	s.until(t, "no newline")
-	s.out.stderr.say("gompirun: line\n", true)
+	s.out.stderr.printText("gompirun: line\n", true)
 	s.until(t, "no newline\ngompirun: line\n")
 	io.WriteString(a, "\x00\xff\n")
 	a.Close()
@@ -238,10 +238,10 @@ func TestBrokenOutputIsReportedOnce(t *testing.T) {
 	require.Equal(t, []any{outputDone{}}, mail.receive())
 }
 
-func TestSayDoesNotHang(t *testing.T) {
+func TestPrintDoesNotBlock(t *testing.T) {
 	k := newSink(os.Stderr, newMailbox())
 	k.mu.Lock()
-	k.say("never seen\n", false)
+	k.printText("never seen\n", false)
 	k.mu.Unlock()
 }
 

@@ -15,6 +15,6 @@ func (j *job) newServer() *pmi1.Server {
 		AppNum:   apps,
 		Universe: max(len(j.ranks), cores()),
 		Values:   map[string]string{"PMI_process_mapping": mapping(j.nodes)},
-		Notify:   func(rank int, e pmi1.Event) { j.mail.send(said{rank, e}) },
+		Notify:   func(rank int, e pmi1.Event) { j.mail.send(stateChange{rank, e}) },
 	})
 }

@@ -38,7 +38,7 @@ func runPreflight() int {
 	if err != nil {
 		return refuse(fmt.Errorf("--preflight: %w", err))
 	}
-	found, err := carriers.Ask()
+	found, err := carriers.Query()
 	problem := ""
 	if err != nil {
 		problem = err.Error()

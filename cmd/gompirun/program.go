@@ -97,7 +97,7 @@ func checkProgram(path string) error {
 	st, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return plain(err)
+		return withoutPath(err)
 	case st.IsDir():
 		return errors.New("is a directory, not a program")
 	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
@@ -110,7 +110,7 @@ func checkFolder(path string) error {
 	st, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return plain(err)
+		return withoutPath(err)
 	case !st.IsDir():
 		return errors.New("is not a directory")
 	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
@@ -119,8 +119,8 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// plain removes the call and the path from an error of the file system, since the message has the path already.
-func plain(err error) error {
+// withoutPath removes the call and the path from an error of the file system, since the message has the path already.
+func withoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err
@@ -152,7 +152,7 @@ func environment(environ []string, p part) []string {
 	var out []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
-		if !replaced[name] && !launchers(name) && p.inherit.passes(name) {
+		if !replaced[name] && !isLauncherVariable(name) && p.inherit.passes(name) {
 			out = append(out, v)
 		}
 	}
@@ -202,8 +202,8 @@ func withLibraries(env []string, folder string) []string {
 	return append(env, name+"="+path)
 }
 
-// launchers reports whether a launcher sets this variable for each of its processes.
-func launchers(name string) bool {
+// isLauncherVariable reports whether a launcher sets this variable for each of its processes.
+func isLauncherVariable(name string) bool {
 	switch name {
 	case insight.EnvFd, boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, "HYDI_CONTROL_FD":
 		return true
@@ -218,8 +218,8 @@ const (
 	fdControl  = 4
 )
 
-// place adds the variables with the place of a process in the job of the given size and number of nodes.
-func place(env []string, job string, rank, size, nodes int, n *node) []string {
+// withRankVariables adds the variables with the place of a process in the job of the given size and number of nodes.
+func withRankVariables(env []string, job string, rank, size, nodes int, n *node) []string {
 	text := strconv.Itoa
 	env = append(env[:len(env):len(env)],
 		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank), "PMI_SIZE="+text(size),

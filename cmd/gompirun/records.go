@@ -20,7 +20,9 @@ type recordWriter struct {
 	decoded insight.Record
 }
 
-func (w *recordWriter) mode() insight.Mode { return insight.Records | insight.Entries | insight.Waits }
+func (w *recordWriter) mode() insight.Mode {
+	return insight.Records | insight.Entries | insight.WaitForSpace
+}
 
 func (w *recordWriter) begin(j *job) (err error) {
 	w.job = j

@@ -75,12 +75,12 @@ func runRelay(argv []string) int {
 	}()
 	stop, done := make(chan struct{}), make(chan error, 1)
 	if sender.Mode&insight.Stats != 0 {
-		go memory.Tick(stop)
+		go memory.UpdateClock(stop)
 	}
 	go func() { done <- sender.Follow(memory, stop) }()
 	status := shellStatus(cmd.Wait())
 	close(stop)
-	sender.Hurry(relayPatience)
+	sender.Hurry(relayDrainTimeout)
 	if err := <-done; err != nil {
 		fmt.Fprintf(os.Stderr, "gompirun: rank %d: some of its records did not reach gompirun: %v\n", rank,
 			err)

@@ -36,13 +36,13 @@ type starter struct {
 	mpi  string // srun's name of the interface between launcher and processes
 }
 
-// startElsewhere replaces gompirun by another launcher; if there are listeners, it starts the launcher as a child. It
+// startRemote replaces gompirun by another launcher; if there are listeners, it starts the launcher as a child. It
 // returns the exit status, in the first case only on failure.
-func startElsewhere(o *options) int {
+func startRemote(o *options) int {
 	if len(o.listeners) > 0 {
-		return listenElsewhere(o)
+		return listenRemote(o)
 	}
-	s, args, env, err := commandElsewhere(o, os.Environ())
+	s, args, env, err := remoteCommand(o, os.Environ())
 	if err == nil {
 		if err = syscall.Exec(s.path, args, env); err != nil {
 			err = fmt.Errorf("%s: %w", s.path, err)
@@ -51,13 +51,13 @@ func startElsewhere(o *options) int {
 	return refuse(err)
 }
 
-// commandElsewhere finds the launcher, builds its command line and environment, and reports the launcher to the user.
-func commandElsewhere(o *options, environ []string) (s starter, args, env []string, err error) {
+// remoteCommand finds the launcher, builds its command line and environment, and reports the launcher to the user.
+func remoteCommand(o *options, environ []string) (s starter, args, env []string, err error) {
 	s, err = findStarter(o, variable(environ, "PATH"), variable(environ, "SLURM_JOB_ID") != "", versionOf)
 	if err != nil {
 		return s, nil, nil, err
 	}
-	places, err := o.place()
+	places, err := o.placeRanks()
 	if err != nil {
 		return s, nil, nil, err
 	}
@@ -67,7 +67,7 @@ func commandElsewhere(o *options, environ []string) (s starter, args, env []stri
 	}
 	if o.outputDir != "" {
 		if err := os.MkdirAll(o.outputDir, 0o777); err != nil {
-			return s, nil, nil, fmt.Errorf("--output-dir %s: %w", o.outputDir, plain(err))
+			return s, nil, nil, fmt.Errorf("--output-dir %s: %w", o.outputDir, withoutPath(err))
 		}
 	}
 	if !o.quiet {
@@ -144,10 +144,10 @@ func merged(list []host) (out []host) {
 	return out
 }
 
-// place distributes the job's ranks over its hosts in blocks: -ppn on each, or as many as a host has slots. It starts
-// again with the first host when all are full. Without any numbers it distributes them as evenly as possible. Hosts
-// without a rank are omitted.
-func (o *options) place() ([]host, error) {
+// placeRanks distributes the job's ranks over its hosts in blocks: -ppn on each, or as many as a host has slots. It
+// starts again with the first host when all are full. Without any numbers it distributes them as evenly as possible.
+// Hosts without a rank are omitted.
+func (o *options) placeRanks() ([]host, error) {
 	list := merged(o.hosts)
 	n := o.size()
 	said := o.perNode > 0
@@ -202,8 +202,8 @@ func (s starter) command(o *options, places []host, environ []string, libraries 
 	return args, env, err
 }
 
-// cannot returns the error for an option that the launcher does not support.
-func (s starter) cannot(option string) error {
+// unsupported returns the error for an option that the launcher does not support.
+func (s starter) unsupported(option string) error {
 	return fmt.Errorf("%s is not supported by %s, which starts the ranks on other hosts", option, s.path)
 }
 
@@ -213,7 +213,7 @@ func (s starter) srun(o *options, places []host, environ []string, libraries str
 		return nil, nil, fmt.Errorf("%s, which starts the ranks on other hosts, supports only one "+
 			"program", s.path)
 	case o.timeout > 0:
-		return nil, nil, s.cannot("--timeout")
+		return nil, nil, s.unsupported("--timeout")
 	}
 	p := o.parts[0]
 	var names []string // the host of each rank
@@ -244,7 +244,7 @@ func (s starter) srun(o *options, places []host, environ []string, libraries str
 	}
 	if o.outFile != "" && o.errFile == "" {
 		// srun would write the errors to the same file
-		return nil, nil, s.cannot("-outfile-pattern without -errfile-pattern")
+		return nil, nil, s.unsupported("-outfile-pattern without -errfile-pattern")
 	}
 	width := fmt.Sprintf("%%%dt", len(strconv.Itoa(p.n-1)))
 	for i, pattern := range []string{o.outFile, o.errFile} {
@@ -271,7 +271,7 @@ func (s starter) srun(o *options, places []host, environ []string, libraries str
 
 func (s starter) hydra(o *options, places []host, env []string) ([]string, error) {
 	if o.outputDir != "" {
-		return nil, s.cannot("--output-dir")
+		return nil, s.unsupported("--output-dir")
 	}
 	args := []string{s.path, "-hosts", hostList(places)}
 	for _, more := range o.passed {
@@ -307,7 +307,7 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 			args = append(args, "-wdir", p.wdir)
 		}
 		args = append(args, "-n", strconv.Itoa(p.n))
-		if p.inherit.some {
+		if p.inherit.limited {
 			names := append([]string{"LD_LIBRARY_PATH"}, p.inherit.list...)
 			args = append(args, "-envlist", strings.Join(names, ","))
 		}
@@ -323,9 +323,9 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 // variableName matches variables that can be passed on by name. Others are internal to shells.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// ofTheHost reports whether a variable describes the host or session in which gompirun runs, or belongs to the
+// isHostVariable reports whether a variable describes the host or session in which gompirun runs, or belongs to the
 // launcher.
-func ofTheHost(name string) bool {
+func isHostVariable(name string) bool {
 	switch name {
 	case "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "TMPDIR":
 		return true
@@ -342,7 +342,7 @@ func (s starter) prrte(o *options, places []host, env []string) ([]string, error
 	for option, given := range map[string]bool{"--output-dir": o.outputDir != "",
 		"-outfile-pattern": o.outFile != "", "-errfile-pattern": o.errFile != ""} {
 		if given {
-			return nil, s.cannot(option)
+			return nil, s.unsupported(option)
 		}
 	}
 	args := []string{s.path}
@@ -381,7 +381,7 @@ func (s starter) prrte(o *options, places []host, env []string) ([]string, error
 		for _, v := range env {
 			name, _, _ := strings.Cut(v, "=")
 			passes := p.inherit.passes(name) || name == "LD_LIBRARY_PATH"
-			if passes && !own[name] && !ofTheHost(name) && variableName.MatchString(name) {
+			if passes && !own[name] && !isHostVariable(name) && variableName.MatchString(name) {
 				args = append(args, "-x", name)
 			}
 		}

@@ -33,7 +33,7 @@ func TestPlace(t *testing.T) {
 		"--map-by ppr:2:node -H 192.0.2.1,10.9.9.9 a": "192.0.2.1:2,10.9.9.9:2",
 		"-H 192.0.2.1:2,10.9.9.9:2 -n 1 a : -n 2 b":   "192.0.2.1:2,10.9.9.9:1",
 	} {
-		places, err := two(t, line).place()
+		places, err := two(t, line).placeRanks()
 		require.NoError(t, err, line)
 		require.Equal(t, want, hostList(places), line)
 	}
@@ -73,7 +73,7 @@ func TestCommand(t *testing.T) {
 			"--host 192.0.2.1:2,192.0.2.2:2 -n 4 -x LD_LIBRARY_PATH -x A=2 -x B=3 a", "A=1"},
 	} {
 		o := two(t, on+c.line)
-		places, err := o.place()
+		places, err := o.placeRanks()
 		require.NoError(t, err)
 		args, env, err := c.s.command(o, places, c.environ, t.TempDir())
 		require.NoError(t, err, c.line)
@@ -97,7 +97,7 @@ func TestCommand(t *testing.T) {
 		{openmpi, "-errfile-pattern d a", "-errfile-pattern is not supported by /mpirun"},
 	} {
 		o := two(t, on+strings.Replace(c.line, "a : b", "-n 1 a : -n 1 b", 1))
-		places, err := o.place()
+		places, err := o.placeRanks()
 		require.NoError(t, err)
 		_, _, err = c.s.command(o, places, environ, "")
 		require.ErrorContains(t, err, c.says)

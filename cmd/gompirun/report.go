@@ -9,8 +9,8 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// verdict is the first failure of the job. A job without one ends with status 0.
-type verdict struct {
+// failure is the first failure of the job. A job without one ends with status 0.
+type failure struct {
 	status int
 	lines  []string
 }
@@ -20,19 +20,19 @@ func (j *job) name(rank int) string {
 	return fmt.Sprintf("rank %d (%s)", rank, filepath.Base(j.programs[j.ranks[rank].part].argv[0]))
 }
 
-// judge returns the verdict on the end of a rank; nil if the end is no failure. hard reports that the other ranks
-// cannot continue.
-func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *verdict, hard bool) {
+// judge evaluates the end of a rank. It returns nil if the end is no failure. hard reports that the other ranks cannot
+// continue.
+func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *failure, hard bool) {
 	hard = !st.Finalized
-	told := "it had already called MPI_Finalize"
+	finalizeState := "it had already called MPI_Finalize"
 	switch {
 	case !st.Initialized:
-		told = "it had not called MPI_Init"
+		finalizeState = "it had not called MPI_Init"
 	case !st.Finalized:
-		told = "it had not called MPI_Finalize"
+		finalizeState = "it had not called MPI_Finalize"
 	}
-	one := func(status int, format string, args ...any) *verdict {
-		return &verdict{status, []string{j.name(rank) + " " + fmt.Sprintf(format, args...)}}
+	one := func(status int, format string, args ...any) *failure {
+		return &failure{status, []string{j.name(rank) + " " + fmt.Sprintf(format, args...)}}
 	}
 	switch {
 	case st.Aborted:
@@ -43,16 +43,16 @@ func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *verdict,
 			core = ", core dumped"
 		}
 		return one(statusSignal+int(ws.Signal()), "was killed by signal %d (%v%s); %s", ws.Signal(),
-			ws.Signal(), core, told), hard
+			ws.Signal(), core, finalizeState), hard
 	case ws.ExitStatus() != 0:
-		return one(ws.ExitStatus(), "exited with status %d; %s", ws.ExitStatus(), told), hard
+		return one(ws.ExitStatus(), "exited with status %d; %s", ws.ExitStatus(), finalizeState), hard
 	case st.Initialized && !st.Finalized:
 		return one(statusFailed, "exited with status 0 before MPI_Finalize"), true
 	}
 	return nil, false
 }
 
-func (j *job) aborted(rank int, st pmi1.State) *verdict {
+func (j *job) aborted(rank int, st pmi1.State) *failure {
 	status := st.Status & 0xff
 	if status == 0 {
 		status = statusFailed
@@ -63,10 +63,10 @@ func (j *job) aborted(rank int, st pmi1.State) *verdict {
 			"status %d",
 			j.name(rank), st.Status)
 	}
-	if st.Lost >= 0 {
-		line += fmt.Sprintf(" because rank %d failed", st.Lost)
+	if st.FailedRank >= 0 {
+		line += fmt.Sprintf(" because rank %d failed", st.FailedRank)
 	}
-	return &verdict{status, []string{line}}
+	return &failure{status, []string{line}}
 }
 
 // ranges returns ascending numbers as "0-3,7,9-10".

@@ -40,9 +40,9 @@ func (s *statistics) end() error {
 	sum := summarize(s.job.observation.memory, monotonic())
 	if s.path == "" {
 		if len(sum.Ranks) > 0 {
-			s.job.out.stderr.say(sum.table(), !s.job.forced)
+			s.job.out.stderr.printText(sum.table(), !s.job.forced)
 		} else if !s.job.opts.quiet {
-			s.job.out.stderr.say("gompirun: --stats: no rank called MPI\n", !s.job.forced)
+			s.job.out.stderr.printText("gompirun: --stats: no rank called MPI\n", !s.job.forced)
 		}
 		return nil
 	}
@@ -85,25 +85,25 @@ type rankSummary struct {
 
 // use holds the counters of a function or of an operation on a window.
 type use struct {
-	Calls   uint64  `json:"calls"`
-	Bytes   uint64  `json:"bytes"`
-	Seconds float64 `json:"seconds"`
-	Ways    ways    `json:"ways,omitempty"` // of operations on a window, if the library reports paths
+	Calls   uint64     `json:"calls"`
+	Bytes   uint64     `json:"bytes"`
+	Seconds float64    `json:"seconds"`
+	Paths   pathCounts `json:"ways,omitempty"` // of operations on a window, if the library reports paths
 }
 
-// ways holds calls and bytes by the path to the target's memory.
-type ways map[string]struct {
+// pathCounts holds calls and bytes by the path to the target's memory.
+type pathCounts map[string]struct {
 	Calls uint64 `json:"calls"`
 	Bytes uint64 `json:"bytes"`
 }
 
-func (w *ways) add(counts [insight.Ways]insight.Count) {
+func (w *pathCounts) add(counts [insight.Paths]insight.Count) {
 	if *w == nil {
-		*w = ways{}
+		*w = pathCounts{}
 	}
 	for way, c := range counts {
 		if c.Calls > 0 {
-			name := insight.Way(way).String()
+			name := insight.Path(way).String()
 			sum := (*w)[name]
 			sum.Calls += c.Calls
 			sum.Bytes += c.Bytes
@@ -121,19 +121,19 @@ func (u *use) add(c insight.Count) {
 type functionSummary struct {
 	Name string `json:"name"`
 	use
-	Share    float64   `json:"share"` // of all ranks' time
-	ByRank   []float64 `json:"seconds_by_rank"`
-	waits    bool
-	together bool // a collective call
+	Share      float64   `json:"share"` // of all ranks' time
+	ByRank     []float64 `json:"seconds_by_rank"`
+	waits      bool
+	collective bool
 }
 
 type windowSummary struct {
-	Name    string         `json:"name"`
-	Leader  int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD; -1 if unknown
-	Members int            `json:"members"`
-	Ordinal int            `json:"ordinal"` // index among the windows of these members
-	Uses    map[string]use `json:"uses"`
-	others  bool
+	Name     string         `json:"name"`
+	Leader   int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD; -1 if unknown
+	Members  int            `json:"members"`
+	Ordinal  int            `json:"ordinal"` // index among the windows of these members
+	Uses     map[string]use `json:"uses"`
+	isOthers bool
 }
 
 // summarize evaluates the ranks' counters. now is the end time of ranks that did not call MPI_Finalize.
@@ -142,7 +142,7 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 	functions := make([]functionSummary, len(abi.Functions()))
 	for i, f := range abi.Functions() {
 		functions[i] = functionSummary{Name: f.Name, ByRank: make([]float64, m.Ranks()),
-			waits: insight.MayWait(f), together: insight.Collective(f)}
+			waits: insight.MayWait(f), collective: insight.IsCollective(f)}
 	}
 	var all, mpi float64
 	for i := range m.Ranks() {
@@ -150,9 +150,9 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 		if part.Pid() == 0 {
 			continue
 		}
-		from, to := part.Run()
-		r := rankSummary{Rank: i, Pid: part.Pid(), Threads: part.Threads(), Uncounted: part.Uncounted(),
-			Others: part.Others(), Finalized: to != 0}
+		from, to := part.RunTimes()
+		r := rankSummary{Rank: i, Pid: part.Pid(), Threads: part.Threads(), Uncounted: part.UncountedThreads(),
+			Others: part.RejectedProcesses(), Finalized: to != 0}
 		if to == 0 {
 			to = now
 		}
@@ -190,16 +190,16 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 func (s *summary) addWindows(windows []insight.Window) {
 	for _, w := range windows {
 		at := slices.IndexFunc(s.Windows, func(k windowSummary) bool {
-			return k.Leader == w.Leader && k.Members == w.Members && k.Ordinal == w.Ordinal &&
-				k.others == w.Others
+			return k.Leader == w.FirstRank && k.Members == w.Members && k.Ordinal == w.Ordinal &&
+				k.isOthers == w.IsOverflow
 		})
-		if at < 0 || w.Leader < 0 && !w.Others {
+		if at < 0 || w.FirstRank < 0 && !w.IsOverflow {
 			at = len(s.Windows)
-			s.Windows = append(s.Windows, windowSummary{Leader: w.Leader, Members: w.Members,
-				Ordinal: w.Ordinal, Uses: map[string]use{}, others: w.Others})
+			s.Windows = append(s.Windows, windowSummary{Leader: w.FirstRank, Members: w.Members,
+				Ordinal: w.Ordinal, Uses: map[string]use{}, isOthers: w.IsOverflow})
 		}
 		k := &s.Windows[at]
-		if k.Name = cmp.Or(k.Name, w.Name); w.Others {
+		if k.Name = cmp.Or(k.Name, w.Name); w.IsOverflow {
 			k.Name = "others"
 		}
 		for u, c := range w.Uses {
@@ -207,8 +207,8 @@ func (s *summary) addWindows(windows []insight.Window) {
 				name := insight.Use(u).String()
 				sum := k.Uses[name]
 				sum.add(c)
-				if w.Told && u < len(w.Ways) {
-					sum.Ways.add(w.Ways[u])
+				if w.HasPaths && u < len(w.Paths) {
+					sum.Paths.add(w.Paths[u])
 				}
 				k.Uses[name] = sum
 			}
@@ -259,7 +259,7 @@ func (s *summary) costs() (lines []string) {
 		case len(s.Ranks) == 1:
 		case share(least) > 0.8*share(most):
 			line = fmt.Sprintf("the ranks %s %.3g to %.3g %%%s", did, share(least), share(most), in)
-		case f.waits && f.together:
+		case f.waits && f.collective:
 			line += fmt.Sprintf(" for rank %d, which spent %.3g %% there", s.Ranks[least].Rank,
 				share(least))
 		case len(s.Ranks) > 1:
@@ -274,7 +274,7 @@ func (s *summary) costs() (lines []string) {
 // window.
 func (s *summary) window(function string) string {
 	u, ok := insight.UseOf(abi.FunctionByName(function))
-	if !ok || !u.Waits() || len(s.Windows) < 2 {
+	if !ok || !u.MayWait() || len(s.Windows) < 2 {
 		return ""
 	}
 	all, most, name := 0.0, 0.0, ""
@@ -294,7 +294,7 @@ func (s *summary) window(function string) string {
 // title returns the name of a window in messages.
 func (w *windowSummary) title() string {
 	switch {
-	case w.others:
+	case w.isOthers:
 		return "all other windows"
 	case w.Name != "":
 		return fmt.Sprintf("window '%s'", w.Name)

@@ -15,7 +15,7 @@ func (s *summary) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "gompirun: %d %s, %s, %.3g %% of the time in "+
 		"MPI\n\n", len(s.Ranks), plural(len(s.Ranks), "rank"),
-		seconds3(s.Seconds), 100*s.Mpi)
+		formatSeconds(s.Seconds), 100*s.Mpi)
 	fmt.Fprintf(&b, "  %-30s %12s %10s %10s %8s\n", "call", "count", "bytes", "time", "share")
 	rest := functionSummary{}
 	for i, f := range s.Functions {
@@ -43,15 +43,15 @@ func (s *summary) table() string {
 			if !some {
 				continue
 			}
-			if len(c.Ways) > 0 {
-				c.Ways.writeRows(&b, u)
+			if len(c.Paths) > 0 {
+				c.Paths.writeRows(&b, u)
 				continue
 			}
 			waited := "-"
-			if u.Waits() {
-				waited = seconds3(c.Seconds)
+			if u.MayWait() {
+				waited = formatSeconds(c.Seconds)
 			}
-			fmt.Fprintf(&b, "    %-28s %12d %10s %10s\n", u, c.Calls, size(c.Bytes), waited)
+			fmt.Fprintf(&b, "    %-28s %12d %10s %10s\n", u, c.Calls, formatBytes(c.Bytes), waited)
 		}
 	}
 	s.writeBalance(&b)
@@ -65,16 +65,17 @@ func (s *summary) table() string {
 }
 
 // writeRows writes a row for each path that operations have used.
-func (w ways) writeRows(b *strings.Builder, u insight.Use) {
-	for way := range insight.Ways {
+func (w pathCounts) writeRows(b *strings.Builder, u insight.Use) {
+	for way := range insight.Paths {
 		if c, some := w[way.String()]; some {
-			fmt.Fprintf(b, "    %-17s%-11s %12d %10s %10s\n", u, way, c.Calls, size(c.Bytes), "-")
+			fmt.Fprintf(b, "    %-17s%-11s %12d %10s %10s\n", u, way, c.Calls, formatBytes(c.Bytes), "-")
 		}
 	}
 }
 
 func (f *functionSummary) writeRow(b *strings.Builder) {
-	fmt.Fprintf(b, "  %-30s %12d %10s %10s %6.2f %%\n", f.Name, f.Calls, size(f.Bytes), seconds3(f.Seconds),
+	fmt.Fprintf(b, "  %-30s %12d %10s %10s %6.2f %%\n", f.Name, f.Calls, formatBytes(f.Bytes),
+		formatSeconds(f.Seconds),
 		100*f.Share)
 }
 
@@ -94,7 +95,8 @@ func (s *summary) writeBalance(b *strings.Builder) {
 	}
 	if len(s.Ranks) > 1 {
 		fmt.Fprintf(b, "\n  Outside of MPI: from %s (rank %d) to %s (rank %d); imbalance %.3g %%\n",
-			seconds3(s.Ranks[least].outside()), s.Ranks[least].Rank, seconds3(s.Ranks[most].outside()),
+			formatSeconds(s.Ranks[least].outside()), s.Ranks[least].Rank,
+			formatSeconds(s.Ranks[most].outside()),
 			s.Ranks[most].Rank, 100*s.Imbalance)
 	}
 	if threads > 0 {
@@ -118,8 +120,8 @@ func plural(n int, word string) string {
 	return word + "s"
 }
 
-// seconds3 returns a time with three digits.
-func seconds3(s float64) string {
+// formatSeconds returns a time with three digits.
+func formatSeconds(s float64) string {
 	switch {
 	case s == 0:
 		return "-"
@@ -135,8 +137,8 @@ func seconds3(s float64) string {
 	return fmt.Sprintf("%.0f s", s)
 }
 
-// size returns a number of bytes with three digits.
-func size(n uint64) string {
+// formatBytes returns a number of bytes with three digits.
+func formatBytes(n uint64) string {
 	if n == 0 {
 		return "-"
 	}

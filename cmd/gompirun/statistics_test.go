@@ -13,7 +13,7 @@ func TestCosts(t *testing.T) {
 			{Name: "halo", Uses: map[string]use{"fence": {Seconds: 6}, "lock": {Seconds: 1}}},
 			{Leader: 1, Members: 2, Uses: map[string]use{"lock": {Seconds: 1}}}},
 		Functions: []functionSummary{
-			{Name: "MPI_Win_fence", ByRank: []float64{0.01, 2, 9, 4}, waits: true, together: true},
+			{Name: "MPI_Win_fence", ByRank: []float64{0.01, 2, 9, 4}, waits: true, collective: true},
 			{Name: "MPI_Put", ByRank: []float64{1, 1.1, 9, 1}},
 			{Name: "MPI_Win_lock", ByRank: []float64{1, 0, 9, 0.5}, waits: true},
 			{Name: "MPI_Get", ByRank: []float64{9, 9, 9, 9}}}}
@@ -39,11 +39,11 @@ func TestImbalance(t *testing.T) {
 func TestFigures(t *testing.T) {
 	for want, s := range map[string]float64{"-": 0, "5 ns": 5e-9, "1.5 us": 1.5e-6, "123 ms": 0.1234,
 		"12.3 s": 12.34, "1234 s": 1234.4} {
-		require.Equal(t, want, seconds3(s))
+		require.Equal(t, want, formatSeconds(s))
 	}
 	for want, n := range map[string]uint64{"-": 0, "999 B": 999, "0.977 KiB": 1000, "1 MiB": 1 << 20,
 		"16 EiB": 1<<64 - 1} {
-		require.Equal(t, want, size(n))
+		require.Equal(t, want, formatBytes(n))
 	}
 }
 
@@ -75,10 +75,11 @@ func TestCheckOption(t *testing.T) {
 		want checkListener
 	}{
 		{[]string{"--check"}, checkListener{}},
-		{[]string{"--check=error"}, checkListener{raises: true}},
+		{[]string{"--check=error"}, checkListener{waitsForCheck: true}},
 		{[]string{"--check=./error"}, checkListener{path: "./error"}},
-		{[]string{"--check=a.json", "--check=error"}, checkListener{path: "a.json", raises: true}},
-		{[]string{"--check=error", "--check=a.json", "--check"}, checkListener{path: "a.json", raises: true}},
+		{[]string{"--check=a.json", "--check=error"}, checkListener{path: "a.json", waitsForCheck: true}},
+		{[]string{"--check=error", "--check=a.json", "--check"}, checkListener{path: "a.json",
+			waitsForCheck: true}},
 	} {
 		o, err := parse(append(c.args, "-n", "2", "prog"), none)
 		require.NoError(t, err)

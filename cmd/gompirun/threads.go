@@ -14,53 +14,54 @@ import (
 )
 
 // This file inspects the threads of ranks that do not wait in MPI. A thread of the application may compute, sleep or
-// read, and call MPI afterwards; then the job does not hang. In a hang, each such thread must be known to wait for
-// another thread of its process, without a time limit, on a futex that only this process has mapped. The library's own
-// threads do not count: the library reports its progress threads by number, and threads of the Go runtime sleep in the
-// library's code, not in the C library's.
+// read, and call MPI afterwards; then the job does not hang. For a hang, each such thread must be known to wait for
+// another thread of its process. It must wait without a time limit, on a futex that only this process has mapped. The
+// library's own threads do not count: the library reports its progress threads by number, and threads of the Go runtime
+// sleep in the library's code, not in the C library's.
 
-// outside describes the threads of ranks that do not wait in MPI.
-type outside struct {
-	active bool     // a thread runs, may wake up by itself, or cannot be inspected
-	asleep []string // the state of each sleeping thread, for comparison
-	may    []string // threads that an event outside of the job may wake
-	futex  bool     // all of these sleep on futexes
+// otherThreads describes the threads of ranks that do not wait in MPI.
+type otherThreads struct {
+	active   bool     // a thread runs, may wake up by itself, or cannot be inspected
+	asleep   []string // the state of each sleeping thread, for comparison
+	wakeable []string // threads that an event outside of the job may wake
+	allFutex bool     // all of these sleep on futexes
 }
 
 // threads returns the state of these threads of all ranks.
-func (j *job) threads(p picture) (all outside) {
-	all.futex = true
+func (j *job) threads(p snapshot) (all otherThreads) {
+	all.allFutex = true
 	for r := range p {
-		if p[r].gone || p[r].is != "" {
+		if p[r].ended || p[r].text != "" {
 			continue
 		}
 		node := j.nodeOf(r)
-		known := node.memory.Inside(r - node.first)
-		x := rankProcess{rank: r, pid: node.memory.Pid(r - node.first), code: known.Code, own: known.Own}
-		for _, w := range p[r].ws {
+		known := node.memory.DebugInfo(r - node.first)
+		x := rankProcess{rank: r, pid: node.memory.Pid(r - node.first), code: known.Code,
+			progressThreads: known.ProgressThreads}
+		for _, w := range p[r].waits {
 			x.waiting = append(x.waiting, w.Thread)
 		}
 		one := x.outside("/proc")
 		all.active = all.active || one.active
 		all.asleep = append(all.asleep, one.asleep...)
-		all.may = append(all.may, one.may...)
-		all.futex = all.futex && one.futex
+		all.wakeable = append(all.wakeable, one.wakeable...)
+		all.allFutex = all.allFutex && one.allFutex
 	}
 	return all
 }
 
 // rankProcess describes the process of a rank, as reported by the library.
 type rankProcess struct {
-	rank    int
-	pid     int
-	code    uint64 // an address in the library's code
-	own     []int  // the library's progress threads
-	waiting []int  // threads of the application that wait in MPI
+	rank            int
+	pid             int
+	code            uint64 // an address in the library's code
+	progressThreads []int  // the library's progress threads
+	waiting         []int  // threads of the application that wait in MPI
 }
 
 // outside returns the state of all other threads of the process.
-func (x *rankProcess) outside(proc string) (o outside) {
-	o.futex = true
+func (x *rankProcess) outside(proc string) (o otherThreads) {
+	o.allFutex = true
 	dir := fmt.Sprintf("%s/%d", proc, x.pid)
 	maps := memoryOf(dir + "/maps")
 	library := maps.at(x.code)
@@ -77,7 +78,7 @@ func (x *rankProcess) outside(proc string) (o outside) {
 			o.active = true // stopped or running
 			continue
 		}
-		if slices.Contains(x.own, thread) || slices.Contains(x.waiting, thread) {
+		if slices.Contains(x.progressThreads, thread) || slices.Contains(x.waiting, thread) {
 			continue
 		}
 		text, err := os.ReadFile(dir + "/task/" + task.Name() + "/syscall")
@@ -98,7 +99,7 @@ func (x *rankProcess) outside(proc string) (o outside) {
 			switches(dir+"/task/"+task.Name()), strings.TrimSpace(string(text))))
 		switch {
 		case call.number != unix.SYS_FUTEX:
-			o.futex = false
+			o.allFutex = false
 		case !call.isPrivate(maps):
 			name = "futex (shared)"
 		case handlers:
@@ -106,7 +107,7 @@ func (x *rankProcess) outside(proc string) (o outside) {
 		default:
 			continue
 		}
-		o.may = append(o.may, fmt.Sprintf("thread %[2]d of rank %[1]d waits outside MPI in "+
+		o.wakeable = append(o.wakeable, fmt.Sprintf("thread %[2]d of rank %[1]d waits outside MPI in "+
 			"%[3]s", x.rank, thread, name))
 	}
 	return o

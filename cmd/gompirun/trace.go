@@ -25,7 +25,7 @@ type traceListener struct {
 	to      *trace.Writer
 	flushed time.Duration
 	model   *check.Checker
-	order   insight.Order
+	order   insight.Sorter
 
 	began   time.Duration // start of the job, as CLOCK_MONOTONIC
 	started time.Time     // start of the job, as date and time
@@ -51,13 +51,13 @@ func (l *traceListener) mode() insight.Mode {
 	if l.drops {
 		return insight.Records | insight.Entries
 	}
-	return insight.Records | insight.Entries | insight.Waits
+	return insight.Records | insight.Entries | insight.WaitForSpace
 }
 
 func (l *traceListener) begin(j *job) (err error) {
 	l.job = j
 	if l.file, err = os.Create(l.path); err != nil {
-		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
+		return fmt.Errorf("--trace %s: %w", l.path, withoutPath(err))
 	}
 	l.began, l.started = monotonic(), time.Now()
 	l.to = trace.NewWriter(l.file)
@@ -72,10 +72,10 @@ func (l *traceListener) begin(j *job) (err error) {
 	}
 	l.model = check.Follow(len(j.ranks), l.returned)
 	memory := j.observation.memory
-	l.order.Pause = memory.ReadOne
+	l.order.Pause = memory.ReadOneEach
 	l.order.Use = func(rank int, r *insight.Record) {
-		if memory.Rank(rank).Broken() {
-			l.model.Broken()
+		if memory.Rank(rank).HasEssentialLoss() {
+			l.model.RecordsLost()
 		}
 		l.model.Record(rank, r)
 	}
@@ -100,8 +100,8 @@ func (l *traceListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// looked writes the calls until a time. It flushes the file regularly, so that little is lost if gompirun is killed.
-func (l *traceListener) looked(until time.Duration) {
+// advanced writes the calls until a time. It flushes the file regularly, so that little is lost if gompirun is killed.
+func (l *traceListener) advanced(until time.Duration) {
 	l.order.Until(until)
 	if now := monotonic(); now-l.flushed > 100*time.Millisecond {
 		l.flushed = now
@@ -122,11 +122,11 @@ func (l *traceListener) returned(c *check.Call) {
 	e := trace.NewEvent(l.kinds[c.Number], c.Function.Name, c.Rank, c.Thread, int64(c.Start-l.began),
 		int64(end-c.Start))
 	e.Target, e.Dest, e.Source, e.Tag, e.Bytes = c.Target, c.Dest, c.Source, c.Tag, c.Bytes
-	e.Disp, e.Span, e.Waited, e.For = c.Disp, c.Span, int64(c.Waited), c.For
+	e.Disp, e.Span, e.Waited, e.For = c.Disp, c.Span, int64(c.Waited), c.WaitedFor
 	if c.Comm != nil {
 		e.Comm = l.comm(c.Comm)
 	}
-	for _, s := range c.Got {
+	for _, s := range c.Senders {
 		l.arrows++
 		l.to.Flow(trace.Flow{ID: l.arrows, Rank: s.Rank, Thread: s.Thread, Time: int64(s.Start-l.began) + 1})
 		l.to.Flow(trace.Flow{ID: l.arrows, End: true, Rank: c.Rank, Thread: c.Thread,
@@ -144,8 +144,8 @@ func (l *traceListener) returned(c *check.Call) {
 	}
 	if w.name == "" {
 		w.held = append(w.held, e)
-		if !preparing(c.Function) {
-			l.settle(w)
+		if !isWindowSetup(c.Function) {
+			l.fixName(w)
 		}
 		return
 	}
@@ -153,8 +153,8 @@ func (l *traceListener) returned(c *check.Call) {
 	l.to.Event(e)
 }
 
-// settle fixes the name of a window and writes its held events.
-func (l *traceListener) settle(w *tracedWindow) {
+// fixName fixes the name of a window and writes its held events.
+func (l *traceListener) fixName(w *tracedWindow) {
 	w.name = l.unique(cmp.Or(w.Label(), fmt.Sprintf("window %d", w.Number())))
 	for _, e := range w.held {
 		e.Window = w.name
@@ -184,14 +184,13 @@ func (l *traceListener) unique(name string) string {
 	return name
 }
 
-// preparing reports whether f makes a window or is about its name or error handler.
-func preparing(f *abi.Function) bool {
+// isWindowSetup reports whether f makes a window or is about its name or error handler.
+func isWindowSetup(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
 	return strings.HasPrefix(name, "MPI_Win_create") || strings.HasPrefix(name, "MPI_Win_allocate") ||
 		name == "MPI_Win_set_name" || name == "MPI_Win_get_name" || name == "MPI_Win_set_errhandler"
 }
 
-// kindOfCall returns the kind of a function in a trace.
 func kindOfCall(f *abi.Function) trace.Kind {
 	const pointToPoint, partitioned, collectives, topologies = 3, 4, 6, 8
 	name := strings.TrimPrefix(strings.TrimSuffix(f.Name, "_c"), "MPI_")
@@ -201,15 +200,15 @@ func kindOfCall(f *abi.Function) trace.Kind {
 	}
 	use, uses := insight.UseOf(f)
 	switch {
-	case uses && !use.Waits(), name == "Rput", name == "Rget":
+	case uses && !use.MayWait(), name == "Rput", name == "Rget":
 		return trace.RMA
-	case uses, has("win") && (insight.Collective(f) || name == "Win_test" || name == "Win_sync" ||
+	case uses, has("win") && (insight.IsCollective(f) || name == "Win_test" || name == "Win_sync" ||
 		name == "Win_attach" || name == "Win_detach"):
 		return trace.Sync
 	case f.Chapter == partitioned, f.Chapter == pointToPoint && !strings.Contains(name, "uffer") &&
 		has("comm", "request", "array_of_requests", "message"):
 		return trace.Message
-	case has("comm") && (f.Chapter == collectives || insight.Collective(f)), f.Chapter == topologies &&
+	case has("comm") && (f.Chapter == collectives || insight.IsCollective(f)), f.Chapter == topologies &&
 		strings.Contains(strings.ToLower(name), "neighbor_a"):
 		return trace.Collective
 	}
@@ -221,18 +220,18 @@ func (l *traceListener) abandon() { l.order.Abandon() }
 
 // end writes the calls that have not returned, and the summary of the job. It is called after the end of --check.
 func (l *traceListener) end() error {
-	l.looked(math.MaxInt64)
+	l.advanced(math.MaxInt64)
 	memory := l.job.observation.memory
-	l.model.Unfinished(func(c *check.Call) {
-		if !memory.Rank(c.Rank).Broken() { // otherwise the record of its return may have been lost
+	l.model.OpenCalls(func(c *check.Call) {
+		if !memory.Rank(c.Rank).HasEssentialLoss() { // otherwise the record of its return may have been lost
 			l.returned(c)
 		}
 	})
 	about := trace.Job{Producer: "gompirma " + version.String, Command: strings.Join(os.Args, " "),
 		Started: l.started.Format(time.RFC3339), Ranks: memory.Ranks(), Nodes: l.nodeNames(),
 		Windows: []trace.Window{}, Conflicts: []trace.Conflict{}}
-	if l.job.verdict != nil {
-		about.ExitStatus = l.job.verdict.status
+	if l.job.failure != nil {
+		about.ExitStatus = l.job.failure.status
 	}
 	lost, losers := int64(0), []int(nil)
 	for i := range memory.Ranks() {
@@ -245,7 +244,7 @@ func (l *traceListener) end() error {
 	}
 	for _, w := range l.byAge {
 		if w.name == "" {
-			l.settle(w)
+			l.fixName(w)
 		}
 		one := trace.Window{Name: w.name, Sizes: make([]int64, memory.Ranks()), Dynamic: w.Dynamic()}
 		for i := range one.Sizes {
@@ -262,7 +261,7 @@ func (l *traceListener) end() error {
 	}
 	err := cmp.Or(l.to.Close(about), l.file.Close(), l.order.Err)
 	if err != nil {
-		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
+		return fmt.Errorf("--trace %s: %w", l.path, withoutPath(err))
 	}
 	if lost > 0 && !l.job.opts.quiet {
 		why := "gompirun did not read them in time"
@@ -271,7 +270,7 @@ func (l *traceListener) end() error {
 				"larger "+
 				"%s (in bytes) loses fewer", envRing)
 		}
-		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, because "+
+		l.job.out.stderr.printText(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, because "+
 			"%s\n", lost,
 			ranges(losers), why), true)
 	}
@@ -297,7 +296,7 @@ func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
 			Window: f.Window, Target: f.Target, From: int64(f.First), To: int64(f.First + f.Bytes),
 			Count: int64(f.Times), Advice: f.Advice, Accesses: []trace.Access{}}
 		for _, w := range l.byAge {
-			if f.Window != "" && w.Plain() == f.Window {
+			if f.Window != "" && w.UserName() == f.Window {
 				c.Window = w.name
 				break
 			}

@@ -47,10 +47,10 @@ func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
 
 // wrapper holds the language and the prefix. Its functions access the system and can be replaced in tests.
 type wrapper struct {
-	lang  language
-	abi   bool // link with libmpi_abi, not with libgompirma
-	check bool // instrument loads and stores for gompirun --check
-	eight bool // Fortran's INTEGERs have 8 bytes, and bindings for them are installed
+	lang     language
+	abi      bool // link with libmpi_abi, not with libgompirma
+	check    bool // instrument loads and stores for gompirun --check
+	integer8 bool // Fortran's INTEGERs have 8 bytes, and bindings for them are installed
 	// The compiler is gfortran, for which the file flags holds options.
 	gfortran bool
 	prefix   string
@@ -106,9 +106,9 @@ next:
 	}
 
 	w.gfortran = isGfortran(compiler)
-	w.eight = w.lang.name == langFortran.name && eightBytes(compiler, rest) && w.exists(w.eightDir())
-	if w.eight {
-		rest = linkEight(rest)
+	w.integer8 = w.lang.name == langFortran.name && isInteger8(compiler, rest) && w.exists(w.integer8Dir())
+	if w.integer8 {
+		rest = linkInteger8(rest)
 	}
 	join := func(parts ...[]string) action {
 		var all []string
@@ -126,7 +126,7 @@ next:
 		}
 		return action{argv: argv}, nil
 	case "command line":
-		if links(rest) || !stops(rest) { // build systems ask for the libraries without a file
+		if links(rest) || !stopsEarly(rest) { // build systems ask for the libraries without a file
 			return join(compiler, compile, rest, link), nil
 		}
 		return join(compiler, compile, rest), nil
@@ -177,12 +177,12 @@ func (w wrapper) libdir() string {
 	return filepath.Join(w.prefix, "lib")
 }
 
-// eightDir returns the directory of the modules and the mpif.h for INTEGERs of 8 bytes.
-func (w wrapper) eightDir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
+// integer8Dir returns the directory of the modules and the mpif.h for INTEGERs of 8 bytes.
+func (w wrapper) integer8Dir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
 
-// eightBytes reports whether the compiler's options select default INTEGERs of 8 bytes; the last option about their
+// isInteger8 reports whether the compiler's options select default INTEGERs of 8 bytes; the last option about their
 // size counts. A link with the library for those, by FLIBS of autoconf or by libtool, counts as such an option.
-func eightBytes(compiler, args []string) bool {
+func isInteger8(compiler, args []string) bool {
 	eight := false
 	all := append(append([]string{}, compiler...), args...)
 	for i, arg := range all {
@@ -205,10 +205,10 @@ func eightBytes(compiler, args []string) bool {
 	return eight
 }
 
-// linkEight replaces the libraries for INTEGERs of 4 bytes by those for 8. Build systems name the former. Autoconf
+// linkInteger8 replaces the libraries for INTEGERs of 4 bytes by those for 8. Build systems name the former. Autoconf
 // determines FLIBS by a call without the option for 8 bytes. Libtool stores the names in the .la file of a library that
 // is linked with them.
-func linkEight(args []string) []string {
+func linkInteger8(args []string) []string {
 	out := append([]string{}, args...)
 	for i, arg := range out {
 		for _, name := range []string{"gompirma_fortran", "mpifort_abi"} {
@@ -244,8 +244,8 @@ func (w wrapper) moduleDir() string {
 
 func (w wrapper) includes() []string {
 	dirs := []string{filepath.Join(w.prefix, "include")}
-	if w.eight { // first, since its mpif.h must precede that of include
-		return append([]string{w.eightDir()}, dirs...)
+	if w.integer8 { // first, since its mpif.h must precede that of include
+		return append([]string{w.integer8Dir()}, dirs...)
 	}
 	if dir := w.moduleDir(); dir != "" {
 		dirs = append(dirs, dir)
@@ -258,7 +258,7 @@ func (w wrapper) libraries() []string {
 	if w.abi {
 		main, fortran = "mpi_abi", "mpifort_abi"
 	}
-	if w.eight {
+	if w.integer8 {
 		fortran += "_i8"
 	}
 	if w.lang.name == langFortran.name && w.exists(filepath.Join(w.libdir(), "lib"+fortran+".so")) {
@@ -317,8 +317,8 @@ var checkFunctions = []string{"-fno-builtin-memcpy", "-fno-builtin-memmove", "-f
 
 var wrapped = []string{"memcpy", "memmove", "memset", "__memcpy_chk", "__memmove_chk", "__memset_chk"}
 
-// separate lists the compiler options whose value is the next argument, which is thus no input file.
-var separate = map[string]bool{
+// takesNextArg lists the compiler options whose value is the next argument, which is thus no input file.
+var takesNextArg = map[string]bool{
 	"-o": true, "-I": true, "-D": true, "-U": true, "-L": true, "-x": true, "-include": true, "-imacros": true,
 	"-isystem": true,
 	"-iquote":  true, "-idirafter": true, "-isysroot": true, "-MF": true, "-MT": true, "-MQ": true,
@@ -330,11 +330,11 @@ var separate = map[string]bool{
 	"-mllvm":   true, "--param": true, "--sysroot": true,
 }
 
-// stops reports whether an option makes the compiler stop before it links.
-func stops(args []string) bool {
+// stopsEarly reports whether an option makes the compiler stop before it links.
+func stopsEarly(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case separate[arg]:
+		case takesNextArg[arg]:
 			i++
 		case slices.Contains(stopping, arg):
 			return true
@@ -351,10 +351,10 @@ var stopping = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-
 func links(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case separate[arg]:
+		case takesNextArg[arg]:
 			i++
 		case arg == "-" || strings.HasPrefix(arg, "-l") || !strings.HasPrefix(arg, "-"):
-			return !stops(args)
+			return !stopsEarly(args)
 		}
 	}
 	return false

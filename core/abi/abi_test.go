@@ -78,8 +78,8 @@ func TestFunctions(t *testing.T) {
 				"%s: section outside of its chapter", f.Name)
 		}
 		if f.Large {
-			require.Equal(t, f.Name, f.Twin.Name+"_c")
-			require.Same(t, f, f.Twin.Twin)
+			require.Equal(t, f.Name, f.OtherForm.Name+"_c")
+			require.Same(t, f, f.OtherForm.OtherForm)
 		}
 		names := map[string]bool{}
 		for _, p := range f.Params {
@@ -192,14 +192,14 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-func TestWidens(t *testing.T) {
+func TestCanWiden(t *testing.T) {
 	for name, want := range map[string]bool{
 		"MPI_Put": true, "MPI_Put_c": false, "MPI_Win_allocate": true, "MPI_Win_fence": false,
 		"MPI_Bcast": true, "MPI_Type_vector": true,
 		"MPI_Get_count": false, "MPI_Alltoallv": false, "MPI_Win_shared_query": false, "MPI_Op_create": false,
 		"MPI_Type_get_envelope": false,
 	} {
-		require.Equal(t, want, FunctionByName(name).Widens(), name)
+		require.Equal(t, want, FunctionByName(name).CanWiden(), name)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestRemoved(t *testing.T) {
 	var prototypes []string
 	for _, f := range Removed() {
 		require.Nil(t, FunctionByName(f.Name), f.Name)
-		require.NotNil(t, FunctionByName(f.By), "%s: by %s", f.Name, f.By)
+		require.NotNil(t, FunctionByName(f.ReplacedBy), "%s: by %s", f.Name, f.ReplacedBy)
 		require.Regexp(t, `^[A-Z].*[.]$`, f.Purpose, f.Name)
 		require.False(t, f.F08, f.Name)
 		require.True(t, f.F90, f.Name)

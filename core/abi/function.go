@@ -33,8 +33,8 @@ type Kind struct {
 	Meaning string // a few words for documentation
 }
 
-// Poly returns whether the kind has another type in the large-count form.
-func (k *Kind) Poly() bool { return k.C != k.CLarge }
+// DiffersLarge returns whether the kind has another type in the large-count form.
+func (k *Kind) DiffersLarge() bool { return k.C != k.CLarge }
 
 // Param is one parameter of a function or callback.
 type Param struct {
@@ -87,11 +87,11 @@ type Function struct {
 	Section    string // "12.3.1" of MPI 5.0, or empty where only the chapter is certain
 	Purpose    string
 	Deprecated string    // "MPI-4.1" if it is deprecated since then
-	By         string    // of a removed function: the one that replaced it
+	ReplacedBy string    // of a removed function: the one that replaced it
 	F08        bool      // exists in the mpi_f08 module
 	F90        bool      // exists in the mpi module
 	Large      bool      // this is the _c form
-	Twin       *Function // the other form, or nil
+	OtherForm  *Function // the other form, or nil
 }
 
 // CParams returns the parameters of the C prototype.
@@ -105,13 +105,13 @@ func (f *Function) CParams() []*Param {
 	return params
 }
 
-// Widens returns whether this function can be implemented by its large-count form with its values widened: the two
+// CanWiden returns whether this function can be implemented by its large-count form with its values widened: the two
 // differ only in parameters passed by value.
-func (f *Function) Widens() bool {
-	if f.Large || f.Twin == nil {
+func (f *Function) CanWiden() bool {
+	if f.Large || f.OtherForm == nil {
 		return false
 	}
-	small, large := f.CParams(), f.Twin.CParams()
+	small, large := f.CParams(), f.OtherForm.CParams()
 	if len(small) != len(large) {
 		return false
 	}

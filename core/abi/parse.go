@@ -285,13 +285,13 @@ func (t *table) parseHead(line string, chapter int) (small, large *Function, ier
 		case key == "deprecated":
 			small.Deprecated = value
 		case key == "by":
-			small.By = value
+			small.ReplacedBy = value
 		default:
 			panic("unknown word " + w)
 		}
 	}
 	add := func(fn *Function) {
-		if fn.By != "" {
+		if fn.ReplacedBy != "" {
 			t.removed = append(t.removed, fn)
 			return
 		}
@@ -304,7 +304,7 @@ func (t *table) parseHead(line string, chapter int) (small, large *Function, ier
 		large = &twin
 		large.Name += "_c"
 		large.Large = true
-		large.Twin, small.Twin = small, large
+		large.OtherForm, small.OtherForm = small, large
 		add(large)
 	}
 	return small, large, ierror

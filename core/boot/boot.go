@@ -1,6 +1,6 @@
-// Package boot tells a process its rank, the size of the job and its node, and lets the processes exchange small values
-// before they can communicate by other means. It owns the connection to the launcher. It must not know what the values
-// mean, and must not use shared memory or messages.
+// Package boot determines the rank of a process, the size of the job and its node. The processes exchange small values
+// through it before they can communicate by other means. The package owns the connection to the launcher. It must not
+// know what the values mean, and must not use shared memory or messages.
 //
 // Open chooses the protocol from the environment: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's
 // mpiexec, Slurm), PMIx (Open MPI's mpirun, PRRTE, Slurm), or none if no launcher started the process. Nodes determines
@@ -48,10 +48,10 @@ type Client interface {
 	// The limit applies to a Fence only if no watch reports whether the awaited processes live, and never to the
 	// first Fence: a process may run for long before it calls MPI_Init.
 	Limit(d time.Duration)
-	// Watched sets the watch that reports whether the processes live.
-	Watched(w pmi1.Watch)
+	// SetWatch sets the watch that reports whether the processes live.
+	SetWatch(w pmi1.Watch)
 
-	// Finalize tells the launcher that this process has finished and may end. Only Rank and Size may be called
+	// Finalize notifies the launcher that this process has finished and may end. Only Rank and Size may be called
 	// afterwards.
 	Finalize() error
 	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status if
@@ -61,9 +61,9 @@ type Client interface {
 	// Control returns the node's control segment if the launcher has created it. In that case the launcher also
 	// watches the processes and ends them all when one dies.
 	Control() (Control, bool)
-	// HangUp returns a channel that is closed when the launcher ends before Finalize: the process is an orphan and
-	// should end. It is never closed if there is no launcher.
-	HangUp() <-chan struct{}
+	// LauncherLost returns a channel that is closed when the launcher ends before Finalize: the process is an
+	// orphan and should end. It is never closed if there is no launcher.
+	LauncherLost() <-chan struct{}
 }
 
 // Control describes the control segment that gompirun passes to the processes of a node.
@@ -109,7 +109,7 @@ const MaxKey = 48
 // process starts do not inherit them.
 //
 // Processes inherit the variables of every launcher above them, so the environment may hold those of several. Open uses
-// the innermost launcher, as far as it can tell. Gompirun removes the variables of other launchers. PMI's descriptor
+// the innermost launcher that it can identify. Gompirun removes the variables of other launchers. PMI's descriptor
 // precedes PMIx while it is open (mpirun closes it). Variables of Slurm alone are ignored.
 //
 // Errors (MPI_ERR_OTHER): the environment announces a launcher that cannot be reached, does not speak PMI-1 or PMIx, or

@@ -141,12 +141,12 @@ func TestSingleton(t *testing.T) {
 	require.False(t, ok)
 	_, ok = a.Control()
 	require.False(t, ok)
-	require.Nil(t, a.HangUp())
+	require.Nil(t, a.LauncherLost())
 	require.NoError(t, a.Fence())
 	require.NoError(t, a.Abort(1, -1))
 	p, err := Nodes(a, anywhere, 0)
 	require.NoError(t, err)
-	require.Equal(t, &Places{NodeOf: []int32{0}, Count: 1, Local: []int{0}, hosts: []string{host()}}, p)
+	require.Equal(t, &NodeMap{NodeOf: []int32{0}, NodeCount: 1, Local: []int{0}, hosts: []string{host()}}, p)
 	require.NoError(t, a.Finalize())
 }
 
@@ -186,7 +186,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestImpossiblePlaceIsRefused(t *testing.T) {
+func TestInvalidRankRefused(t *testing.T) {
 	for _, place := range [][2]string{{"2", "2"}, {"-1", "2"}, {"0", "0"}} {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
 		require.NoError(t, err)
@@ -242,7 +242,7 @@ func TestUniverseAndControl(t *testing.T) {
 		// gompirun reported that all run on this node: nothing is exchanged, so sequential calls work
 		p, err := Nodes(c, anywhere, 0)
 		require.NoError(t, err)
-		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i,
+		require.Equal(t, &NodeMap{NodeOf: []int32{0, 0}, NodeCount: 1, Local: []int{0, 1}, LocalIndex: i,
 			hosts: []string{host()}}, p)
 	}
 	for _, change := range [][2]string{{EnvJob, "job.6"}, {EnvControlFd, "99999"},
@@ -265,7 +265,7 @@ func TestNodes(t *testing.T) {
 		for i := range host {
 			host[i] = rnd.Intn(4)
 		}
-		places := make([]*Places, n)
+		places := make([]*NodeMap, n)
 		each(t, clients, func(c Client) (err error) {
 			places[c.Rank()], err = nodes(c, fmt.Sprint("host", host[c.Rank()]),
 				fmt.Sprint("name", host[c.Rank()]))
@@ -273,19 +273,19 @@ func TestNodes(t *testing.T) {
 		})
 		for r, p := range places {
 			require.Equal(t, places[0].NodeOf, p.NodeOf)
-			require.Equal(t, r, p.Local[p.Index])
-			require.Equal(t, p.Index, int(p.IndexOf()[r]))
+			require.Equal(t, r, p.Local[p.LocalIndex])
+			require.Equal(t, p.LocalIndex, int(p.LocalIndices()[r]))
 			highest := int32(-1)
 			for s := range host {
 				require.Equal(t, host[s] == host[r], p.NodeOf[s] == p.NodeOf[r])
 				require.Equal(t, fmt.Sprint("name", host[s]), p.Host(s))
-				require.Equal(t, host[s] == host[r], p.IndexOf()[s] >= 0)
+				require.Equal(t, host[s] == host[r], p.LocalIndices()[s] >= 0)
 				if p.NodeOf[s] > highest {
 					require.Equal(t, highest+1, p.NodeOf[s], "numbered by the lowest rank")
 					highest++
 				}
 			}
-			require.Equal(t, int(highest)+1, p.Count)
+			require.Equal(t, int(highest)+1, p.NodeCount)
 		}
 	}
 	require.Equal(t, identity(), identity())
@@ -320,14 +320,15 @@ func TestLauncherDies(t *testing.T) {
 	c, err := open(environment(map[string]string{"PMI_FD": strconv.Itoa(fds[1]), "PMI_RANK": "0", "PMI_SIZE": "2"}))
 	require.NoError(t, err)
 	ours.Close()
-	<-c.HangUp()
+	<-c.LauncherLost()
 	err = c.Fence()
 	require.ErrorContains(t, err, "launcher")
 	require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 	require.Error(t, c.Finalize())
 }
 
-// Checks that the first Fence waits for a late process without limit; later ones report a lost process after the limit.
+// Checks that the first Fence waits for a late process without limit; later ones report a failed process after the
+// limit.
 func TestLimit(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	clients, _ := pmixJobOf(t, 2)
@@ -398,7 +399,7 @@ func process() error {
 	if err != nil {
 		return err
 	}
-	if places.Count != 1 || len(places.Local) != c.Size() || c.UniverseSize() < c.Size() {
+	if places.NodeCount != 1 || len(places.Local) != c.Size() || c.UniverseSize() < c.Size() {
 		return fmt.Errorf("%+v, universe %d", places, c.UniverseSize())
 	}
 	if n, ok := c.AppNum(); !ok || n != 0 {

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// AllGather gives every process the values of all processes, by rank. It is collective; name must be new in this job
-// and has at most 16 bytes. Values may differ in length. Each process publishes at most two values and fetches about 2
-// sqrt(Size): the first process of each block of sqrt(Size) ranks collects the block's values and publishes them as
-// one. PMIx does that itself.
+// AllGather returns the values of all processes, by rank, to every process. It is collective; name must be new in this
+// job and has at most 16 bytes. Values may differ in length. Each process publishes at most two values and fetches
+// about 2 sqrt(Size): the first process of each block of sqrt(Size) ranks collects the block's values and publishes
+// them as one. PMIx does that itself.
 func AllGather(c Client, name, value string) ([]string, error) {
 	if p, ok := c.(*pmixJob); ok {
-		return p.gather(name, value)
+		return p.allGather(name, value)
 	}
 	n, me := c.Size(), c.Rank()
 	all := make([]string, n)

@@ -15,7 +15,7 @@ import (
 
 // Variables of the environment that gompirun sets for each process, besides those of PMI-1. EnvJob holds the job's
 // name, which guards the control segment's descriptor. A process that another launcher starts below a process of this
-// job inherits the variables, and possibly the descriptor, although it does not belong to the job.
+// job does not belong to the job. It inherits the variables nevertheless, and possibly the descriptor.
 const (
 	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
 	EnvJob        = "GOMPIRMA_JOB"
@@ -28,7 +28,7 @@ type launched struct {
 	*pmi1.Client
 	rank, size int
 	limit      int  // bytes of one stored value
-	ours       bool // the launcher is gompirun
+	isGompirun bool // the launcher is gompirun
 	control    *Control
 
 	universe func() int
@@ -40,12 +40,12 @@ func newLaunched(c *pmi1.Client, rank, size int) (*launched, error) {
 		c.Close()
 		return nil, failure("the launcher assigned rank %d of %d processes, which is invalid", rank, size)
 	}
-	if most := c.Maxes().Key; most <= MaxKey+len("/9999") {
+	if most := c.Limits().Key; most <= MaxKey+len("/9999") {
 		c.Close()
 		return nil, failure("the launcher supports only keys below %d bytes; %d are needed", most, MaxKey+
 			len("/9999")+1)
 	}
-	l := &launched{Client: c, rank: rank, size: size, limit: min(c.Maxes().Value-1, 1000)}
+	l := &launched{Client: c, rank: rank, size: size, limit: min(c.Limits().Value-1, 1000)}
 	l.universe = sync.OnceValue(func() int {
 		n, err := c.UniverseSize()
 		if err != nil || n < size {
@@ -90,9 +90,9 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	if err != nil {
 		return nil, err
 	}
-	if l.ours = ofOurs(env, c.KvsName()); l.ours {
+	if l.isGompirun = isGompirunJob(env, c.KvsName()); l.isGompirun {
 		l.control = findControl(env)
-		l.Watched(byLauncher{})
+		l.SetWatch(byLauncher{})
 	}
 	return l, nil
 }
@@ -138,11 +138,11 @@ func byGompirun(c Client) bool {
 		c = again.Client
 	}
 	l, ok := c.(*launched)
-	return ok && l.ours
+	return ok && l.isGompirun
 }
 
-// ofOurs reports whether the launcher of the given job is gompirun.
-func ofOurs(env func(string) (string, bool), job string) bool {
+// isGompirunJob reports whether the launcher of the given job is gompirun.
+func isGompirunJob(env func(string) (string, bool), job string) bool {
 	owner, _ := env(EnvJob)
 	return owner == job
 }
@@ -151,7 +151,7 @@ func ofOurs(env func(string) (string, bool), job string) bool {
 // dies.
 type byLauncher struct{ pmi1.Unwatched }
 
-func (byLauncher) Sees() bool { return true }
+func (byLauncher) DetectsFailure() bool { return true }
 
 // findControl returns the control segment that gompirun passed to this process, or nil.
 func findControl(env func(string) (string, bool)) *Control {
@@ -185,30 +185,30 @@ func (l *launched) Put(key, value string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	return classified(store(l.Client.Put, l.limit, key, value))
+	return otherError(store(l.Client.Put, l.limit, key, value))
 }
 
 func (l *launched) Get(_ int, key string) (string, error) {
 	value, err := fetch(l.Client.Get, key)
-	return value, classified(err)
+	return value, otherError(err)
 }
 
-func (l *launched) Fence() error    { return classified(l.Barrier()) }
-func (l *launched) Finalize() error { return classified(l.Client.Finalize()) }
+func (l *launched) Fence() error    { return otherError(l.Barrier()) }
+func (l *launched) Finalize() error { return otherError(l.Client.Finalize()) }
 
-// beforeAbort is the time that Hydra gets to forward the last output before an abort. On an abort Hydra ends without
+// abortDelay is the time that Hydra gets to forward the last output before an abort. On an abort Hydra ends without
 // forwarding it, and loses the output in one case of ten.
-const beforeAbort = 50 * time.Millisecond
+const abortDelay = 50 * time.Millisecond
 
 func (l *launched) Abort(status, lost int) error {
-	if !l.ours {
+	if !l.isGompirun {
 		lost = -1
 		select {
-		case <-l.HangUp():
-		case <-time.After(beforeAbort):
+		case <-l.LauncherLost():
+		case <-time.After(abortDelay):
 		}
 	}
-	return classified(l.Client.Abort(status, lost))
+	return otherError(l.Client.Abort(status, lost))
 }
 
 func (l *launched) Control() (Control, bool) {
@@ -218,10 +218,10 @@ func (l *launched) Control() (Control, bool) {
 	return *l.control, true
 }
 
-func (l *launched) HangUp() <-chan struct{} { return l.Lost() }
+func (l *launched) LauncherLost() <-chan struct{} { return l.Lost() }
 
-// classified returns err as an error of class MPI_ERR_OTHER; nil if err is nil.
-func classified(err error) error {
+// otherError returns err as an error of class MPI_ERR_OTHER; nil if err is nil.
+func otherError(err error) error {
 	if err == nil {
 		return nil
 	}

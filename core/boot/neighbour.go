@@ -29,21 +29,21 @@ import (
 // end of a connection that the next rank has not accepted means nothing: the next rank may have left MPI_Init and have
 // closed its port.
 type Neighbour struct {
-	rank  int
-	gone  chan struct{} // closed when the process is known to have failed
-	err   error         // the reason; valid after gone is closed
-	sees  atomic.Bool   // a connection exists, or existed until gone
-	tried atomic.Pointer[error]
-	over  context.CancelFunc // ends the watch; nil if there is no watch
-	own   []net.Listener     // all at the same port
-	here  []string           // addresses of this host
+	rank       int
+	failed     chan struct{} // closed when the process is known to have failed
+	err        error         // the reason; valid after failed is closed
+	connected  atomic.Bool   // a connection exists, or existed until failed was closed
+	dialErr    atomic.Pointer[error]
+	cancel     context.CancelFunc // ends the watch; nil if there is no watch
+	listeners  []net.Listener     // all at the same port
+	localAddrs []string           // addresses of this host
 
 	mu       sync.Mutex
 	watchers map[net.Conn]bool // connections of the processes that watch this one; nil after Close
 }
 
-// mostWatchers is the largest number of accepted connections: one is enough, the others belong to unrelated programs.
-const mostWatchers = 8
+// maxWatchers is the largest number of accepted connections: one is enough, the others belong to unrelated programs.
+const maxWatchers = 8
 
 // portKey returns the key under which a process publishes its port and the addresses of its host.
 func portKey(rank int) string { return "port." + strconv.Itoa(rank) }
@@ -51,20 +51,20 @@ func portKey(rank int) string { return "port." + strconv.Itoa(rank) }
 // noPort begins the value that a process without a port publishes; the reason follows.
 const noPort = "none "
 
-// mostAddresses is the largest number of addresses that a process publishes.
-const mostAddresses = 6
+// maxAddresses is the largest number of addresses that a process publishes.
+const maxAddresses = 6
 
-// Where describes the addresses and ports to which other processes may connect on this host.
-type Where struct {
+// ListenSpec describes the addresses and ports to which other processes may connect on this host.
+type ListenSpec struct {
 	Addresses   []string // best first
-	Only        bool     // only these addresses are permitted
+	OnlyListed  bool     // only these addresses are permitted
 	First, Last int      // ports; 0 and 0 permit any
 }
 
 // listenAt listens at one port (0: any) of the permitted addresses: with one socket for all addresses, or one for each.
-func (w Where) listenAt(port int) (all []net.Listener, err error) {
+func (w ListenSpec) listenAt(port int) (all []net.Listener, err error) {
 	addresses := []string{""}
-	if w.Only {
+	if w.OnlyListed {
 		addresses = w.Addresses
 	}
 	err = errors.New("GOMPIRMA_INTERFACE permits no address of this host")
@@ -96,7 +96,7 @@ func closeAll(listeners []net.Listener) {
 
 // listenIn opens a permitted port. If few ports are permitted it fails: the network needs a port for each rank of a
 // node, and their number is not yet known, at most size.
-func (w Where) listenIn(size int) (all []net.Listener, err error) {
+func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	if w.First == 0 {
 		for range 16 { // the port of the first address may be in use at the next one
 			if all, err = w.listenAt(0); !errors.Is(err, unix.EADDRINUSE) {
@@ -109,7 +109,7 @@ func (w Where) listenIn(size int) (all []net.Listener, err error) {
 	if n < 2*size {
 		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but %d ranks may need two each", n, size)
 	}
-	for i := range n { // ranks of a node start at different ports, behind the ports where their networks start
+	for i := range n { // ranks of a node start at different ports, after the ports where their networks start
 		if all, err = w.listenAt(w.First + (os.Getpid()+size+i)%n); err == nil {
 			return all, nil
 		}
@@ -119,25 +119,25 @@ func (w Where) listenIn(size int) (all []net.Listener, err error) {
 
 // listen opens this process's port and publishes it. A process that cannot listen is not watched. It returns nil if the
 // launcher watches, if this is the only process, or if it cannot publish.
-func listen(c Client, permitted func() Where) *Neighbour {
+func listen(c Client, permitted func() ListenSpec) *Neighbour {
 	if byGompirun(c) || c.Size() == 1 {
 		return nil
 	}
 	where := permitted()
-	where.Addresses = where.Addresses[:min(len(where.Addresses), mostAddresses)]
-	n := &Neighbour{rank: (c.Rank() + 1) % c.Size(), gone: make(chan struct{}), here: where.Addresses,
+	where.Addresses = where.Addresses[:min(len(where.Addresses), maxAddresses)]
+	n := &Neighbour{rank: (c.Rank() + 1) % c.Size(), failed: make(chan struct{}), localAddrs: where.Addresses,
 		watchers: map[net.Conn]bool{}}
 	all, err := where.listenIn(c.Size())
 	text := noPort
 	if err != nil {
 		text += err.Error()
 	} else {
-		n.own = all
+		n.listeners = all
 		for _, l := range all {
 			go n.accept(l)
 		}
 		_, port, _ := net.SplitHostPort(all[0].Addr().String())
-		text = strings.Join(append([]string{port, interfaces()}, n.here...), " ")
+		text = strings.Join(append([]string{port, netNamespace()}, n.localAddrs...), " ")
 	}
 	if c.Put(portKey(c.Rank()), text) != nil {
 		n.Close()
@@ -159,9 +159,9 @@ func (n *Neighbour) accept(l net.Listener) {
 			continue
 		}
 		n.mu.Lock()
-		if keep := n.watchers != nil && len(n.watchers) < mostWatchers; keep {
+		if keep := n.watchers != nil && len(n.watchers) < maxWatchers; keep {
 			n.watchers[conn] = true
-			go n.keep(conn)
+			go n.holdConn(conn)
 		} else {
 			conn.Close()
 		}
@@ -169,7 +169,7 @@ func (n *Neighbour) accept(l net.Listener) {
 	}
 }
 
-func (n *Neighbour) keep(conn net.Conn) {
+func (n *Neighbour) holdConn(conn net.Conn) {
 	conn.Write([]byte{0}) // one byte fits into the send buffer, so this does not block
 	io.Copy(io.Discard, conn)
 	conn.Close()
@@ -178,9 +178,9 @@ func (n *Neighbour) keep(conn net.Conn) {
 	n.mu.Unlock()
 }
 
-// interfaces returns a name for the network namespace of this process. Processes with the same name have the same
+// netNamespace returns a name for the network namespace of this process. Processes with the same name have the same
 // addresses.
-func interfaces() string {
+func netNamespace() string {
 	link, _ := os.Readlink("/proc/self/ns/net")
 	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
 }
@@ -194,24 +194,24 @@ func (n *Neighbour) watch(c Client, silent time.Duration) {
 		err = fmt.Errorf("it listens on no port: %s", why)
 	}
 	if err != nil {
-		n.tried.Store(&err)
+		n.dialErr.Store(&err)
 		return
 	}
 	port, list := fields[0], fields[2:]
-	if fields[1] == interfaces() {
+	if fields[1] == netNamespace() {
 		list = append([]string{"127.0.0.1", "::1"}, list...)
 	} else { // bridges of containers have the same address on many hosts: skip them
-		list = slices.DeleteFunc(list, func(a string) bool { return slices.Contains(n.here, a) })
+		list = slices.DeleteFunc(list, func(a string) bool { return slices.Contains(n.localAddrs, a) })
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	n.over = cancel
-	go n.run(ctx, list, port, silent)
+	n.cancel = cancel
+	go n.connect(ctx, list, port, silent)
 }
 
-// run connects to the first address that answers, and waits for the end of the connection.
-func (n *Neighbour) run(ctx context.Context, addresses []string, port string, silent time.Duration) {
-	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: silent > 0, Idle: inSteps(silent / 3),
-		Interval: inSteps(silent / 6), Count: 3}}
+// connect connects to the first address that answers, and waits for the end of the connection.
+func (n *Neighbour) connect(ctx context.Context, addresses []string, port string, silent time.Duration) {
+	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: silent > 0, Idle: roundSeconds(silent / 3),
+		Interval: roundSeconds(silent / 6), Count: 3}}
 	if silent == 0 {
 		dialer.KeepAlive = -1
 	}
@@ -237,12 +237,12 @@ func (n *Neighbour) run(ctx context.Context, addresses []string, port string, si
 			r.conn.Close()
 		default:
 			conn = r.conn
-			n.sees.Store(true)
+			n.connected.Store(true)
 			go n.wait(ctx, conn)
 		}
 	}
 	if conn == nil {
-		n.tried.Store(&failed)
+		n.dialErr.Store(&failed)
 	}
 }
 
@@ -259,58 +259,60 @@ func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
 		err = errors.New("the connection was closed")
 	}
 	if accepted == 0 {
-		n.tried.Store(&err)
-		n.sees.Store(false)
+		n.dialErr.Store(&err)
+		n.connected.Store(false)
 		return
 	}
 	n.err = err
-	close(n.gone)
+	close(n.failed)
 }
 
-// inSteps rounds a time to the kernel's unit: whole seconds, at least one.
-func inSteps(d time.Duration) time.Duration { return max(d.Round(time.Second), time.Second) }
+// roundSeconds rounds a time to the kernel's unit: whole seconds, at least one.
+func roundSeconds(d time.Duration) time.Duration { return max(d.Round(time.Second), time.Second) }
 
-// Sees reports whether it is known if the next process lives. It is false if n is nil (no process is watched).
-func (n *Neighbour) Sees() bool { return n != nil && n.sees.Load() }
+// DetectsFailure reports whether a failure of the next process would be detected. It is false if n is nil (no process
+// is watched).
+func (n *Neighbour) DetectsFailure() bool { return n != nil && n.connected.Load() }
 
-// Gone returns a channel that is closed when the next process has ended or is unreachable; Err then returns the reason.
-func (n *Neighbour) Gone() <-chan struct{} {
+// Failed returns a channel that is closed when the next process has ended or is unreachable; Err then returns the
+// reason.
+func (n *Neighbour) Failed() <-chan struct{} {
 	if n == nil {
 		return nil
 	}
-	return n.gone
+	return n.failed
 }
 
 func (n *Neighbour) Err() error {
 	return fmt.Errorf("rank %d ended, or its host or network failed: %w", n.rank, n.err)
 }
 
-// Unknown returns the reason why it is not known whether the next process lives; "" if it is known.
-func (n *Neighbour) Unknown() string {
-	if n == nil || n.Sees() {
+// UnknownDetail returns the reason why it is not known whether the next process lives; "" if it is known.
+func (n *Neighbour) UnknownDetail() string {
+	if n == nil || n.DetectsFailure() {
 		return ""
 	}
-	if why := n.tried.Load(); why != nil {
+	if why := n.dialErr.Load(); why != nil {
 		return fmt.Sprintf("cannot connect to rank %d: %v", n.rank, *why)
 	}
 	return fmt.Sprintf("rank %d has not answered", n.rank)
 }
 
-// Settled ends the watch of the next process at the end of MPI_Init, and closes the port. A process that watches this
+// EndWatch ends the watch of the next process at the end of MPI_Init, and closes the port. A process that watches this
 // one and is still in MPI_Init keeps its connection.
-func (n *Neighbour) Settled(c Client) {
+func (n *Neighbour) EndWatch(c Client) {
 	if n != nil {
-		if n.over != nil {
-			n.over()
+		if n.cancel != nil {
+			n.cancel()
 		}
 		n.stopListening()
-		c.Watched(pmi1.Unwatched{})
+		c.SetWatch(pmi1.Unwatched{})
 	}
 }
 
 func (n *Neighbour) stopListening() {
-	closeAll(n.own)
-	n.own = nil
+	closeAll(n.listeners)
+	n.listeners = nil
 }
 
 // Close ends the watch and all connections: a process that still watches this one takes it for failed.
@@ -318,8 +320,8 @@ func (n *Neighbour) Close() {
 	if n == nil {
 		return
 	}
-	if n.over != nil {
-		n.over()
+	if n.cancel != nil {
+		n.cancel()
 	}
 	n.stopListening()
 	n.mu.Lock()

@@ -16,19 +16,20 @@ import (
 )
 
 // anywhere permits the loopback address only.
-func anywhere() Where { return Where{Addresses: []string{"127.0.0.1"}} }
+func anywhere() ListenSpec { return ListenSpec{Addresses: []string{"127.0.0.1"}} }
 
 // watched starts a job under a launcher that does not report failures; its processes watch each other.
-func watched(t *testing.T, clients []Client) []*Places {
-	places := make([]*Places, len(clients))
+func watched(t *testing.T, clients []Client) []*NodeMap {
+	places := make([]*NodeMap, len(clients))
 	each(t, clients, func(c Client) (err error) {
 		places[c.Rank()], err = Nodes(c, anywhere, time.Minute)
 		return err
 	})
 	for _, p := range places {
-		t.Cleanup(p.Next.Close)
-		require.Eventually(t, p.Next.Sees, 10*time.Second, time.Millisecond, "%s", p.Next.Unknown())
-		require.Eventually(t, p.Next.isWatched, 10*time.Second, time.Millisecond)
+		t.Cleanup(p.Neighbour.Close)
+		require.Eventually(t, p.Neighbour.DetectsFailure, 10*time.Second, time.Millisecond, "%s",
+			p.Neighbour.UnknownDetail())
+		require.Eventually(t, p.Neighbour.isWatched, 10*time.Second, time.Millisecond)
 	}
 	return places
 }
@@ -41,7 +42,7 @@ func (n *Neighbour) isWatched() bool {
 
 // Checks that a Fence waits for a late process without limit if gompirun or the process's own connection shows that it
 // lives.
-func TestLateIsWaitedFor(t *testing.T) {
+func TestLateProcess(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	byPMIx, _ := pmixJobOf(t, 3)
 	byPMI := openJob(t, 3, nil)
@@ -54,7 +55,7 @@ func TestLateIsWaitedFor(t *testing.T) {
 				c.Limit(limit)
 				for late := range clients {
 					if c.Rank() == late {
-						time.Sleep(5*pmi1.PatienceTick + limit)
+						time.Sleep(5*pmi1.DeadlineTick + limit)
 					}
 					if err := c.Fence(); err != nil {
 						return err
@@ -74,11 +75,11 @@ func TestNeighbourEnds(t *testing.T) {
 		for _, c := range clients {
 			c.Limit(0)
 		}
-		places[1].Next.Close()
+		places[1].Neighbour.Close()
 		err := clients[0].Fence()
 		require.ErrorContains(t, err, "rank 1 ended, or its host or network failed")
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
-		places[2].Next.Settled(clients[2])
+		places[2].Neighbour.EndWatch(clients[2])
 	}
 }
 
@@ -90,35 +91,35 @@ func TestNeighbourPorts(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	first := l.Addr().(*net.TCPAddr).Port - (os.Getpid()+2)%4 // the port that is tried first is in use
-	where := Where{Addresses: []string{"192.0.2.1"}, First: first, Last: first + 3}
-	permitted := func() Where { return where }
+	where := ListenSpec{Addresses: []string{"192.0.2.1"}, First: first, Last: first + 3}
+	permitted := func() ListenSpec { return where }
 	n := listen(clients[0], permitted)
-	require.NotNil(t, n.own)
+	require.NotNil(t, n.listeners)
 	defer n.Close()
-	port := n.own[0].Addr().(*net.TCPAddr).Port
+	port := n.listeners[0].Addr().(*net.TCPAddr).Port
 	require.True(t, first <= port && port <= first+3, "%d of %d to %d", port, first, first+3)
 	where.Last--
 	none := listen(clients[1], permitted)
 	defer none.Close()
-	require.Nil(t, none.own)
+	require.Nil(t, none.listeners)
 	each(t, clients, Client.Fence)
 	value, err := clients[1].Get(0, portKey(0))
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf("%d %s 192.0.2.1", port, interfaces()), value)
+	require.Equal(t, fmt.Sprintf("%d %s 192.0.2.1", port, netNamespace()), value)
 	n.rank = 1
 	n.watch(clients[0], time.Minute)
-	require.Contains(t, n.Unknown(),
+	require.Contains(t, n.UnknownDetail(),
 		"cannot connect to rank 1: it listens on no port: GOMPIRMA_PORTS has 3 ports, but 2 ranks may need "+
 			"two each")
 }
 
 // Checks that if the user has named a network, a process listens on the addresses of that network only, at one port.
 func TestNeighbourListens(t *testing.T) {
-	for where, addresses := range map[*Where][]string{
-		{Addresses: []string{"127.0.0.1", "127.0.0.2"}, Only: true}: {"127.0.0.1", "127.0.0.2"},
-		{Addresses: []string{"127.0.0.2"}, Only: true}:              {"127.0.0.2"},
-		{Addresses: []string{"127.0.0.2"}}:                          {"any"},
-		{Only: true}:                                                nil,
+	for where, addresses := range map[*ListenSpec][]string{
+		{Addresses: []string{"127.0.0.1", "127.0.0.2"}, OnlyListed: true}: {"127.0.0.1", "127.0.0.2"},
+		{Addresses: []string{"127.0.0.2"}, OnlyListed: true}:              {"127.0.0.2"},
+		{Addresses: []string{"127.0.0.2"}}:                                {"any"},
+		{OnlyListed: true}:                                                nil,
 	} {
 		listeners, err := where.listenIn(2)
 		require.Equal(t, addresses == nil, err != nil, "%v", err)
@@ -135,57 +136,57 @@ func TestNeighbourListens(t *testing.T) {
 
 // Checks that a process listens until the end of MPI_Init. Processes that watch it still see it as live afterwards; one
 // that connects later learns nothing.
-func TestNeighbourSettles(t *testing.T) {
+func TestNeighbourEndWatch(t *testing.T) {
 	clients := openJob(t, 3, nil)
 	places := watched(t, clients)
-	port := places[1].Next.own[0].Addr().String()
-	places[1].Next.Settled(clients[1])
+	port := places[1].Neighbour.listeners[0].Addr().String()
+	places[1].Neighbour.EndWatch(clients[1])
 	_, err := net.Dial("tcp", port)
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
-	require.True(t, places[0].Next.Sees())
+	require.True(t, places[0].Neighbour.DetectsFailure())
 	select {
-	case <-places[0].Next.Gone():
-		t.Error(places[0].Next.Err())
+	case <-places[0].Neighbour.Failed():
+		t.Error(places[0].Neighbour.Err())
 	default:
 	}
-	places[1].Next.Close()
-	<-places[0].Next.Gone()
+	places[1].Neighbour.Close()
+	<-places[0].Neighbour.Failed()
 
 	// The end of a connection that has not been accepted means nothing.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	_, at, _ := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, clients[1].Put("port.9", at+" "+interfaces()))
+	require.NoError(t, clients[1].Put("port.9", at+" "+netNamespace()))
 	each(t, clients, Client.Fence)
-	n := &Neighbour{rank: 9, gone: make(chan struct{})}
+	n := &Neighbour{rank: 9, failed: make(chan struct{})}
 	n.watch(clients[0], time.Minute)
 	defer n.Close()
-	require.Eventually(t, n.Sees, 10*time.Second, time.Millisecond)
+	require.Eventually(t, n.DetectsFailure, 10*time.Second, time.Millisecond)
 	l.Close()
-	require.Eventually(t, func() bool { return !n.Sees() }, 10*time.Second, time.Millisecond)
-	require.Contains(t, n.Unknown(), "cannot connect to rank 9: ")
+	require.Eventually(t, func() bool { return !n.DetectsFailure() }, 10*time.Second, time.Millisecond)
+	require.Contains(t, n.UnknownDetail(), "cannot connect to rank 9: ")
 	select {
-	case <-n.Gone():
+	case <-n.Failed():
 		t.Error(n.Err())
 	default:
 	}
 }
 
-// Checks that a process that cannot be reached has an unknown state: the limit applies, and the error says so.
-func TestNeighbourCannotBeAsked(t *testing.T) {
+// Checks that a process that cannot be reached has an unknown state: the limit applies, and the error states that.
+func TestNeighbourUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, err)
 	l.Close()
-	for _, told := range []string{port + " " + interfaces(), port + " elsewhere", port, ""} {
+	for _, told := range []string{port + " " + netNamespace(), port + " elsewhere", port, ""} {
 		clients := openJob(t, 2, nil)
 		require.NoError(t, clients[1].Put(portKey(1), told))
 		each(t, clients, Client.Fence)
-		n := &Neighbour{rank: 1, gone: make(chan struct{})}
+		n := &Neighbour{rank: 1, failed: make(chan struct{})}
 		n.watch(clients[0], time.Minute)
 		defer n.Close()
-		clients[0].Watched(n)
+		clients[0].SetWatch(n)
 		clients[0].Limit(20 * time.Millisecond)
 		err := clients[0].Fence()
 		require.ErrorContains(t, err, "some processes have not arrived for 20ms")

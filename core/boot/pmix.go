@@ -43,7 +43,7 @@ type pmixJob struct {
 	lib        PMIx
 	rank, size int
 	limit      time.Duration
-	met        bool // a fence has completed
+	fenceDone  bool
 	watch      pmi1.Watch
 }
 
@@ -80,11 +80,11 @@ func openPMIx(rank string) (Client, error) {
 	return p, nil
 }
 
-func (p *pmixJob) Rank() int                { return p.rank }
-func (p *pmixJob) Size() int                { return p.size }
-func (p *pmixJob) Control() (Control, bool) { return Control{}, false }
-func (p *pmixJob) HangUp() <-chan struct{}  { return p.lib.Lost() }
-func (p *pmixJob) AppNum() (int, bool)      { return p.lib.Number(pmixAppNum, false) }
+func (p *pmixJob) Rank() int                     { return p.rank }
+func (p *pmixJob) Size() int                     { return p.size }
+func (p *pmixJob) Control() (Control, bool)      { return Control{}, false }
+func (p *pmixJob) LauncherLost() <-chan struct{} { return p.lib.Lost() }
+func (p *pmixJob) AppNum() (int, bool)           { return p.lib.Number(pmixAppNum, false) }
 
 func (p *pmixJob) UniverseSize() int {
 	n, _ := p.lib.Number(pmixUniverse, true) // number of slots, which may be less than the number of processes
@@ -95,14 +95,14 @@ func (p *pmixJob) Put(key, value string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	return told(p.lib.Put("gompirma."+key, value))
+	return pmixError(p.lib.Put("gompirma."+key, value))
 }
 
 func (p *pmixJob) Get(rank int, key string) (value string, err error) {
 	if err := checkKey(key); err != nil {
 		return "", err
 	}
-	err = p.within(p.limit, nil, func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
+	err = p.runWithin(p.limit, nil, func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
 	if err != nil {
 		return "", failure("key %q of rank %d: %v", key, rank, err)
 	}
@@ -111,16 +111,16 @@ func (p *pmixJob) Get(rank int, key string) (value string, err error) {
 
 func (p *pmixJob) Fence() error {
 	limit := p.limit
-	if !p.met {
+	if !p.fenceDone {
 		limit = 0
 	}
-	err := p.within(limit, p.watch, p.lib.Fence)
-	p.met = p.met || err == nil
-	return told(err)
+	err := p.runWithin(limit, p.watch, p.lib.Fence)
+	p.fenceDone = p.fenceDone || err == nil
+	return pmixError(err)
 }
 
 func (p *pmixJob) Limit(d time.Duration) { p.limit = d }
-func (p *pmixJob) Watched(w pmi1.Watch)  { p.watch = w }
+func (p *pmixJob) SetWatch(w pmi1.Watch) { p.watch = w }
 
 // Finalize does not wait for the other processes: PMIx_Finalize does so only on request.
 func (p *pmixJob) Finalize() error {
@@ -129,9 +129,9 @@ func (p *pmixJob) Finalize() error {
 	// PMIx_Finalize closes the connection to the launcher, so a lost connection is no error here.
 	err, failed := pmi1.Await(done, nil, p.limit, nil)
 	if failed != nil {
-		return told(failed)
+		return pmixError(failed)
 	}
-	return told(err)
+	return pmixError(err)
 }
 
 func (p *pmixJob) Abort(status, lost int) error {
@@ -143,14 +143,14 @@ func (p *pmixJob) Abort(status, lost int) error {
 	go func() { answered <- p.lib.Abort(status, text) }()
 	err, failed := pmi1.Await(answered, p.lib.Lost(), pmixAbortTime, nil)
 	if failed != nil {
-		return told(failed)
+		return pmixError(failed)
 	}
-	return told(err)
+	return pmixError(err)
 }
 
-// within runs do, which may wait for the launcher, and returns its error. It returns early if the launcher ends, or
+// runWithin runs do, which may wait for the launcher, and returns its error. It returns early if the launcher ends, or
 // after limit, unless limit is 0 or watch reports on all processes that do waits for.
-func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error) error {
+func (p *pmixJob) runWithin(limit time.Duration, watch pmi1.Watch, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	err, failed := pmi1.Await(done, p.lib.Lost(), limit, watch)
@@ -160,9 +160,9 @@ func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error)
 	return err
 }
 
-// gather implements AllGather: the launcher's servers distribute all values to every node, so fetching one costs no
+// allGather implements AllGather: the launcher's servers distribute all values to every node, so fetching one costs no
 // message.
-func (p *pmixJob) gather(name, value string) ([]string, error) {
+func (p *pmixJob) allGather(name, value string) ([]string, error) {
 	if err := p.Put(name, value); err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (p *pmixJob) gather(name, value string) ([]string, error) {
 		return nil, err
 	}
 	all := make([]string, p.size)
-	err := p.within(p.limit, nil, func() (err error) {
+	err := p.runWithin(p.limit, nil, func() (err error) {
 		for r := range all {
 			if all[r], err = p.lib.Get(r, "gompirma."+name); err != nil {
 				return failure("key %q of rank %d: %v", name, r, err)
@@ -178,11 +178,11 @@ func (p *pmixJob) gather(name, value string) ([]string, error) {
 		}
 		return nil
 	})
-	return all, told(err)
+	return all, pmixError(err)
 }
 
-// told returns an error of the library as one of class MPI_ERR_OTHER; nil if err is nil.
-func told(err error) error {
+// pmixError returns an error of the library as one of class MPI_ERR_OTHER; nil if err is nil.
+func pmixError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -144,7 +144,7 @@ func TestPMIx(t *testing.T) {
 			}
 		}
 		places, err := nodes(c, fmt.Sprint("host", c.Rank()/2), fmt.Sprint("name", c.Rank()/2))
-		if err != nil || places.Count != 3 || places.Host(4) != "name2" {
+		if err != nil || places.NodeCount != 3 || places.Host(4) != "name2" {
 			return fmt.Errorf("%+v, %v", places, err)
 		}
 		return nil
@@ -176,7 +176,7 @@ func TestPMIxLauncherDies(t *testing.T) {
 	err := clients[0].Fence()
 	require.ErrorContains(t, err, "the launcher has ended")
 	require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
-	<-clients[1].HangUp()
+	<-clients[1].LauncherLost()
 }
 
 func TestPMIxRefused(t *testing.T) {
@@ -197,7 +197,7 @@ func TestPMIxRefused(t *testing.T) {
 }
 
 // Checks that variables of several nested launchers are set: the innermost launcher is used.
-func TestWhichLauncher(t *testing.T) {
+func TestLauncherSelection(t *testing.T) {
 	s := &fakeServer{size: 1}
 	underPMIx(t, func() (PMIx, error) { return &fakePMIx{fakeServer: s}, nil })
 	closed, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0)

@@ -80,8 +80,8 @@ func TestScale(t *testing.T) {
 			kept := costs(t, "nodes", rank, n, node, func(c Client) (any, error) {
 				return nodes(c, host(rank), host(rank))
 			})
-			require.Equal(t, count, kept.(*Places).Count)
-			require.Len(t, kept.(*Places).Local, n/count)
+			require.Equal(t, count, kept.(*NodeMap).NodeCount)
+			require.Len(t, kept.(*NodeMap).Local, n/count)
 			address := strings.Repeat("a", 28) // length of an IPv6 address
 			always := func(int) string { return address }
 			costs(t, "addresses", rank, n, always, func(c Client) (any, error) {

@@ -15,17 +15,17 @@ type singleton struct {
 
 func newSingleton() *singleton { return &singleton{values: map[string]string{}} }
 
-func (*singleton) Rank() int                { return 0 }
-func (*singleton) Size() int                { return 1 }
-func (*singleton) AppNum() (int, bool)      { return 0, false }
-func (*singleton) UniverseSize() int        { return 1 }
-func (*singleton) Fence() error             { return nil }
-func (*singleton) Finalize() error          { return nil }
-func (*singleton) Abort(int, int) error     { return nil }
-func (*singleton) Control() (Control, bool) { return Control{}, false }
-func (*singleton) Limit(time.Duration)      {}
-func (*singleton) Watched(pmi1.Watch)       {}
-func (*singleton) HangUp() <-chan struct{}  { return nil }
+func (*singleton) Rank() int                     { return 0 }
+func (*singleton) Size() int                     { return 1 }
+func (*singleton) AppNum() (int, bool)           { return 0, false }
+func (*singleton) UniverseSize() int             { return 1 }
+func (*singleton) Fence() error                  { return nil }
+func (*singleton) Finalize() error               { return nil }
+func (*singleton) Abort(int, int) error          { return nil }
+func (*singleton) Control() (Control, bool)      { return Control{}, false }
+func (*singleton) Limit(time.Duration)           {}
+func (*singleton) SetWatch(pmi1.Watch)           {}
+func (*singleton) LauncherLost() <-chan struct{} { return nil }
 
 func (s *singleton) Put(key, value string) error {
 	if err := checkKey(key); err != nil {

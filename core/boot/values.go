@@ -13,32 +13,32 @@ import (
 //	b...   the value in base64
 //	m<n>   n segments of the base64 form, stored under key/0, key/1, ...
 const (
-	plain  = 's'
-	base   = 'b'
-	pieces = 'm'
+	encPlain    = 's'
+	encBase64   = 'b'
+	encSegments = 'm'
 )
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// safe holds the bytes that every launcher forwards unchanged.
-const safe = base64Alphabet + ".:/,+()"
+// safeChars holds the bytes that every launcher forwards unchanged.
+const safeChars = base64Alphabet + ".:/,+()"
 
 // store encodes a value and stores it with as many calls of put as needed, each of at most limit bytes.
 func store(put func(key, value string) error, limit int, key, value string) error {
-	if strings.Trim(value, safe) == "" && len(value) < limit {
-		return put(key, string(plain)+value)
+	if strings.Trim(value, safeChars) == "" && len(value) < limit {
+		return put(key, string(encPlain)+value)
 	}
 	text := base64.RawURLEncoding.EncodeToString([]byte(value))
 	if len(text) < limit {
-		return put(key, string(base)+text)
+		return put(key, string(encBase64)+text)
 	}
 	n := (len(text) + limit - 1) / limit
 	for i := 0; i < n; i++ {
-		if err := put(pieceKey(key, i), text[i*limit:min((i+1)*limit, len(text))]); err != nil {
+		if err := put(segmentKey(key, i), text[i*limit:min((i+1)*limit, len(text))]); err != nil {
 			return err
 		}
 	}
-	return put(key, string(pieces)+strconv.Itoa(n))
+	return put(key, string(encSegments)+strconv.Itoa(n))
 }
 
 // fetch returns the value that store stored under key.
@@ -52,17 +52,17 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 	}
 	text := stored[1:]
 	switch stored[0] {
-	case plain:
+	case encPlain:
 		return text, nil
-	case base:
-	case pieces:
+	case encBase64:
+	case encSegments:
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return "", failure("key %q has the value %q instead of a number of segments", key, stored)
 		}
 		var all strings.Builder
 		for i := 0; i < n; i++ {
-			piece, err := get(pieceKey(key, i))
+			piece, err := get(segmentKey(key, i))
 			if err != nil {
 				return "", err
 			}
@@ -79,7 +79,7 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 	return string(value), nil
 }
 
-func pieceKey(key string, i int) string { return key + "/" + strconv.Itoa(i) }
+func segmentKey(key string, i int) string { return key + "/" + strconv.Itoa(i) }
 
 // keyAlphabet holds the permitted characters of a key. It excludes '/', which the keys of segments use.
 const keyAlphabet = base64Alphabet + "."

@@ -4,20 +4,20 @@ import "gompirma/core/abi"
 
 // The algorithms over messages, on bytes: data that is not contiguous in the application's memory has been packed
 // before and is unpacked after. They serve communication between nodes, intercommunicators and the nonblocking and
-// persistent forms. On one node the blocking forms use the slots of slots.go.
+// persistent forms. On one node the blocking forms are shared-memory collectives (shm.go).
 //
 // The pattern of messages depends on the number of bytes only where the members have agreed on it (schedule.fixed is
-// false), and messages without data are sent too. So a member whose length differs gets an error, and no process waits
-// for a message that does not arrive.
+// false). Messages without data are sent too. So a member whose length differs gets an error, and no process waits for
+// a message that does not arrive.
 
 // Sizes in bytes at which one algorithm replaces another. Below, the number of rounds dominates the cost; above, the
 // bytes that each process moves.
 const (
-	bcastWhole     = 64 << 10 // up to this size a broadcast sends all data down a binomial tree
-	reduceWhole    = 32 << 10 // up to this size a reduction sends whole vectors
-	gatherTree     = 4 << 10  // block size up to which gather and scatter use a binomial tree
-	allgatherBruck = 32 << 10 // result size up to which allgather takes log2(n) rounds
-	inFlight       = 32       // messages in each direction that an all-to-all pattern keeps in flight
+	bcastTreeBytes      = 64 << 10 // up to this size a broadcast sends all data down a binomial tree
+	reduceWholeBytes    = 32 << 10 // up to this size a reduction sends whole vectors
+	gatherTreeBytes     = 4 << 10  // block size up to which gather and scatter use a binomial tree
+	allgatherBruckBytes = 32 << 10 // result size up to which allgather takes log2(n) rounds
+	maxInFlight         = 32       // messages in each direction that an all-to-all pattern keeps in flight
 )
 
 // barrier is a dissemination barrier: ceil(log2 n) rounds.
@@ -34,8 +34,8 @@ func (v view) bcast(b []byte, root int) {
 	if v.size == 1 {
 		return
 	}
-	if !v.fixed && len(b) > bcastWhole && v.size > 3 {
-		blocks := split(b, v.size, 1)
+	if !v.fixed && len(b) > bcastTreeBytes && v.size > 3 {
+		blocks := splitEven(b, v.size, 1)
 		v.scatterTree(blocks, b, root)
 		v.wait()
 		v.allgatherRing(blocks)
@@ -52,14 +52,14 @@ func (v view) bcast(b []byte, root int) {
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
 		if vr+mask < v.size {
-			v.pass((vr+mask+root)%v.size, b)
+			v.forward((vr+mask+root)%v.size, b)
 		}
 	}
 	v.wait()
 }
 
-// split cuts b, whose elements have the given size, into n blocks that differ by at most one element.
-func split(b []byte, n, elem int) [][]byte {
+// splitEven cuts b, whose elements have the given size, into n blocks that differ by at most one element.
+func splitEven(b []byte, n, elem int) [][]byte {
 	out := make([][]byte, n)
 	count := len(b) / elem
 	for i := range out {
@@ -144,15 +144,15 @@ func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte 
 type route bool
 
 const (
-	straight route = false // each directly between its process and the root
+	routeDirect route = false // each directly between its process and the root
 	// along a binomial tree: all blocks have one size, and a process may have to hold those of its subtree
-	byTree route = true
+	routeTree route = true
 )
 
 // gather stores the own block of process i to block i at root. blocks is significant only at root.
 func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
-	if by == byTree && v.size > 3 {
-		whole := v.room(len(own) * v.size)
+	if by == routeTree && v.size > 3 {
+		whole := v.alloc(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
 			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
@@ -183,8 +183,8 @@ func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 
 // scatter copies root's block i to own of process i.
 func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
-	if by == byTree && v.size > 3 {
-		whole := v.room(len(own) * v.size)
+	if by == routeTree && v.size > 3 {
+		whole := v.alloc(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
 			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
@@ -211,12 +211,12 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	v.wait()
 }
 
-// blockSizes says whether the blocks of a call have one size at all members.
+// blockSizes is whether the blocks of a call have one size at all members.
 type blockSizes bool
 
 const (
-	anySizes blockSizes = false
-	oneSize  blockSizes = true
+	sizesVary  blockSizes = false
+	sizesEqual blockSizes = true
 )
 
 // allgather fills all blocks. blocks[rank] holds this process' contribution before.
@@ -224,7 +224,7 @@ func (v view) allgather(blocks [][]byte, of blockSizes) {
 	if v.size == 1 {
 		return
 	}
-	if size := len(blocks[0]); of == oneSize && !v.fixed && size*v.size <= allgatherBruck {
+	if size := len(blocks[0]); of == sizesEqual && !v.fixed && size*v.size <= allgatherBruckBytes {
 		v.allgatherBruck(blocks, size)
 		return
 	}
@@ -242,7 +242,7 @@ func (v view) allgather(blocks [][]byte, of blockSizes) {
 // allgatherBruck is Bruck's algorithm: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that
 // order.
 func (v view) allgatherBruck(blocks [][]byte, size int) {
-	held := v.room(size * v.size)
+	held := v.alloc(size * v.size)
 	v.copy(held[:size], blocks[v.rank])
 	for have := 1; have < v.size; have *= 2 {
 		n := min(have, v.size-have)
@@ -273,7 +273,7 @@ func (v view) alltoall(in, out [][]byte) {
 		to, from := (v.rank+k)%v.size, (v.rank-k+v.size)%v.size
 		v.recv(from, out[from])
 		v.send(to, in[to])
-		if k%inFlight == 0 {
+		if k%maxInFlight == 0 {
 			v.wait()
 		}
 	}
@@ -286,13 +286,13 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if v.size == 1 {
 		return own
 	}
-	if !v.fixed && len(own) > reduceWhole && v.size > 2 {
-		mine := v.reduceScatter(r, split(own, v.size, r.size), nil)
+	if !v.fixed && len(own) > reduceWholeBytes && v.size > 2 {
+		mine := v.reduceScatter(r, splitEven(own, v.size, r.size), nil)
 		var whole []byte
 		if v.rank == root {
-			whole = v.room(len(own))
+			whole = v.alloc(len(own))
 		}
-		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, straight)
+		v.gather(mine, splitEven(whole[:len(whole):len(whole)], v.size, r.size), root, routeDirect)
 		return whole
 	}
 	// The tree has its root at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the
@@ -306,7 +306,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	spare := [][]byte{}
 	for mask := 1; mask < v.size; mask *= 2 {
 		if vr&mask != 0 {
-			v.pass((vr-mask+top)%v.size, acc)
+			v.forward((vr-mask+top)%v.size, acc)
 			v.wait()
 			acc = nil
 			break
@@ -316,7 +316,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			if n := len(spare); n > 0 {
 				in, spare = spare[n-1], spare[:n-1]
 			} else {
-				in = v.room(len(own))
+				in = v.alloc(len(own))
 			}
 			v.recv((vr+mask+top)%v.size, in)
 			v.wait()
@@ -331,11 +331,11 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if top != root {
 		switch v.rank {
 		case top:
-			v.pass(root, acc)
+			v.forward(root, acc)
 			v.wait()
 			acc = nil
 		case root:
-			acc = v.room(len(own))
+			acc = v.alloc(len(own))
 			v.recv(top, acc)
 			v.wait()
 		}
@@ -365,7 +365,7 @@ func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 		case i == acc && to != nil && i != v.rank:
 			in[i] = to
 		default:
-			in[i] = v.room(size)
+			in[i] = v.alloc(size)
 		}
 	}
 	v.alltoall(own, in)
@@ -385,19 +385,19 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 		v.copy(out, own)
 		return
 	}
-	if !v.fixed && len(own) > reduceWhole {
-		blocks := split(out, v.size, r.size)
+	if !v.fixed && len(own) > reduceWholeBytes {
+		blocks := splitEven(out, v.size, r.size)
 		to := blocks[v.rank]
 		if &own[0] == &out[0] {
 			to = nil
 		}
-		mine := v.reduceScatter(r, split(own, v.size, r.size), to)
+		mine := v.reduceScatter(r, splitEven(own, v.size, r.size), to)
 		v.copy(blocks[v.rank], mine)
 		v.allgatherRing(blocks)
 		return
 	}
 	v.copy(out, own)
-	acc, spare := out, v.room(len(own))
+	acc, spare := out, v.alloc(len(own))
 	// join receives partner's buffer and combines it with acc in the order of ranks.
 	join := func(partner int) {
 		v.recv(partner, spare)
@@ -435,12 +435,12 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 		if other < extra {
 			partner = other * 2
 		}
-		v.pass(partner, acc)
+		v.forward(partner, acc)
 		join(partner)
 	}
 	v.copy(out, acc)
 	if v.rank < 2*extra {
-		v.pass(v.rank+1, acc)
+		v.forward(v.rank+1, acc)
 	}
 	v.wait()
 }
@@ -457,9 +457,9 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	}
 	// partial is the reduction of the aligned group of ranks that contains this one; the group doubles in each
 	// round. result is the reduction of the lower ranks of the group (and own).
-	partial, spare := v.room(len(own)), v.room(len(own))
+	partial, spare := v.alloc(len(own)), v.alloc(len(own))
 	v.copy(partial, own)
-	result, empty := v.room(len(own)), exclusive
+	result, empty := v.alloc(len(own)), exclusive
 	if !exclusive {
 		v.copy(result, own)
 	}
@@ -468,7 +468,7 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 		if partner >= v.size {
 			continue
 		}
-		v.pass(partner, partial)
+		v.forward(partner, partial)
 		v.recv(partner, spare)
 		v.wait()
 		a, b := partial, spare

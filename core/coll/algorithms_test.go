@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// together builds and runs one schedule for each of n processes and returns the results of build.
-func together(t *testing.T, n, eager int, build func(v view) []byte) [][]byte {
+// runAll builds and runs one schedule for each of n processes and returns the results of build.
+func runAll(t *testing.T, n, eager int, build func(v view) []byte) [][]byte {
 	t.Helper()
 	box := newMailbox(eager)
 	out := make([][]byte, n)
@@ -86,7 +86,7 @@ var sizes = []int{0, 10, 1024, 70002}
 
 func TestBcast(t *testing.T) {
 	cases(t, sizes, func(t *testing.T, n, size, root, eager int) {
-		out := together(t, n, eager, func(v view) []byte {
+		out := runAll(t, n, eager, func(v view) []byte {
 			b := make([]byte, size)
 			if v.rank == root {
 				b = input(1, root, size)
@@ -102,7 +102,7 @@ func TestBcast(t *testing.T) {
 
 func TestReduce(t *testing.T) {
 	cases(t, sizes, func(t *testing.T, n, size, root, eager int) {
-		out := together(t, n, eager, func(v view) []byte {
+		out := runAll(t, n, eager, func(v view) []byte {
 			own := input(2, v.rank, size)
 			return v.reduce(compose, own, root)
 		})
@@ -129,7 +129,7 @@ func TestReduceCommutative(t *testing.T) {
 		for i := 0; i < n; i++ {
 			require.NoError(t, sum.combine(input(3, i, size), want))
 		}
-		out := together(t, n, eager, func(v view) []byte { return v.reduce(sum, input(3, v.rank, size), root) })
+		out := runAll(t, n, eager, func(v view) []byte { return v.reduce(sum, input(3, v.rank, size), root) })
 		require.True(t, bytes.Equal(want, out[root]))
 	})
 }
@@ -138,7 +138,7 @@ func TestAllreduceAndScan(t *testing.T) {
 	cases(t, sizes, func(t *testing.T, n, size, root, eager int) {
 		inPlace := root > 0
 		run := func(seed int, f func(v view, own, out []byte)) [][]byte {
-			return together(t, n, eager, func(v view) []byte {
+			return runAll(t, n, eager, func(v view) []byte {
 				own := input(seed, v.rank, size)
 				out := make([]byte, size)
 				if inPlace {
@@ -188,7 +188,7 @@ func TestReduceScatter(t *testing.T) {
 		for _, c := range counts {
 			total += c
 		}
-		out := together(t, n, eager, func(v view) []byte {
+		out := runAll(t, n, eager, func(v view) []byte {
 			own := input(7, v.rank, total)
 			blocks, at := make([][]byte, n), 0
 			for i, c := range counts {
@@ -215,7 +215,7 @@ func TestReduceScatterCommutative(t *testing.T) {
 		return nil
 	}}
 	cases(t, []int{2, 300, 20000}, func(t *testing.T, n, size, root, eager int) {
-		for i, b := range together(t, n, eager, func(v view) []byte {
+		for i, b := range runAll(t, n, eager, func(v view) []byte {
 			blocks := make([][]byte, n)
 			for i := range blocks {
 				blocks[i] = input(v.rank, i, size)
@@ -258,7 +258,7 @@ func TestGatherScatter(t *testing.T) {
 			for _, b := range blocks(true) {
 				want = append(want, b...)
 			}
-			got := together(t, n, eager, func(v view) []byte {
+			got := runAll(t, n, eager, func(v view) []byte {
 				if v.rank != root {
 					v.gather(input(8, v.rank, counts[v.rank]), nil, root, route(equal))
 					return nil
@@ -269,7 +269,7 @@ func TestGatherScatter(t *testing.T) {
 				return all
 			})
 			require.True(t, bytes.Equal(want, got[root]), "gather")
-			got = together(t, n, eager, func(v view) []byte {
+			got = runAll(t, n, eager, func(v view) []byte {
 				own := make([]byte, counts[v.rank])
 				var bs [][]byte
 				if v.rank == root {
@@ -281,7 +281,7 @@ func TestGatherScatter(t *testing.T) {
 			for i := range got {
 				require.True(t, bytes.Equal(input(8, i, counts[i]), got[i]), "scatter, process %d", i)
 			}
-			got = together(t, n, eager, func(v view) []byte {
+			got = runAll(t, n, eager, func(v view) []byte {
 				bs, all := blocks(false), make([]byte, len(want))
 				bs[v.rank] = input(8, v.rank, counts[v.rank])
 				v.allgather(bs, blockSizes(equal))
@@ -297,9 +297,9 @@ func TestGatherScatter(t *testing.T) {
 
 func TestAlltoall(t *testing.T) {
 	block := func(from, to, size int) []byte { return input(9, from*100+to, size*((from+to)%3)) }
-	for _, n := range append(processes, inFlight+5) {
+	for _, n := range append(processes, maxInFlight+5) {
 		for _, size := range []int{0, 1, 700, 3000} {
-			got := together(t, n, 1<<10, func(v view) []byte {
+			got := runAll(t, n, 1<<10, func(v view) []byte {
 				in, out := make([][]byte, n), make([][]byte, n)
 				total := 0
 				for i := range in {
@@ -324,11 +324,11 @@ func TestAlltoall(t *testing.T) {
 	}
 }
 
-func TestBarrierHoldsEverybody(t *testing.T) {
+func TestBarrierWaitsForAll(t *testing.T) {
 	for _, n := range processes {
 		var mu sync.Mutex
 		arrived := 0
-		together(t, n, 1<<10, func(v view) []byte {
+		runAll(t, n, 1<<10, func(v view) []byte {
 			v.do(func() error { mu.Lock(); arrived++; mu.Unlock(); return nil })
 			v.barrier()
 			v.do(func() error {
@@ -353,9 +353,9 @@ func TestAllgatherIntervals(t *testing.T) {
 			sizes[i] = i * 7 % 4 * 100
 			want = append(want, input(3, i, sizes[i])...)
 		}
-		got := together(t, n, n%2<<10, func(v view) []byte {
+		got := runAll(t, n, n%2<<10, func(v view) []byte {
 			whole := make([]byte, len(want))
-			blocks := blocksOf(whole, sizes)
+			blocks := splitSizes(whole, sizes)
 			copy(blocks[v.rank], input(3, v.rank, sizes[v.rank]))
 			v.allgatherIntervals(blocks, whole)
 			rounds := 0

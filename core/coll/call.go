@@ -44,10 +44,9 @@ type Call struct {
 	Tag        int32  // tag of a nonblocking or persistent call, if C counts the calls and caches plans; else 0
 
 	sources, destinations []int32 // of a neighborhood collective
-	late                  error   // error at the end of the call: different lengths of the block to itself
+	deferredErr           error   // error at the end of the call: different lengths of the block to itself
 }
 
-// inPlace is MPI_IN_PLACE.
 const inPlace = abi.MPI_IN_PLACE
 
 // Rooted returns whether the call has a root.
@@ -71,14 +70,14 @@ func (k Kind) Reduces() bool {
 // neighborhood returns whether the call is a neighborhood collective (MPI-5.0 8.6).
 func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k <= KindNeighborAlltoallw }
 
-// place returns the position of the root of a rooted call. For an intracommunicator it is rootIsHere at the root and
+// rootSide returns the position of the root of a rooted call. For an intracommunicator it is rootIsSelf at the root and
 // rootIsRemote elsewhere.
-func (k *Call) place() place {
+func (k *Call) rootSide() rootSide {
 	switch {
 	case k.Root == abi.MPI_ROOT || !k.Comm.IsInter() && int(k.Root) == k.Comm.Rank():
-		return rootIsHere
+		return rootIsSelf
 	case k.Root == abi.MPI_PROC_NULL:
-		return rootIsBeside
+		return rootInGroup
 	}
 	return rootIsRemote
 }
@@ -115,9 +114,9 @@ func (k *Call) Sends() bool {
 	case KindBarrier, KindBcast:
 		return false
 	case KindScatter, KindScatterv:
-		return k.place() == rootIsHere
+		return k.rootSide() == rootIsSelf
 	case KindReduce, KindGather, KindGatherv:
-		return !k.Comm.IsInter() || k.place() == rootIsRemote
+		return !k.Comm.IsInter() || k.rootSide() == rootIsRemote
 	}
 	return true
 }
@@ -128,17 +127,17 @@ func (k *Call) Receives() bool {
 	case KindBarrier:
 		return false
 	case KindBcast:
-		return k.place() != rootIsBeside
+		return k.rootSide() != rootInGroup
 	case KindReduce, KindGather, KindGatherv:
-		return k.place() == rootIsHere
+		return k.rootSide() == rootIsSelf
 	case KindScatter, KindScatterv:
-		return !k.Comm.IsInter() || k.place() == rootIsRemote
+		return !k.Comm.IsInter() || k.rootSide() == rootIsRemote
 	}
 	return true
 }
 
-// lowest returns whether this is rank 0 of an MPI_Exscan, which receives nothing.
-func (k *Call) lowest() bool { return k.Kind == KindExscan && k.Comm.Rank() == 0 }
+// isExscanRoot returns whether this is rank 0 of an MPI_Exscan, which receives nothing.
+func (k *Call) isExscanRoot() bool { return k.Kind == KindExscan && k.Comm.Rank() == 0 }
 
 // InPlace returns whether the call passes MPI_IN_PLACE for a significant buffer, so that the count and type beside it
 // are not significant.
@@ -168,49 +167,49 @@ func (k *Call) RecvPeers() int {
 	return k.Comm.RemoteSize()
 }
 
-// shape says how a side of a call is composed.
-type shape uint8
+// sideShape is the composition of a side of a call.
+type sideShape uint8
 
 const (
-	none shape = iota
-	one        // Count elements
-	each       // a block of Count elements for each process
-	many       // blocks of different sizes
+	shapeNone    sideShape = iota
+	shapeOne               // Count elements
+	shapePerRank           // a block of Count elements for each process
+	shapeVarying           // blocks of different sizes
 )
 
 // sendShape returns the shape of the send side where it is significant.
-func (k Kind) sendShape() shape {
+func (k Kind) sendShape() sideShape {
 	switch k {
 	case KindBarrier, KindBcast:
-		return none
+		return shapeNone
 	case KindScatter, KindAlltoall, KindNeighborAlltoall:
-		return each
+		return shapePerRank
 	case KindScatterv, KindAlltoallv, KindAlltoallw, KindNeighborAlltoallv, KindNeighborAlltoallw:
-		return many
+		return shapeVarying
 	}
-	return one
+	return shapeOne
 }
 
 // recvShape returns the shape of the receive side where it is significant.
-func (k Kind) recvShape() shape {
+func (k Kind) recvShape() sideShape {
 	switch k {
 	case KindBarrier:
-		return none
+		return shapeNone
 	case KindGather, KindAllgather, KindAlltoall, KindNeighborAllgather, KindNeighborAlltoall:
-		return each
+		return shapePerRank
 	case KindGatherv, KindAllgatherv, KindAlltoallv, KindAlltoallw, KindNeighborAllgatherv, KindNeighborAlltoallv,
 		KindNeighborAlltoallw:
-		return many
+		return shapeVarying
 	}
-	return one
+	return shapeOne
 }
 
-// part returns block i of a side of the given shape.
-func part(b *Buffer, v *Blocks, sh shape, i int) Buffer {
+// blockAt returns block i of a side of the given shape.
+func blockAt(b *Buffer, v *Blocks, sh sideShape, i int) Buffer {
 	switch sh {
-	case each:
+	case shapePerRank:
 		return Buffer{b.Addr + uintptr(int64(i)*b.Count*b.Type.Extent()), b.Count, b.Type}
-	case many:
+	case shapeVarying:
 		if v.Types != nil {
 			return Buffer{b.Addr + uintptr(v.Displs[i]), v.Counts[i], v.Types[i]}
 		}
@@ -232,10 +231,10 @@ func (b *Buffer) bytes() (int, error) {
 	return int(lo), nil
 }
 
-// hold keeps the types of a call alive until letGo.
-func (k *Call) hold() { k.eachType(func(t *datatype.Type) { t.Retain() }) }
+// retainTypes keeps the types of a call alive until releaseTypes.
+func (k *Call) retainTypes() { k.eachType(func(t *datatype.Type) { t.Retain() }) }
 
-func (k *Call) letGo() { k.eachType((*datatype.Type).Release) }
+func (k *Call) releaseTypes() { k.eachType((*datatype.Type).Release) }
 
 func (k *Call) eachType(f func(*datatype.Type)) {
 	for _, ts := range [][]*datatype.Type{{k.Send.Type, k.Recv.Type}, k.SendBlocks.Types, k.RecvBlocks.Types} {

@@ -65,9 +65,9 @@ func (k *Call) checkInPlace(sends, receives bool) error {
 	sendMay, recvMay := !k.Comm.IsInter() && !k.Kind.neighborhood(), false
 	switch k.Kind {
 	case KindGather, KindGatherv, KindReduce:
-		sendMay = sendMay && k.place() == rootIsHere
+		sendMay = sendMay && k.rootSide() == rootIsSelf
 	case KindScatter, KindScatterv:
-		sendMay, recvMay = false, sendMay && k.place() == rootIsHere
+		sendMay, recvMay = false, sendMay && k.rootSide() == rootIsSelf
 	}
 	if sends && k.Send.Addr == inPlace && !sendMay {
 		return k.notInPlace("send")
@@ -85,7 +85,7 @@ func (k *Call) notInPlace(side string) error {
 		where = "in a neighborhood collective"
 	case k.Comm.IsInter():
 		where = "on an intercommunicator"
-	case k.Kind.Rooted() && k.place() != rootIsHere:
+	case k.Kind.Rooted() && k.rootSide() != rootIsSelf:
 		where = fmt.Sprintf("at rank %d, which is not the root %d", k.Comm.Rank(), k.Root)
 	}
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE must not be the %s buffer %s", side, where)
@@ -93,14 +93,14 @@ func (k *Call) notInPlace(side string) error {
 
 // checkSide validates a buffer with its counts. It does not check types of blocks without data beyond what the lookup
 // has done. In a neighborhood, blocks of MPI_PROC_NULL become blocks without data.
-func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, neighbors []int32) error {
+func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh sideShape, n int, neighbors []int32) error {
 	switch sh {
-	case many:
+	case shapeVarying:
 		if len(v.Counts) < n || len(v.Displs) < n {
 			return mpierr.New(abi.MPI_ERR_ARG, "the array of %s counts or displacements is NULL", side)
 		}
 	default:
-		if sh == one {
+		if sh == shapeOne {
 			n = 1
 		}
 		if b.Count < 0 {
@@ -119,7 +119,7 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, nei
 	}
 	total := 0
 	for i := 0; i < n; i++ {
-		p := part(b, v, sh, i)
+		p := blockAt(b, v, sh, i)
 		if p.Count < 0 {
 			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count for rank %d is %d; it must not be "+
 				"negative", side, i, p.Count)
@@ -160,7 +160,7 @@ func fits(a, b int64) bool {
 // checkMemory returns an error for data that cannot be in memory: in the first page, where null pointers point, or
 // beyond the address space. A type may have its data anywhere relative to MPI_BOTTOM, which is 0.
 func checkMemory(side string, b *Buffer, size int) error {
-	if size == 0 || b.Type.Basic() != nil && datatype.Near(b.Addr, int64(size)) {
+	if size == 0 || b.Type.Basic() != nil && datatype.FitsAddressSpace(b.Addr, int64(size)) {
 		return nil
 	}
 	return b.Type.InMemory(side, b.Addr, b.Count)
@@ -168,9 +168,9 @@ func checkMemory(side string, b *Buffer, size int) error {
 
 // checkOwn validates what a process sends to itself: the send data must not be at the address of the receive data.
 // Different lengths are reported at the end of the call.
-func (k *Call) checkOwn(sendSide, recvSide shape) error {
+func (k *Call) checkOwn(sendSide, recvSide sideShape) error {
 	me := k.Comm.Rank()
-	s, r := part(&k.Send, &k.SendBlocks, sendSide, me), part(&k.Recv, &k.RecvBlocks, recvSide, me)
+	s, r := blockAt(&k.Send, &k.SendBlocks, sendSide, me), blockAt(&k.Recv, &k.RecvBlocks, recvSide, me)
 	out, err := s.bytes()
 	if err != nil {
 		return err
@@ -184,10 +184,12 @@ func (k *Call) checkOwn(sendSide, recvSide shape) error {
 		return mpierr.New(abi.MPI_ERR_BUFFER,
 			"the send and the receive buffer are the same (%#x): pass MPI_IN_PLACE instead", s.Addr)
 	case out > in:
-		k.late = mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends %d bytes to itself but expects only %d", me,
+		k.deferredErr = mpierr.New(abi.MPI_ERR_TRUNCATE,
+			"rank %d sends %d bytes to itself but expects only %d", me,
 			out, in)
 	case out < in:
-		k.late = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends %d bytes to itself but expects %d", me, out, in)
+		k.deferredErr = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends %d bytes to itself but expects %d", me,
+			out, in)
 	}
 	return nil
 }
@@ -246,7 +248,7 @@ func (k *Call) checkReduction() error {
 			return err
 		}
 	}
-	if receives && (!k.lowest() || k.Send.Addr == inPlace) {
+	if receives && (!k.isExscanRoot() || k.Send.Addr == inPlace) {
 		mine := total
 		switch {
 		case k.Send.Addr == inPlace:

@@ -142,7 +142,8 @@ func TestCheck(t *testing.T) {
 				err := k.Check()
 				if c.class > late {
 					require.NoError(t, err)
-					require.Equal(t, c.class-late, mpierr.ClassOf(k.late), "%v", k.late)
+					require.Equal(t, c.class-late, mpierr.ClassOf(k.deferredErr), "%v",
+						k.deferredErr)
 					return
 				}
 				require.Equal(t, c.class, mpierr.ClassOf(err), "%v", err)

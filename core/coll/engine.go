@@ -5,7 +5,7 @@ import (
 	"gompirma/core/p2p"
 )
 
-// Engine is the collectives of one process. It is safe for concurrent use as far as the standard allows it: calls on
+// Engine runs the collectives of one process. It is safe for concurrent use as far as the standard allows it: calls on
 // one communicator must not overlap.
 type Engine struct {
 	msg  *p2p.Engine
@@ -26,69 +26,69 @@ type Wire interface {
 	Recv(c *comm.Comm, from int, b []byte) error
 }
 
-// Over returns collectives that use a wire. They support blocking calls only.
-func Over(w Wire) *Engine { return &Engine{wire: w} }
+// NewOverWire returns collectives that use a wire. They support blocking calls only.
+func NewOverWire(w Wire) *Engine { return &Engine{wire: w} }
 
 // state is this package's state of a communicator.
 type state struct {
-	slots    Slots // nil: there are none
-	sequence int32 // number of blocking calls so far, used as their tag
-	started  int32 // number of nonblocking and persistent calls so far, used as their tag
+	shm           Shm   // shared-memory collectives; nil if there are none
+	blockingCount int32 // number of blocking calls so far, used as their tag
+	startedCount  int32 // number of nonblocking and persistent calls so far, used as their tag
 	// Of the blocking call in progress; nil before the first one.
 	operands *operands
 }
 
 // Used returns whether this member has written to its part of the control block. Clean sets that part to zero when no
 // member uses it any longer.
-func (s *state) Used() bool { return s.slots != nil && s.slots.Used() }
+func (s *state) Used() bool { return s.shm != nil && s.shm.Used() }
 
 // Clean implements what core/comm calls.
 func (s *state) Clean() {
-	if s.slots != nil {
-		s.slots.Clean()
+	if s.shm != nil {
+		s.shm.Clean()
 	}
 }
 
 // Leave reports that a communicator is freed. It returns whether C still holds a reference, which it will release by
 // Unref. core/comm calls it.
-func (s *state) Leave() bool { return s.slots != nil && s.slots.Leave() }
+func (s *state) Leave() bool { return s.shm != nil && s.shm.Leave() }
 
 // Release frees this package's state of a communicator; core/comm calls it.
 func (s *state) Release() {
-	if s.slots != nil {
-		s.slots.Close()
+	if s.shm != nil {
+		s.shm.Close()
 	}
 }
 
-// state returns the state of a communicator and creates it if necessary. It panics like room if there is no memory.
+// state returns the state of a communicator and creates it if necessary. It panics like alloc if there is no memory.
 func (e *Engine) state(c *comm.Comm) *state {
 	if s, ok := c.Coll.(*state); ok {
 		return s
 	}
 	s := &state{}
-	if OpenSlots != nil && (c.Block != nil || c.Hierarchy != nil) {
-		n, _ := c.Sharers()
-		h := SlotsHost{Comm: c, Peers: make([]int32, n)}
+	if OpenShm != nil && (c.Block != nil || c.Hierarchy != nil) {
+		n, _ := c.LocalMembers()
+		h := ShmHost{Comm: c, Peers: make([]int32, n)}
 		for i := range h.Peers {
-			h.Peers[i] = c.Group().World(c.Sharer(i))
+			h.Peers[i] = c.Group().World(c.LocalMember(i))
 		}
 		if c.Block != nil {
 			from := comm.CollOffset(n)
 			h.Block = c.Block[from : from+comm.CollSize(n)]
 		}
 		var err error
-		if s.slots, err = OpenSlots(h); err != nil {
-			panic(noRoom{err})
+		if s.shm, err = OpenShm(h); err != nil {
+			panic(noMemory{err})
 		}
 	}
 	c.Coll = s
 	return s
 }
 
-// Slots returns the slots of a communicator, nil if it has none. MPI_ERR_NO_MEM.
-func (e *Engine) Slots(c *comm.Comm) (s Slots, err error) {
-	defer orNoRoom(&err)
-	return e.state(c).slots, nil
+// Shm returns the shared-memory collectives of a communicator, nil if it has none. MPI_ERR_NO_MEM.
+func (e *Engine) Shm(c *comm.Comm) (s Shm, err error) {
+	defer recoverNoMemory(&err)
+	return e.state(c).shm, nil
 }
 
 // tag returns the tag of the n-th call.
@@ -97,9 +97,9 @@ func tag(n int32) int32 { return n & p2p.TagUB }
 // blocking returns an empty schedule for a blocking call on c.
 func (e *Engine) blocking(c *comm.Comm) *schedule {
 	s := e.state(c)
-	s.sequence++
-	made := e.schedule(c, comm.Collective, tag(s.sequence))
-	made.rooms = new(rooms)
+	s.blockingCount++
+	made := e.schedule(c, comm.Collective, tag(s.blockingCount))
+	made.buffers = new(callBuffers)
 	return made
 }
 
@@ -120,8 +120,8 @@ func (e *Engine) run(s *schedule, c *comm.Comm) (err error) {
 	} else {
 		err = e.msg.Run(s.plan(c), c)
 	}
-	if err == nil && s.rooms != nil {
-		s.rooms.end()
+	if err == nil && s.buffers != nil {
+		s.buffers.release()
 	}
 	return err
 }
@@ -136,7 +136,7 @@ func (s *schedule) overWire(w Wire) (err error) {
 			peer = int(l.ranks[peer])
 		}
 		switch st.kind {
-		case stepSend, stepPass:
+		case stepSend, stepForward:
 			err = w.Send(l.c, peer, st.buf)
 		case stepRecv:
 			err = w.Recv(l.c, peer, st.buf)

@@ -3,13 +3,13 @@ package coll
 // Collectives on intercommunicators (MPI-5.0 6.2.3): data moves from one group to the other. v is the local group,
 // v.remote the other one. Process 0 of a group communicates on its behalf where a whole group takes part.
 
-// place is the position of the root of a rooted call on an intercommunicator.
-type place uint8
+// rootSide is the position of the root of a rooted call on an intercommunicator.
+type rootSide uint8
 
 const (
-	rootIsRemote place = iota // the root is in the other group
-	rootIsHere                // this process is the root: it passed MPI_ROOT
-	rootIsBeside              // another process of this group is the root: MPI_PROC_NULL
+	rootIsRemote rootSide = iota // the root is in the other group
+	rootIsSelf                   // this process is the root: it passed MPI_ROOT
+	rootInGroup                  // another process of this group is the root: MPI_PROC_NULL
 )
 
 func (v view) interBarrier() {
@@ -22,9 +22,9 @@ func (v view) interBarrier() {
 	v.barrier()
 }
 
-func (v view) interBcast(b []byte, at place, root int) {
+func (v view) interBcast(b []byte, at rootSide, root int) {
 	switch at {
-	case rootIsHere:
+	case rootIsSelf:
 		v.remote.send(0, b)
 		v.wait()
 	case rootIsRemote:
@@ -37,14 +37,14 @@ func (v view) interBcast(b []byte, at place, root int) {
 }
 
 // interReduce reduces own over the group that does not contain the root and stores the result to out at the root.
-func (v view) interReduce(r *reducer, own, out []byte, at place, root int) {
+func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	switch at {
-	case rootIsHere:
+	case rootIsSelf:
 		v.remote.recv(0, out)
 		v.wait()
 	case rootIsRemote:
 		if acc := v.reduce(r, own, 0); v.rank == 0 {
-			v.remote.pass(root, acc)
+			v.remote.forward(root, acc)
 			v.wait()
 		}
 	}
@@ -54,7 +54,7 @@ func (v view) interReduce(r *reducer, own, out []byte, at place, root int) {
 func (v view) interAllreduce(r *reducer, own, out []byte) {
 	if acc := v.reduce(r, own, 0); v.rank == 0 {
 		v.remote.recv(0, out)
-		v.remote.pass(0, acc)
+		v.remote.forward(0, acc)
 		v.wait()
 	}
 	v.bcast(out, 0)
@@ -65,22 +65,22 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	acc := v.reduce(r, own, 0)
 	var blocks [][]byte
 	if v.rank == 0 {
-		theirs := v.room(len(own)) // both groups contribute equally long vectors
+		theirs := v.alloc(len(own)) // both groups contribute equally long vectors
 		v.remote.recv(0, theirs)
-		v.remote.pass(0, acc)
+		v.remote.forward(0, acc)
 		v.wait()
 		for _, n := range sizes {
 			blocks = append(blocks, theirs[:n:n])
 			theirs = theirs[n:]
 		}
 	}
-	v.scatter(blocks, out, 0, straight)
+	v.scatter(blocks, out, 0, routeDirect)
 }
 
 // interGather stores the own block of each process of the other group to the root's blocks.
-func (v view) interGather(own []byte, blocks [][]byte, at place, root int) {
+func (v view) interGather(own []byte, blocks [][]byte, at rootSide, root int) {
 	switch at {
-	case rootIsHere:
+	case rootIsSelf:
 		for i, b := range blocks {
 			v.remote.recv(i, b)
 		}
@@ -90,9 +90,9 @@ func (v view) interGather(own []byte, blocks [][]byte, at place, root int) {
 	v.wait()
 }
 
-func (v view) interScatter(blocks [][]byte, own []byte, at place, root int) {
+func (v view) interScatter(blocks [][]byte, own []byte, at rootSide, root int) {
 	switch at {
-	case rootIsHere:
+	case rootIsSelf:
 		for i, b := range blocks {
 			v.remote.send(i, b)
 		}

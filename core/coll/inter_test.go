@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// apart builds and runs one schedule for each process of two groups that communicate, and returns the results of build
-// in each group.
-func apart(t *testing.T, sizes [2]int, eager int, build func(group int, v view) []byte) [2][][]byte {
+// runInter builds and runs one schedule for each process of two groups that communicate, and returns the results of
+// build in each group.
+func runInter(t *testing.T, sizes [2]int, eager int, build func(group int, v view) []byte) [2][][]byte {
 	t.Helper()
 	across := newMailbox(eager)
 	inside := [2]*mailbox{newMailbox(eager), newMailbox(eager)}
@@ -53,14 +53,14 @@ func TestIntercommunicators(t *testing.T) {
 }
 
 func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
-	where := func(g, rank int) place {
+	where := func(g, rank int) rootSide {
 		switch {
 		case g == 1:
 			return rootIsRemote
 		case rank == root:
-			return rootIsHere
+			return rootIsSelf
 		}
-		return rootIsBeside
+		return rootInGroup
 	}
 	blocks := func(n int) [][]byte {
 		out := make([][]byte, n)
@@ -77,11 +77,11 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 		return out
 	}
 
-	apart(t, sizes, eager, func(g int, v view) []byte { v.interBarrier(); return nil })
+	runInter(t, sizes, eager, func(g int, v view) []byte { v.interBarrier(); return nil })
 
-	got := apart(t, sizes, eager, func(g int, v view) []byte {
+	got := runInter(t, sizes, eager, func(g int, v view) []byte {
 		b := make([]byte, size)
-		if where(g, v.rank) == rootIsHere {
+		if where(g, v.rank) == rootIsSelf {
 			b = input(1, 0, size)
 		}
 		v.interBcast(b, where(g, v.rank), root)
@@ -91,14 +91,14 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 		require.True(t, bytes.Equal(input(1, 0, size), b), "bcast, process %d", i)
 	}
 
-	got = apart(t, sizes, eager, func(g int, v view) []byte {
+	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		out := make([]byte, size)
 		v.interReduce(compose, input(2, v.rank, size), out, where(g, v.rank), root)
 		return out
 	})
 	require.True(t, bytes.Equal(reduction(2, 0, sizes[1], size), got[0][root]), "reduce")
 
-	got = apart(t, sizes, eager, func(g int, v view) []byte {
+	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		out := make([]byte, size)
 		v.interAllreduce(compose, input(3+g, v.rank, size), out)
 		return out
@@ -110,7 +110,7 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 		}
 	}
 
-	got = apart(t, sizes, eager, func(g int, v view) []byte {
+	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		all := make([]byte, size*sizes[1])
 		bs := blocks(sizes[1])
 		v.interGather(input(5, v.rank, size), bs, where(g, v.rank), root)
@@ -119,7 +119,7 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 	})
 	require.True(t, bytes.Equal(inputs(5, sizes[1]), got[0][root]), "gather")
 
-	got = apart(t, sizes, eager, func(g int, v view) []byte {
+	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		bs := blocks(sizes[1])
 		for i := range bs {
 			bs[i] = input(6, i, size)
@@ -130,7 +130,7 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 	})
 	require.True(t, bytes.Equal(inputs(6, sizes[1]), bytes.Join(got[1], nil)), "scatter")
 
-	got = apart(t, sizes, eager, func(g int, v view) []byte {
+	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		all := make([]byte, size*sizes[1-g])
 		bs := blocks(sizes[1-g])
 		v.interAllgather(input(7+g, v.rank, size), bs)
@@ -146,7 +146,7 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 
 	// Vectors of one length in both groups, cut differently in each.
 	total := size / 2 * 2
-	got = apart(t, sizes, eager, func(g int, v view) []byte {
+	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		counts := make([]int, v.size)
 		for i := range counts {
 			counts[i] = total / 2 / v.size * 2

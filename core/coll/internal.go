@@ -7,12 +7,12 @@ import "gompirma/core/comm"
 
 // Barrier returns when all members of c have called it. c may be an intercommunicator.
 func (e *Engine) Barrier(c *comm.Comm) (err error) {
-	defer orNoRoom(&err)
+	defer recoverNoMemory(&err)
 	if c.Size() == 1 && !c.IsInter() {
 		return nil
 	}
-	if t := e.state(c).slots; t != nil {
-		_, err := t.Run(&Exchange{Kind: KindBarrier})
+	if t := e.state(c).shm; t != nil {
+		_, err := t.Run(&ShmCall{Kind: KindBarrier})
 		return err
 	}
 	s := e.blocking(c)
@@ -26,47 +26,48 @@ func (e *Engine) Barrier(c *comm.Comm) (err error) {
 
 // Allgather returns the contributions of all members, which have equal lengths, concatenated in the order of ranks.
 func (e *Engine) Allgather(c *comm.Comm, mine []byte) (all []byte, err error) {
-	defer orNoRoom(&err)
-	if st := e.state(c); st.slots != nil && c.Hierarchy != nil && len(mine) > 0 {
-		return e.wordsOverNodes(c, st, mine)
+	defer recoverNoMemory(&err)
+	if st := e.state(c); st.shm != nil && c.Hierarchy != nil && len(mine) > 0 {
+		return e.twoLevelAllgatherEqual(c, st, mine)
 	}
 	all = make([]byte, len(mine)*c.Size())
-	if t := e.state(c).slots; t != nil && c.Hierarchy == nil && t.Fits(KindAllgather) && len(mine) > 0 {
+	if t := e.state(c).shm; t != nil && c.Hierarchy == nil && t.Supports(KindAllgather) && len(mine) > 0 {
 		return all, t.Allgather(mine, all)
 	}
-	blocks := cut(all, len(mine), c.Size())
+	blocks := splitEqual(all, len(mine), c.Size())
 	copy(blocks[c.Rank()], mine)
 	if c.Size() == 1 || len(mine) == 0 {
 		return all, nil
 	}
 	s := e.blocking(c)
-	s.local.allgather(blocks, oneSize)
+	s.local.allgather(blocks, sizesEqual)
 	return all, e.run(s, c)
 }
 
-// ShareOf copies root's b to the b of all members of an intracommunicator. All have the same length. Returns done =
-// false if the members have no shared-memory slots. For few bytes: comm.MostShared.
-func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error) {
-	defer orNoRoom(&err)
-	t := e.state(c).slots
+// ShortBcast copies root's b to the b of all members of an intracommunicator. All have the same length, at most
+// comm.MaxShortBytes. It returns done = false if the communicator has no shared-memory collectives.
+func (e *Engine) ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err error) {
+	defer recoverNoMemory(&err)
+	t := e.state(c).shm
 	if t == nil || c.Hierarchy != nil {
 		return false, nil
 	}
 	return true, t.Bcast(root, b)
 }
 
-// Share is Allgather of few bytes among members that have shared-memory slots. Returns done = false if they have none.
-func (e *Engine) Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
-	defer orNoRoom(&err)
-	if t := e.state(c).slots; t == nil || c.Hierarchy == nil && !t.Fits(KindAllgather) {
+// ShortAllgather is Allgather of at most comm.MaxShortBytes through shared memory. It returns done = false if the
+// communicator has no shared-memory collectives.
+func (e *Engine) ShortAllgather(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
+	defer recoverNoMemory(&err)
+	if t := e.state(c).shm; t == nil || c.Hierarchy == nil && !t.Supports(KindAllgather) {
 		return nil, false, nil
 	}
 	all, err = e.Allgather(c, mine)
 	return all, true, err
 }
 
-// cut returns n blocks of size bytes of b.
-func cut(b []byte, size, n int) [][]byte {
+// splitEqual returns n blocks of size bytes of b.
+func splitEqual(b []byte, size, n int) [][]byte {
 	out := make([][]byte, n)
 	for i := range out {
 		out[i] = b[i*size : (i+1)*size : (i+1)*size]

@@ -132,7 +132,7 @@ func finish(s *schedule) error {
 	for i := range s.steps {
 		var err error
 		switch st := &s.steps[i]; st.kind {
-		case stepSend, stepPass:
+		case stepSend, stepForward:
 			waiting = append(waiting, st.via.(*end).send(st.peer, st.buf))
 		case stepRecv:
 			waiting = append(waiting, st.via.(*end).recv(st.peer, st.buf))

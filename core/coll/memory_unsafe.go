@@ -6,13 +6,13 @@ import (
 	"gompirma/core/datatype"
 )
 
-// The application's memory as slices. They are valid during the call, for which the standard gives the buffers to MPI.
+// The application's memory as slices. They are valid during the call, in which MPI owns the buffers by the standard.
 
 // memory returns n bytes at an address of the application.
 func memory(addr uintptr, n int) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
 
-// dense returns the n > 0 bytes of data of b if they are contiguous in memory, else nil.
-func dense(b *Buffer, n int) []byte {
+// contiguousData returns the n > 0 bytes of data of b if they are contiguous in memory, else nil.
+func contiguousData(b *Buffer, n int) []byte {
 	if t := b.Type.Basic(); t != nil && t.Size == t.Extent {
 		return memory(b.Addr, n)
 	}
@@ -37,8 +37,9 @@ func unpack(b *Buffer, src []byte) {
 // alive.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// inOrder returns the memory of blocks that have these lengths and follow each other without a gap, nil if they do not.
-func inOrder(blocks [][]byte, lengths []int) []byte {
+// contiguousBlocks returns the memory of blocks that have these lengths and follow each other without a gap, nil if
+// they do not.
+func contiguousBlocks(blocks [][]byte, lengths []int) []byte {
 	total := 0
 	for i, b := range blocks {
 		if len(b) != lengths[i] || len(b) > 0 && address(b) != address(blocks[0])+uintptr(total) {

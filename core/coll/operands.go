@@ -8,20 +8,20 @@ import (
 
 // operands is the data of a call as bytes: the application's memory where it is contiguous, otherwise packed copies.
 type operands struct {
-	in, out   []byte   // contribution and result of this process
-	ins, outs [][]byte // the same if there is a block for each process
-	sizes     []int    // reduce_scatter: bytes of each process' block
-	red       reducer
-	before    []func() error // functions that pack the send data into the slices above
-	after     []func() error // functions that unpack received data
-	few       [2][4][]byte   // storage for ins and outs if there are few processes
-	own       int            // bytes of memory that the call allocates
+	in, out    []byte   // contribution and result of this process
+	ins, outs  [][]byte // the same if there is a block for each process
+	sizes      []int    // reduce_scatter: bytes of each process' block
+	red        reducer
+	before     []func() error // functions that pack the send data into the slices above
+	after      []func() error // functions that unpack received data
+	inline     [2][4][]byte   // storage for ins and outs if there are few processes
+	allocBytes int
 }
 
-// room allocates memory for the call.
-func (o *operands) room(n int) []byte {
-	o.own += n
-	return room(n)
+// alloc allocates memory for the call.
+func (o *operands) alloc(n int) []byte {
+	o.allocBytes += n
+	return alloc(n)
 }
 
 // load returns the data of b, for reading. It is valid once the before functions have run.
@@ -30,10 +30,10 @@ func (o *operands) load(b *Buffer) []byte {
 	if n == 0 {
 		return nil
 	}
-	if run := dense(b, n); run != nil {
+	if run := contiguousData(b, n); run != nil {
 		return run
 	}
-	packed := o.room(n)
+	packed := o.alloc(n)
 	o.beforePacked(*b, packed)
 	return packed
 }
@@ -45,13 +45,12 @@ func (o *operands) beforePacked(b Buffer, packed []byte) {
 
 // copied returns memory that holds a copy of b once the before functions have run.
 func (o *operands) copied(b []byte) []byte {
-	to := o.room(len(b))
+	to := o.alloc(len(b))
 	o.before = append(o.before, func() error { copy(to, b); return nil })
 	return to
 }
 
-// begin runs the before functions.
-func (o *operands) begin() error {
+func (o *operands) runBefore() error {
 	for _, f := range o.before {
 		if err := f(); err != nil {
 			return err
@@ -60,25 +59,25 @@ func (o *operands) begin() error {
 	return nil
 }
 
-// content is what the memory for a result holds before the call.
-type content bool
+// initialContent is what the memory for a result holds before the call.
+type initialContent bool
 
 const (
-	nothing  content = false // undefined
-	whatIsIn content = true  // the data of the application's buffer
+	contentUndefined initialContent = false // undefined
+	contentPresent   initialContent = true  // the data of the application's buffer
 )
 
 // store returns the memory where the result for b must be stored.
-func (o *operands) store(b *Buffer, holds content) []byte {
+func (o *operands) store(b *Buffer, holds initialContent) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
 		return nil
 	}
-	if run := dense(b, n); run != nil {
+	if run := contiguousData(b, n); run != nil {
 		return run
 	}
-	packed := o.room(n)
-	if holds == whatIsIn {
+	packed := o.alloc(n)
+	if holds == contentPresent {
 		o.beforePacked(*b, packed)
 	}
 	o.afterPacked(*b, packed)
@@ -92,27 +91,27 @@ func (o *operands) afterPacked(b Buffer, packed []byte) {
 
 // blocks returns a slice for n blocks of a side.
 func (o *operands) blocks(side, n int) [][]byte {
-	if n <= len(o.few[side]) {
-		return o.few[side][:n]
+	if n <= len(o.inline[side]) {
+		return o.inline[side][:n]
 	}
 	return make([][]byte, n)
 }
 
 // storeAll returns the memory where the blocks of a side must be stored. Block keep holds its present data (-1: none,
 // n: all).
-func (o *operands) storeAll(b *Buffer, v *Blocks, sh shape, n, keep int) [][]byte {
+func (o *operands) storeAll(b *Buffer, v *Blocks, sh sideShape, n, keep int) [][]byte {
 	out := o.blocks(1, n)
 	for i := range out {
-		p := part(b, v, sh, i)
-		out[i] = o.store(&p, content(i == keep || keep == n))
+		p := blockAt(b, v, sh, i)
+		out[i] = o.store(&p, initialContent(i == keep || keep == n))
 	}
 	return out
 }
 
-func (o *operands) loadAll(b *Buffer, v *Blocks, sh shape, n int) [][]byte {
+func (o *operands) loadAll(b *Buffer, v *Blocks, sh sideShape, n int) [][]byte {
 	out := o.blocks(0, n)
 	for i := range out {
-		p := part(b, v, sh, i)
+		p := blockAt(b, v, sh, i)
 		out[i] = o.load(&p)
 	}
 	return out
@@ -130,15 +129,15 @@ func (k *Call) prepare(o *operands) error {
 	if inPlace {
 		mine, all = me, n
 	}
-	if k.late != nil {
+	if k.deferredErr != nil {
 		mine = me
-		defer k.unequal(o)
+		defer k.fixUnequalSelf(o)
 	}
 	switch k.Kind {
 	case KindBcast:
 		if receives {
-			o.out = o.store(&k.Recv, content(k.place() == rootIsHere))
-			if k.place() == rootIsHere {
+			o.out = o.store(&k.Recv, initialContent(k.rootSide() == rootIsSelf))
+			if k.rootSide() == rootIsSelf {
 				o.after = nil // the root's own data stays as it is
 			}
 		}
@@ -158,7 +157,7 @@ func (k *Call) prepare(o *operands) error {
 		if inPlace {
 			o.out = o.ins[me]
 		} else if receives {
-			o.out = o.store(&k.Recv, nothing)
+			o.out = o.store(&k.Recv, contentUndefined)
 		}
 	case KindNeighborAllgather, KindNeighborAllgatherv:
 		own := o.load(&k.Send)
@@ -217,14 +216,14 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 		}
 		o.in = o.loadElements(&from)
 	}
-	if receives && mine.Count > 0 && !k.lowest() {
+	if receives && mine.Count > 0 && !k.isExscanRoot() {
 		o.out = o.storeElements(&mine)
 	}
 	return nil
 }
 
-// done runs the after functions when the data has arrived, unless err is an error.
-func (k *Call) done(o *operands, err error) error {
+// complete runs the after functions when the data has arrived, unless err is an error.
+func (k *Call) complete(o *operands, err error) error {
 	for _, f := range o.after {
 		if err != nil {
 			return err
@@ -234,19 +233,19 @@ func (k *Call) done(o *operands, err error) error {
 	if err != nil {
 		return err
 	}
-	return k.late
+	return k.deferredErr
 }
 
 // discardAll makes received data go to n blocks of the given length that are discarded, instead of this process'
 // buffer.
 func (o *operands) discardAll(bytes, n int) {
-	o.outs, o.after = cut(o.room(bytes*n), bytes, n), nil
+	o.outs, o.after = splitEqual(o.alloc(bytes*n), bytes, n), nil
 }
 
-// unequal sets the operands of a call whose block from this process to itself has different lengths on the two sides.
-// The call then works correctly for the other members: they receive what was sent to them, whether what they send fits
-// here or not.
-func (k *Call) unequal(o *operands) {
+// fixUnequalSelf sets the operands of a call whose block from this process to itself has different lengths on the two
+// sides. The call then works correctly for the other members: they receive what was sent to them, whether what they
+// send fits here or not.
+func (k *Call) fixUnequalSelf(o *operands) {
 	me := k.Comm.Rank()
 	switch k.Kind {
 	case KindGather, KindGatherv:
@@ -264,8 +263,8 @@ func (k *Call) unequal(o *operands) {
 	}
 }
 
-// blocksOf cuts b into blocks of the given sizes.
-func blocksOf(b []byte, sizes []int) [][]byte {
+// splitSizes cuts b into blocks of the given sizes.
+func splitSizes(b []byte, sizes []int) [][]byte {
 	out := make([][]byte, len(sizes))
 	for i, n := range sizes {
 		out[i] = b[:n:n]
@@ -295,11 +294,11 @@ func (k *Call) build(v view, o *operands) error {
 	case KindScan, KindExscan:
 		v.scan(red, o.in, o.out, k.Kind)
 	case KindReduceScatter, KindReduceScatterBlock:
-		v.copy(o.out, v.reduceScatter(red, blocksOf(o.in, o.sizes), nil))
+		v.copy(o.out, v.reduceScatter(red, splitSizes(o.in, o.sizes), nil))
 	case KindGather, KindGatherv:
-		v.gather(o.in, o.outs, root, route(!v.fixed && k.Kind == KindGather && len(o.in) <= gatherTree))
+		v.gather(o.in, o.outs, root, route(!v.fixed && k.Kind == KindGather && len(o.in) <= gatherTreeBytes))
 	case KindScatter, KindScatterv:
-		v.scatter(o.ins, o.out, root, route(!v.fixed && k.Kind == KindScatter && len(o.out) <= gatherTree))
+		v.scatter(o.ins, o.out, root, route(!v.fixed && k.Kind == KindScatter && len(o.out) <= gatherTreeBytes))
 	case KindAllgather, KindAllgatherv:
 		v.copy(o.outs[v.rank], o.in)
 		v.allgather(o.outs, blockSizes(k.Kind == KindAllgather))
@@ -316,7 +315,7 @@ func (k *Call) build(v view, o *operands) error {
 }
 
 func (k *Call) buildInter(v view, o *operands) error {
-	at, root, red := k.place(), int(k.Root), new(reducer)
+	at, root, red := k.rootSide(), int(k.Root), new(reducer)
 	*red = o.red
 	switch k.Kind {
 	case KindBarrier:
@@ -343,8 +342,8 @@ func (k *Call) buildInter(v view, o *operands) error {
 	return nil
 }
 
-// alone executes a call on a communicator of one process.
-func (k *Call) alone(o *operands) {
+// runSingle executes a call on a communicator of one process.
+func (k *Call) runSingle(o *operands) {
 	switch k.Kind {
 	case KindReduce, KindAllreduce, KindScan, KindReduceScatter, KindReduceScatterBlock:
 		copy(o.out, o.in)

@@ -11,33 +11,33 @@ import (
 
 // The wire format of the elements of a reduction. Elements of a type without gaps are sent as they are in memory,
 // others packed. A function of the user, the only operation that accepts derived types, works on copies of the packed
-// elements that are laid out as the type says. Pairs with a gap, for MPI_MINLOC and MPI_MAXLOC, are sent with the gap,
-// as the loops of these operations need it. Only data of the type is stored into the application's receive buffer,
-// never a gap.
+// elements that have the layout of the type. Pairs with a gap, for MPI_MINLOC and MPI_MAXLOC, are sent with the gap, as
+// the loops of these operations need it. Only data of the type is stored into the application's receive buffer, never a
+// gap.
 
 // reducer is a reduction on elements in wire format.
 type reducer struct {
-	size        int  // bytes of an element
-	commutative bool // the order of ranks may begin at the root
-	op          *op.Op
-	typ         *datatype.Type
-	laidOut     bool                         // elements have the layout of memory
-	f           func(in, inout []byte) error // used instead of op, in tests
+	size         int  // bytes of an element
+	commutative  bool // the order of ranks may begin at the root
+	op           *op.Op
+	typ          *datatype.Type
+	hasMemLayout bool                         // elements have the layout of memory
+	f            func(in, inout []byte) error // used instead of op, in tests
 }
 
 func (r *reducer) set(o *op.Op, t *datatype.Type) {
-	*r = reducer{size: int(t.Size()), commutative: o.Commutative(), op: o, typ: t, laidOut: true}
+	*r = reducer{size: int(t.Size()), commutative: o.Commutative(), op: o, typ: t, hasMemLayout: true}
 	switch {
 	case t.Size() == t.Extent() && (t.Basic() != nil || t.Layout().Contiguous() && t.Layout().Origin() == 0):
 	case o.User():
-		r.laidOut = false
+		r.hasMemLayout = false
 	default:
 		r.size = int(t.Extent())
 	}
 }
 
-// asks returns whether the operation is a function of the application.
-func (r *reducer) asks() bool { return r.op != nil && r.op.User() }
+// callsUser returns whether the operation is a function of the application.
+func (r *reducer) callsUser() bool { return r.op != nil && r.op.User() }
 
 // combine sets inout[i] = in[i] op inout[i] for whole elements. in is the left operand: it comes from lower ranks.
 func (r *reducer) combine(in, inout []byte) error {
@@ -51,15 +51,15 @@ func (r *reducer) combine(in, inout []byte) error {
 	switch {
 	case !r.op.User():
 		return r.op.Combine(r.typ.Basic(), in, inout, n)
-	case r.laidOut:
+	case r.hasMemLayout:
 		return r.op.Call(r.typ, address(in), address(inout), int64(n))
 	}
-	return r.spread(in, inout, int64(n))
+	return r.combineUserLayout(in, inout, int64(n))
 }
 
-// spread calls the user's function on copies of the elements that are laid out as the type says.
-func (r *reducer) spread(in, inout []byte, n int64) (err error) {
-	defer orNoRoom(&err)
+// combineUserLayout calls the user's function on copies of the elements that have the layout of the type.
+func (r *reducer) combineUserLayout(in, inout []byte, n int64) (err error) {
+	defer recoverNoMemory(&err)
 	lo, hi, _ := r.typ.Layout().Bounds(n)
 	// The address that the function gets has the alignment of the type.
 	size, skew := int(hi-lo), int(lo&15)
@@ -68,7 +68,7 @@ func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 			"space", n,
 			r.typ, size)
 	}
-	memory := room(2 * (size + 24)) // twice size and skew, and what b's alignment takes
+	memory := alloc(2 * (size + 24)) // twice size and skew, and what b's alignment takes
 	a := memory[skew : skew+size]
 	b := memory[(skew+size+15)&^15+skew:][:size]
 	at, to := address(a)-uintptr(lo), address(b)-uintptr(lo)
@@ -82,7 +82,7 @@ func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 
 // loadElements returns the elements of b in wire format.
 func (o *operands) loadElements(b *Buffer) []byte {
-	if o.red.laidOut {
+	if o.red.hasMemLayout {
 		return memory(b.Addr, int(b.Count)*o.red.size)
 	}
 	return o.load(b)
@@ -91,9 +91,9 @@ func (o *operands) loadElements(b *Buffer) []byte {
 // storeElements returns the memory for elements in wire format that end up in b.
 func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
-		return o.store(b, nothing)
+		return o.store(b, contentUndefined)
 	}
-	elements := o.room(int(b.Count) * o.red.size)
+	elements := o.alloc(int(b.Count) * o.red.size)
 	o.afterElements(*b, elements)
 	return elements
 }
@@ -101,8 +101,8 @@ func (o *operands) storeElements(b *Buffer) []byte {
 // afterElements makes the end of the call store the data in elements, without the gaps, to b.
 func (o *operands) afterElements(b Buffer, elements []byte) {
 	o.after = append(o.after, func() (err error) {
-		defer orNoRoom(&err)
-		packed := room(int(b.Count * b.Type.Size()))
+		defer recoverNoMemory(&err)
+		packed := alloc(int(b.Count * b.Type.Size()))
 		pack(packed, &Buffer{address(elements), b.Count, b.Type})
 		unpack(&b, packed)
 		runtime.KeepAlive(elements)

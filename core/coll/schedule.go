@@ -9,11 +9,12 @@ import (
 type schedule struct {
 	steps []step
 	// The members may have passed different lengths, so the pattern of messages must not depend on them.
-	fixed  bool
-	own    int    // bytes of memory that the call allocates
-	rooms  *rooms // source of that memory, of a blocking call; nil: the schedule keeps it as long as it exists
-	local  view
-	remote view // the remote group of an intercommunicator; its rank is -1
+	fixed      bool
+	allocBytes int
+	// source of that memory, of a blocking call; nil: the schedule keeps it as long as it exists
+	buffers *callBuffers
+	local   view
+	remote  view // the remote group of an intercommunicator; its rank is -1
 }
 
 // link is the destination of a schedule's messages: *channel, or a replacement in tests.
@@ -32,7 +33,7 @@ type stepKind uint8
 
 const (
 	stepSend stepKind = iota
-	stepPass
+	stepForward
 	stepRecv
 	stepWait
 	stepCopy    // dst = buf
@@ -41,14 +42,14 @@ const (
 )
 
 type step struct {
-	kind  stepKind
-	right bool // skipped after an error
-	peer  int
-	via   link
-	buf   []byte
-	dst   []byte
-	red   *reducer
-	do    func() error
+	kind        stepKind
+	skipOnError bool // skipped after an error
+	peer        int
+	via         link
+	buf         []byte
+	dst         []byte
+	red         *reducer
+	do          func() error
 }
 
 // view is a group of processes during the construction of a schedule: this process' rank in it, and the link to the
@@ -71,10 +72,10 @@ func (v view) send(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
 }
 
-// pass adds a step that sends b, which contains data received from others. If that data had a wrong length, the message
-// gets a wrong length too, one byte more or less, so that every process that receives a part of it gets an error.
-func (v view) pass(to int, b []byte) {
-	v.steps = append(v.steps, step{kind: stepPass, peer: to, via: v.link, buf: b})
+// forward adds a step that sends b, which contains data received from others. If that data had a wrong length, the
+// message gets a wrong length too: one byte more or less. So every process that receives a part of it gets an error.
+func (v view) forward(to int, b []byte) {
+	v.steps = append(v.steps, step{kind: stepForward, peer: to, via: v.link, buf: b})
 }
 
 // recv adds a step that starts receiving exactly len(b) bytes. If another number of bytes arrives, the call continues,
@@ -93,14 +94,15 @@ func (s *schedule) finish(fs ...func() error) {
 		s.wait()
 	}
 	for _, f := range fs {
-		s.steps = append(s.steps, step{kind: stepDo, right: true, do: f})
+		s.steps = append(s.steps, step{kind: stepDo, skipOnError: true, do: f})
 	}
 }
 
 // combine adds a local step that sets inout = in op inout.
 func (s *schedule) combine(r *reducer, in, inout []byte) {
 	if len(in) > 0 {
-		s.steps = append(s.steps, step{kind: stepCombine, right: r.asks(), red: r, buf: in, dst: inout})
+		s.steps = append(s.steps, step{kind: stepCombine, skipOnError: r.callsUser(), red: r, buf: in,
+			dst: inout})
 	}
 }
 
@@ -112,13 +114,13 @@ func (s *schedule) copy(dst, src []byte) {
 	s.steps = append(s.steps, step{kind: stepCopy, buf: src, dst: dst})
 }
 
-// room allocates memory for the schedule.
-func (s *schedule) room(n int) []byte {
-	s.own += n
-	if s.rooms != nil {
-		return s.rooms.room(n)
+// alloc allocates memory for the schedule.
+func (s *schedule) alloc(n int) []byte {
+	s.allocBytes += n
+	if s.buffers != nil {
+		return s.buffers.alloc(n)
 	}
-	return room(n)
+	return alloc(n)
 }
 
 // wait ends a round: the following steps run when all messages started so far have completed.
@@ -143,19 +145,19 @@ func (st *step) local() error {
 
 // plan returns the schedule of a call on c as a plan.
 func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
-	p := &p2p.Plan{Steps: make([]p2p.Step, len(s.steps)), Keep: s.steps}
-	p.Comm, p.Source, p.Own = c.Handle, int32(c.Rank()), s.own
+	p := &p2p.Plan{Steps: make([]p2p.Step, len(s.steps)), KeepAlive: s.steps}
+	p.Comm, p.Source, p.GoBytes = c.Handle, int32(c.Rank()), s.allocBytes
 	p.Context[0] = c.Context(comm.Collective) // if nothing is sent
 	does := func(t *p2p.Step, f func() error) {
-		t.Kind, t.Bytes = p2p.StepGo, int64(len(p.Go))
-		p.Go = append(p.Go, f)
+		t.Kind, t.Bytes = p2p.StepGo, int64(len(p.Funcs))
+		p.Funcs = append(p.Funcs, f)
 	}
 	for i := range s.steps {
 		st, t := &s.steps[i], &p.Steps[i]
-		*t = p2p.Step{Right: st.right, From: address(st.buf), To: address(st.dst),
+		*t = p2p.Step{SkipOnError: st.skipOnError, From: address(st.buf), To: address(st.dst),
 			Bytes: int64(len(st.buf))}
 		switch st.kind {
-		case stepSend, stepPass, stepRecv:
+		case stepSend, stepForward, stepRecv:
 			t.Kind = p2p.StepSend + p2p.StepKind(st.kind-stepSend)
 			l := st.via.(*channel)
 			if c.IsInter() && l.c == c {
@@ -166,15 +168,15 @@ func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 			if l.ranks != nil {
 				t.Peer = l.ranks[st.peer]
 			}
-			t.World, t.To = l.c.Peers().World(int(t.Peer)), t.From
+			t.WorldRank, t.To = l.c.Peers().World(int(t.Peer)), t.From
 		case stepWait:
 			t.Kind = p2p.StepWait
 		case stepCopy:
 			t.Kind, t.Bytes = p2p.StepCopy, int64(min(len(st.buf), len(st.dst)))
 		case stepCombine:
 			t.Kind = p2p.StepCombine
-			if st.red.asks() {
-				t.Asks = true
+			if st.red.callsUser() {
+				t.CallsUser = true
 				does(t, func() error { return st.red.combine(st.buf, st.dst) })
 			} else {
 				p.Op, p.Datatype, p.Element = st.red.op.Handle(), st.red.typ.Basic().Handle, st.red.size

@@ -40,45 +40,45 @@ func BlockSize(n int) int64 {
 	return (used + pageSize - 1) / pageSize * pageSize
 }
 
-// blockWords is the size of the message by which the leader of the members that share a block announces it. The message
-// has the name of the block, an error class if there is none, and whether all members are sure to open it successfully.
-const blockWords = 16
+// blockMsgBytes is the size of the message by which the leader of the members that share a block announces it. The
+// message has the name of the block, an error class if there is none, and whether opening it cannot fail at any member.
+const blockMsgBytes = 16
 
-// offerSize is the size of the leader's message if all members share memory: the identity of the new communicator,
+// offerBytes is the size of the leader's message if all members share memory: the identity of the new communicator,
 // followed by the announcement of its block.
-const offerSize = 8 + blockWords
+const offerBytes = 8 + blockMsgBytes
 
-// offer writes that message at the leader.
-func (c *Comm) offer(b []byte) (err error) {
+// writeOffer writes that message at the leader.
+func (c *Comm) writeOffer(b []byte) (err error) {
 	if c.rank == 0 {
 		binary.LittleEndian.PutUint64(b, c.host.NewID())
-		err = c.takeBlock(b[8:])
+		err = c.allocBlock(b[8:])
 	}
 	return err
 }
 
-// accept evaluates an offer; mine is the leader's own error. sure: the result is the same at all members.
-func (c *Comm) accept(b []byte, mine error) (sure bool, err error) {
-	if err := c.blockRefused(b[8:], mine); err != nil {
+// readOffer evaluates an offer; mine is the leader's own error. sure: the result is the same at all members.
+func (c *Comm) readOffer(b []byte, mine error) (sure bool, err error) {
+	if err := c.blockError(b[8:], mine); err != nil {
 		return true, err
 	}
 	c.id = binary.LittleEndian.Uint64(b)
-	return blockIsSure(b[8:]), c.openBlock(b[8:])
+	return cannotFailToOpen(b[8:]), c.openBlock(b[8:])
 }
 
 func (c *Comm) blockSize() int64 {
-	n, _ := c.Sharers()
+	n, _ := c.LocalMembers()
 	return BlockSize(n)
 }
 
-// takeBlock is the leader's part: it allocates the block and writes the announcement.
-func (c *Comm) takeBlock(b []byte) (err error) {
-	c.Block, c.block, err = c.host.TakeBlock(c.blockSize())
-	putBlock(b, c.block, err, err == nil && c.opensAtAll(c.block))
+// allocBlock is the leader's part: it allocates the block and writes the announcement.
+func (c *Comm) allocBlock(b []byte) (err error) {
+	c.Block, c.block, err = c.host.AllocBlock(c.blockSize())
+	encodeBlock(b, c.block, err, err == nil && c.isMappedAtAll(c.block))
 	return err
 }
 
-func putBlock(b []byte, name uint64, err error, sure bool) {
+func encodeBlock(b []byte, name uint64, err error, sure bool) {
 	binary.LittleEndian.PutUint64(b, name)
 	binary.LittleEndian.PutUint32(b[8:], uint32(mpierr.ClassOf(err)))
 	b[12] = 0
@@ -87,28 +87,28 @@ func putBlock(b []byte, name uint64, err error, sure bool) {
 	}
 }
 
-// opensAtAll returns whether opening a block cannot fail at any member of this node.
-func (c *Comm) opensAtAll(name uint64) bool {
-	n, place := c.Sharers()
+// isMappedAtAll returns whether opening a block cannot fail at any member of this node.
+func (c *Comm) isMappedAtAll(name uint64) bool {
+	n, place := c.LocalMembers()
 	for i := range n {
-		if i != place && !c.host.BlockOpens(name, c.local.World(c.Sharer(i))) {
+		if i != place && !c.host.BlockMapped(name, c.local.World(c.LocalMember(i))) {
 			return false
 		}
 	}
 	return true
 }
 
-// blockIsSure returns whether the announcement says so.
-func blockIsSure(b []byte) bool { return b[12] != 0 }
+// cannotFailToOpen returns whether, by the announcement, opening the block cannot fail at any member.
+func cannotFailToOpen(b []byte) bool { return b[12] != 0 }
 
-// blockRefused returns the leader's error in the announcement; mine is the leader's own error.
-func (c *Comm) blockRefused(b []byte, mine error) error {
+// blockError returns the leader's error in the announcement; mine is the leader's own error.
+func (c *Comm) blockError(b []byte, mine error) error {
 	class := int32(binary.LittleEndian.Uint32(b[8:]))
 	if class == 0 || mine != nil {
 		return mine
 	}
 	return mpierr.New(class, "rank %d cannot allocate %d bytes of shared memory for the new communicator",
-		c.Sharer(0), c.blockSize())
+		c.LocalMember(0), c.blockSize())
 }
 
 // openBlock is the part of the other members: it opens the announced block.
@@ -120,15 +120,15 @@ func (c *Comm) openBlock(b []byte) (err error) {
 	return err
 }
 
-// keepBlock keeps the block if all members could open it, otherwise it drops the block and returns an error. Arguments:
-// this member's error mine, the largest class of all members, and the error err of that exchange.
-func (c *Comm) keepBlock(mine error, class int32, err error) error {
+// commitBlock keeps the block if all members could open it, otherwise it drops the block and returns an error.
+// Arguments: this member's error mine, the largest class of all members, and the error err of that exchange.
+func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil
 	}
 	// No member has used it.
-	if _, place := c.Sharers(); place == 0 && c.Block != nil {
-		c.host.GiveBlock(c.block, c.blockSize(), 0)
+	if _, place := c.LocalMembers(); place == 0 && c.Block != nil {
+		c.host.FreeBlock(c.block, c.blockSize(), 0)
 	}
 	c.Block = nil
 	switch {
@@ -140,19 +140,19 @@ func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "a process of the new communicator cannot map its shared memory")
 }
 
-// leaveBlock releases this member's use of the control block. The last member frees it after clearing what was used.
-func (c *Comm) leaveBlock() {
+// releaseBlock releases this member's use of the control block. The last member frees it after clearing what was used.
+func (c *Comm) releaseBlock() {
 	if c.Block == nil {
 		return
 	}
 	b := c.Block
 	c.Block = nil
-	n, _ := c.Sharers()
+	n, _ := c.LocalMembers()
 	coll, _ := c.Coll.(interface {
 		Used() bool
 		Clean()
 	})
-	last, used := leave(b[BarrierSize(n):], n, coll != nil && coll.Used())
+	last, used := countLeave(b[BarrierSize(n):], n, coll != nil && coll.Used())
 	if !last {
 		return
 	}
@@ -163,5 +163,5 @@ func (c *Comm) leaveBlock() {
 	if used && coll == nil {
 		dirty = int64(len(b))
 	}
-	c.host.GiveBlock(c.block, int64(len(b)), dirty)
+	c.host.FreeBlock(c.block, int64(len(b)), dirty)
 }

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// leave counts one member as having left memory that n members share; the counter is the first word of b. It returns
-// whether it was the last one, and whether any of them has passed used.
-func leave(b []byte, n int, used bool) (last, any bool) {
+// countLeave counts one member as having left memory that n members share; the counter is the first word of b. It
+// returns whether it was the last one, and whether any of them has passed used.
+func countLeave(b []byte, n int, used bool) (last, any bool) {
 	mine := uint64(1)
 	if used {
 		mine += 1 << 32

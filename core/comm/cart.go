@@ -16,7 +16,7 @@ type Cart struct {
 // NewCart creates the communicator of a grid of the first members (MPI_Cart_create); nil for the others. Collective.
 // MPI_ERR_DIMS if a dimension is not positive; MPI_ERR_ARG if the grid has more places than c has members.
 func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
-	n, err := c.places(dims)
+	n, err := c.gridSize(dims)
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	return x, err
 }
 
-// places returns the number of places of a grid.
-func (c *Comm) places(dims []int32) (int, error) {
+// gridSize returns the number of places of a grid.
+func (c *Comm) gridSize(dims []int32) (int, error) {
 	n := int64(1)
 	for i, d := range dims {
 		if d <= 0 {

@@ -53,9 +53,9 @@ type Comm struct {
 	Handle uintptr
 	// Hierarchy is not nil if the members of an intracommunicator are on several nodes.
 	Hierarchy *Hierarchy
-	// Block is the control block: memory that the members of a node share, BlockSize(Sharers()) bytes, zeroed. nil
-	// if there is one member only. The barrier uses its first bytes (BarrierSize), core/coll those from CollOffset
-	// on.
+	// Block is the control block: memory that the members of a node share, BlockSize(LocalMembers()) bytes, zeroed.
+	// nil if there is one member only. The barrier uses its first bytes (BarrierSize), core/coll those from
+	// CollOffset on.
 	Block   []byte
 	block   uint64   // name of Block
 	extents []extent // allocated by Extend
@@ -64,7 +64,7 @@ type Comm struct {
 	Local *Comm
 
 	// Fields of other packages, which set them once and synchronize the access themselves.
-	Slot       unsafe.Pointer // of capi: C's communicator descriptor, nil for a communicator without a handle
+	Descriptor unsafe.Pointer // of capi: C's communicator descriptor, nil for a communicator without a handle
 	Attributes uintptr        // of capi: its initial attributes
 	Info       any            // of capi: its initial hints
 	Errhandler uintptr        // of capi: its initial error handler; 0: MPI_ERRORS_ARE_FATAL
@@ -166,8 +166,8 @@ func (c *Comm) release() {
 	if c.size > 1 || c.Handle != 0 { // otherwise there were no messages
 		c.host.Forget(c)
 	}
-	c.leaveExtents()
-	c.leaveBlock()
+	c.releaseExtents()
+	c.releaseBlock()
 	if r, ok := c.Coll.(interface{ Release() }); ok {
 		r.Release()
 	}

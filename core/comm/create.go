@@ -14,7 +14,7 @@ import (
 // work.
 func (c *Comm) AttachBlock() error {
 	id := c.id
-	err := c.everyone(Creation, 0).agree(c)
+	err := c.newTeam(Creation, 0).agree(c)
 	c.id = id
 	return err
 }
@@ -27,7 +27,7 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 // Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup). The caller
 // copies the attributes. Collective: a broadcast, and an exchange of 4 bytes if a member has to map memory for it.
 // MPI_ERR_NO_MEM if a member has no memory for the control block; then no member gets a communicator.
-func (c *Comm) Dup() (*Comm, error) { return c.dup(c.together()) }
+func (c *Comm) Dup() (*Comm, error) { return c.dup(c.collectiveTeam()) }
 
 // dup is Dup with the team all, which has all members.
 func (c *Comm) dup(all *team) (*Comm, error) {
@@ -58,21 +58,21 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 		return nil, err
 	}
 	if color == abi.MPI_UNDEFINED {
-		return nil, c.agreeAmong(nil, nil)
+		return nil, c.agreeSubgroups(nil, nil)
 	}
 	ranks := ranksOf(table, color)
 	g, err := group.Include(c.local, ranks)
 	if err != nil {
 		return nil, err
 	}
-	return c.among(g, group.Of(ranks))
+	return c.createSubgroup(g, group.Of(ranks))
 }
 
-// among creates the communicator of g, whose members have the given ranks in c. Collective over c; its other members
-// call among for their groups, or agreeAmong for none.
-func (c *Comm) among(g, ranks *group.Group) (*Comm, error) {
+// createSubgroup creates the communicator of g, whose members have the given ranks in c. Collective over c; its other
+// members call createSubgroup for their groups, or agreeSubgroups for none.
+func (c *Comm) createSubgroup(g, ranks *group.Group) (*Comm, error) {
 	n := c.child(g, ranks.Rank(int32(c.rank)))
-	if err := c.agreeAmong(n, ranks); err != nil {
+	if err := c.agreeSubgroups(n, ranks); err != nil {
 		return nil, err
 	}
 	return n, nil
@@ -80,7 +80,7 @@ func (c *Comm) among(g, ranks *group.Group) (*Comm, error) {
 
 // colors returns the colors and keys of all members, 8 bytes each.
 func (c *Comm) colors(color, key int32) ([]byte, error) {
-	return c.together().gather(packInts([]int32{color, key}))
+	return c.collectiveTeam().allgather(packInts([]int32{color, key}))
 }
 
 // ranksOf returns the indices in a table of colors that have the given color, ordered by key and then by index.
@@ -96,8 +96,8 @@ func ranksOf(table []byte, color int32) []int32 {
 	return ranks
 }
 
-// sub creates the communicator of g, whose members have the given ranks in c. Collective over g.
-func (c *Comm) sub(x Context, tag int32, g, ranks *group.Group) (*Comm, error) {
+// createSub creates the communicator of g, whose members have the given ranks in c. Collective over g.
+func (c *Comm) createSub(x Context, tag int32, g, ranks *group.Group) (*Comm, error) {
 	me := ranks.Rank(int32(c.rank))
 	n := c.child(g, me)
 	t := &team{c: c, x: x, tag: tag, members: ranks, me: me}
@@ -108,8 +108,8 @@ func (c *Comm) sub(x Context, tag int32, g, ranks *group.Group) (*Comm, error) {
 }
 
 // SplitType implements MPI_Comm_split_type. It returns the communicator of the members that share memory, for
-// MPI_COMM_TYPE_SHARED and for a resource type with the same meaning (guided is the value of the info key
-// mpi_hw_resource_type, "" if not given). It returns nil for every other division: here, none is finer than the node.
+// MPI_COMM_TYPE_SHARED and for a resource type with the same meaning. guided is the value of the info key
+// mpi_hw_resource_type, "" if not given. It returns nil for every other division: here, none is finer than the node.
 // MPI_ERR_ARG for an unknown type. Collective.
 func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	color := int32(abi.MPI_UNDEFINED)
@@ -139,9 +139,9 @@ func (c *Comm) Create(g *group.Group) (*Comm, error) {
 		return nil, err
 	}
 	if g.Rank(c.local.World(c.rank)) == group.Undefined {
-		return nil, c.agreeAmong(nil, nil)
+		return nil, c.agreeSubgroups(nil, nil)
 	}
-	return c.among(g, group.Of(ranks))
+	return c.createSubgroup(g, group.Of(ranks))
 }
 
 // CreateGroup is Create called by the members of g only (MPI_Comm_create_group). tag distinguishes concurrent calls.
@@ -153,7 +153,7 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	if err != nil || g.Rank(c.local.World(c.rank)) == group.Undefined {
 		return nil, err
 	}
-	return c.sub(GroupCreation, tag, g, group.Of(ranks))
+	return c.createSub(GroupCreation, tag, g, group.Of(ranks))
 }
 
 // ranksIn returns the ranks in c of the members of g. MPI_ERR_GROUP if one is not a member of c.

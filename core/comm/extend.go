@@ -19,36 +19,37 @@ type extent struct {
 // member has to map the memory. MPI_ERR_NO_MEM: a member could not get it, so no member has it.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
-	t := c.everyone(Creation, 0).sharers(c)
-	var words [blockWords]byte
+	t := c.newTeam(Creation, 0).localTeam(c)
+	var words [blockMsgBytes]byte
 	var mine error
 	var x extent
 	if t.me == 0 {
-		x.b, x.name, mine = c.host.TakeBlock(whole)
+		x.b, x.name, mine = c.host.AllocBlock(whole)
 		clear(x.b) // a communicator with a block of this size may have left data there
-		putBlock(words[:], x.name, mine, mine == nil && c.opensAtAll(x.name))
+		encodeBlock(words[:], x.name, mine, mine == nil && c.isMappedAtAll(x.name))
 	}
-	err := t.down(words[:])
+	err := t.bcast(words[:])
 	if class := int32(binary.LittleEndian.Uint32(words[8:])); err == nil && class != 0 {
 		if mine != nil {
 			return nil, mine
 		}
-		return nil, mpierr.New(class, "rank %d cannot allocate %d bytes of shared memory", c.Sharer(0), whole)
+		return nil, mpierr.New(class, "rank %d cannot allocate %d bytes of shared memory", c.LocalMember(0),
+			whole)
 	}
 	var class int32
 	if err == nil && t.me != 0 {
 		x.name = binary.LittleEndian.Uint64(words[:])
 		x.b, mine = c.host.OpenBlock(x.name, whole)
 	}
-	if err == nil && !blockIsSure(words[:]) {
-		class, err = t.worst(mpierr.ClassOf(mine))
+	if err == nil && !cannotFailToOpen(words[:]) {
+		class, err = t.maxClass(mpierr.ClassOf(mine))
 	}
 	if err == nil && class == 0 {
 		c.extents = append(c.extents, x)
 		return x.b[:size:size], nil
 	}
 	if t.me == 0 && x.b != nil {
-		c.host.GiveBlock(x.name, whole, 0)
+		c.host.FreeBlock(x.name, whole, 0)
 	}
 	switch {
 	case err != nil:
@@ -64,42 +65,42 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 // when it no longer needs the memory.
 func (c *Comm) Shrink(b []byte) {
 	i := slices.IndexFunc(c.extents, func(x extent) bool { return &x.b[0] == &b[0] })
-	c.leaveExtent(c.extents[i])
+	c.releaseExtent(c.extents[i])
 	c.extents = slices.Delete(c.extents, i, i+1)
 }
 
-// TakeBlock allocates size bytes of zeroed memory that the members of this node can share, and returns its name. Only
+// AllocBlock allocates size bytes of zeroed memory that the members of this node can share, and returns its name. Only
 // this member knows the name: it sends it to the others, and one of them frees the block. MPI_ERR_NO_MEM.
-func (c *Comm) TakeBlock(size int64) (name uint64, err error) {
-	b, name, err := c.host.TakeBlock(size)
+func (c *Comm) AllocBlock(size int64) (name uint64, err error) {
+	b, name, err := c.host.AllocBlock(size)
 	clear(b) // a communicator with a block of this size may have left data there
 	return name, err
 }
 
-// OpenBlock returns memory that a member has allocated by TakeBlock. MPI_ERR_NO_MEM.
+// OpenBlock returns memory that a member has allocated by AllocBlock. MPI_ERR_NO_MEM.
 func (c *Comm) OpenBlock(name uint64, size int64) ([]byte, error) {
 	return c.host.OpenBlock(name, size)
 }
 
-// GiveBlock frees memory that no member uses any longer.
-func (c *Comm) GiveBlock(name uint64, size int64) {
+// FreeBlock frees memory that no member uses any longer.
+func (c *Comm) FreeBlock(name uint64, size int64) {
 	if _, err := c.host.OpenBlock(name, size); err == nil { // this member may not have used it
-		c.host.GiveBlock(name, size, size)
+		c.host.FreeBlock(name, size, size)
 	}
 }
 
-// leaveExtents releases this member's use of all that Extend returned.
-func (c *Comm) leaveExtents() {
+// releaseExtents releases this member's use of all that Extend returned.
+func (c *Comm) releaseExtents() {
 	for _, x := range c.extents {
-		c.leaveExtent(x)
+		c.releaseExtent(x)
 	}
 	c.extents = nil
 }
 
-// leaveExtent releases this member's use of an extent. The last member frees it.
-func (c *Comm) leaveExtent(x extent) {
-	n, _ := c.Sharers()
-	if last, _ := leave(x.b[len(x.b)-cacheLine:], n, true); last {
-		c.host.GiveBlock(x.name, int64(len(x.b)), -1)
+// releaseExtent releases this member's use of an extent. The last member frees it.
+func (c *Comm) releaseExtent(x extent) {
+	n, _ := c.LocalMembers()
+	if last, _ := countLeave(x.b[len(x.b)-cacheLine:], n, true); last {
+		c.host.FreeBlock(x.name, int64(len(x.b)), -1)
 	}
 }

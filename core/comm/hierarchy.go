@@ -9,12 +9,12 @@ import (
 // Hierarchy is the distribution of a communicator's members over nodes, if they are on several. Nodes are numbered in
 // the order of their lowest ranks. The lowest rank of a node is its leader.
 type Hierarchy struct {
-	Node    int     // of this member
-	NodeOf  []int32 // [Size()]
-	Leaders []int32 // the lowest rank of each node
-	Local   []int32 // the ranks on this member's node, ascending
-	Most    int     // largest number of members on a node
-	Regular bool    // the ranks of each node are consecutive
+	Node            int     // of this member
+	NodeOf          []int32 // [Size()]
+	Leaders         []int32 // the lowest rank of each node
+	Local           []int32 // the ranks on this member's node, ascending
+	MaxRanksPerNode int     // largest number of members on a node
+	Regular         bool    // the ranks of each node are consecutive
 }
 
 // hierarchyOf returns the hierarchy of a communicator with the members of g for the member of the given rank; nil if
@@ -45,7 +45,7 @@ func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
 	members := make([]int, len(s.Leaders))
 	for i, k := range s.NodeOf {
 		members[k]++
-		s.Most = max(s.Most, members[k])
+		s.MaxRanksPerNode = max(s.MaxRanksPerNode, members[k])
 		if int(k) == s.Node {
 			s.Local = append(s.Local, int32(i))
 		}
@@ -53,24 +53,24 @@ func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
 	return s
 }
 
-// Sharers returns how many members share memory with this one, itself included, and its index among them.
-func (c *Comm) Sharers() (n, place int) {
+// LocalMembers returns how many members share memory with this one, itself included, and its index among them.
+func (c *Comm) LocalMembers() (n, place int) {
 	if c.Hierarchy == nil {
 		return c.size, c.rank
 	}
 	return len(c.Hierarchy.Local), slices.Index(c.Hierarchy.Local, int32(c.rank))
 }
 
-// Sharer returns the rank of the member with index place among those that share memory with this one.
-func (c *Comm) Sharer(place int) int {
+// LocalMember returns the rank of the member with index place among those that share memory with this one.
+func (c *Comm) LocalMember(place int) int {
 	if c.Hierarchy == nil {
 		return place
 	}
 	return int(c.Hierarchy.Local[place])
 }
 
-// sharers returns the team of the members that share memory with this one, in the order of c. t has all members of c.
-func (t *team) sharers(c *Comm) *team {
+// localTeam returns the team of the members that share memory with this one, in the order of c. t has all members of c.
+func (t *team) localTeam(c *Comm) *team {
 	if c.Hierarchy == nil {
 		return t
 	}
@@ -78,6 +78,6 @@ func (t *team) sharers(c *Comm) *team {
 	for i, r := range c.Hierarchy.Local {
 		ranks[i] = int32(t.member(int(r)))
 	}
-	_, me := c.Sharers()
+	_, me := c.LocalMembers()
 	return &team{c: t.c, x: t.x, tag: t.tag, members: group.Of(ranks), me: me}
 }

@@ -23,11 +23,11 @@ func TestHierarchy(t *testing.T) {
 	g := group.Range(0, 5, 1)
 	require.Nil(t, hierarchyOf(on(3, 3, 3, 3, 3), g, 2))
 	require.Equal(t, &Hierarchy{Node: 1, NodeOf: []int32{0, 0, 1, 1, 1}, Leaders: []int32{0, 2},
-		Local: []int32{2, 3, 4},
-		Most:  3, Regular: true}, hierarchyOf(on(7, 7, 2, 2, 2), g, 3))
+		Local:           []int32{2, 3, 4},
+		MaxRanksPerNode: 3, Regular: true}, hierarchyOf(on(7, 7, 2, 2, 2), g, 3))
 	require.Equal(t, &Hierarchy{Node: 0, NodeOf: []int32{0, 1, 0, 2, 1}, Leaders: []int32{0, 1, 3},
-		Local: []int32{0, 2},
-		Most:  2}, hierarchyOf(on(9, 4, 9, 0, 4), g, 2))
+		Local:           []int32{0, 2},
+		MaxRanksPerNode: 2}, hierarchyOf(on(9, 4, 9, 0, 4), g, 2))
 }
 
 // TestHierarchyScale measures what a communicator of many processes costs each of them in time and memory.

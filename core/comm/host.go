@@ -1,7 +1,7 @@
 package comm
 
-// MostShared is the largest number of bytes of a member that Bcast and Allgather carry.
-const MostShared = 40
+// MaxShortBytes is the largest number of bytes of a member that Bcast and Allgather carry.
+const MaxShortBytes = 40
 
 // Host is what communicators need from their process. core/p2p implements it.
 type Host interface {
@@ -14,18 +14,18 @@ type Host interface {
 	// Node returns the number of the node on which the process with world rank w runs: the same for two processes
 	// if and only if they share memory.
 	Node(w int32) int
-	// TakeBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns them
+	// AllocBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns them
 	// and their name.
-	TakeBlock(size int64) (b []byte, name uint64, err error)
-	// OpenBlock returns a block that a process of this node has allocated. BlockOpens returns whether it cannot
+	AllocBlock(size int64) (b []byte, name uint64, err error)
+	// OpenBlock returns a block that a process of this node has allocated. BlockMapped returns whether it cannot
 	// fail at the process with world rank w; precondition: the block is open in this process.
 	OpenBlock(name uint64, size int64) ([]byte, error)
-	BlockOpens(name uint64, w int32) bool
-	// GiveBlock frees a block that is open in this process and that no process uses any longer. Only its first used
+	BlockMapped(name uint64, w int32) bool
+	// FreeBlock frees a block that is open in this process and that no process uses any longer. Only its first used
 	// bytes may differ from zero; -1: unknown.
-	GiveBlock(name uint64, size, used int64)
-	// Bcast and Allgather are collectives on an intracommunicator for up to MostShared bytes, which count as calls
-	// of the application. They return false if the communicator can do them by messages only.
+	FreeBlock(name uint64, size, used int64)
+	// Bcast and Allgather are collectives on an intracommunicator for up to MaxShortBytes bytes, which count as
+	// calls of the application. They return false if the communicator can do them by messages only.
 	Bcast(c *Comm, root int, b []byte) (bool, error)
 	Allgather(c *Comm, mine []byte) (all []byte, ok bool, err error)
 	// Forget frees what the process stores for the contexts of c.

@@ -6,41 +6,41 @@ import "gompirma/core/mpierr"
 // carries the leader's message, and the result of Open if it may fail, to the other members (capi/coll/idup.h).
 type Draft struct {
 	n      *Comm
-	told   []byte
+	offer  []byte
 	opened bool
-	mine   error
+	err    error
 }
 
 // DraftSize is the size of the leader's message: whether Open cannot fail at any member, and an offer.
-const DraftSize = 1 + offerSize
+const DraftSize = 1 + offerBytes
 
 // Draft begins a duplicate of c.
 func (c *Comm) Draft() *Draft {
-	d := &Draft{n: c.child(c.local, c.rank), told: make([]byte, DraftSize)}
+	d := &Draft{n: c.child(c.local, c.rank), offer: make([]byte, DraftSize)}
 	d.n.Topology = c.Topology
-	offer := d.told[1:]
-	if d.mine = d.n.offer(offer); d.mine != nil || blockIsSure(offer[8:]) {
-		d.told[0] = 1
+	offer := d.offer[1:]
+	if d.err = d.n.writeOffer(offer); d.err != nil || cannotFailToOpen(offer[8:]) {
+		d.offer[0] = 1
 	}
 	return d
 }
 
-// Told returns the message to send if this member is the leader.
-func (d *Draft) Told() []byte { return d.told }
+// Offer returns the message to send if this member is the leader.
+func (d *Draft) Offer() []byte { return d.offer }
 
 // Open evaluates the leader's message and returns the class of this member's error.
-func (d *Draft) Open(told []byte) int32 {
+func (d *Draft) Open(leaderOffer []byte) int32 {
 	d.opened = true
-	_, d.mine = d.n.accept(told[1:], d.mine)
-	return mpierr.ClassOf(d.mine)
+	_, d.err = d.n.readOffer(leaderOffer[1:], d.err)
+	return mpierr.ClassOf(d.err)
 }
 
 // End returns the communicator, or an error if err is not nil or class, the largest class of all members, is an error.
-func (d *Draft) End(told []byte, class int32, err error) (*Comm, error) {
+func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	if err == nil && !d.opened {
-		class = max(class, d.Open(told))
+		class = max(class, d.Open(leaderOffer))
 	}
-	if err := d.n.keepBlock(d.mine, class, err); err != nil {
+	if err := d.n.commitBlock(d.err, class, err); err != nil {
 		return nil, err
 	}
 	return d.n, nil
@@ -50,7 +50,7 @@ func (d *Draft) End(told []byte, class int32, err error) (*Comm, error) {
 // members that do not all share memory. number is the result of NextIdup for this call: all members have the same
 // count, since they make their collective calls in the same order.
 func (c *Comm) Idup(number int32) (*Comm, error) {
-	return c.dup(c.everyone(IdupCreation, number))
+	return c.dup(c.newTeam(IdupCreation, number))
 }
 
 // NextIdup returns the number of the next Idup on c.

@@ -12,25 +12,25 @@ import (
 // leader sends the other members what the two leaders have exchanged. It has no control block: collectives use Local
 // and messages.
 
-// link connects two leaders: the other one is rank them of c, in a context, with a tag.
-type link struct {
-	c     *Comm
-	x     Context
-	tag   int32
-	them  int
-	first bool // this side sends the second message first, if there is one; the other side receives first
-	mine  []byte
-	head  [2][8 + swapped]byte // beginning of mine, and of theirs
+// leaderLink connects two leaders: the other one has rank peer in c. Their messages have context x and the tag.
+type leaderLink struct {
+	c          *Comm
+	x          Context
+	tag        int32
+	peer       int
+	sendsFirst bool // this side sends the second message first, if there is one; the other side receives first
+	mine       []byte
+	head       [2][8 + firstSwapBytes]byte // beginning of mine, and of theirs
 }
 
 // The first message carries the length and as much of the data as fits; a second message carries the rest.
 const (
-	told    = MostShared - 16 // in a broadcast
-	swapped = 64 - 8          // between leaders
+	firstBcastBytes = MaxShortBytes - 16 // in a broadcast
+	firstSwapBytes  = 64 - 8             // between leaders
 )
 
 // swap sends mine to the other leader and returns that leader's data.
-func (l *link) swap(mine []byte) ([]byte, error) {
+func (l *leaderLink) swap(mine []byte) ([]byte, error) {
 	if err := l.begin(mine); err != nil {
 		return nil, err
 	}
@@ -38,17 +38,17 @@ func (l *link) swap(mine []byte) ([]byte, error) {
 }
 
 // begin is the part of swap that does not wait for the other leader; end is the rest.
-func (l *link) begin(mine []byte) error {
+func (l *leaderLink) begin(mine []byte) error {
 	l.mine = mine
 	out := l.head[0][:]
 	binary.LittleEndian.PutUint64(out, uint64(len(mine)))
 	copy(out[8:], mine)
-	return l.c.host.Send(l.c, l.x, l.them, l.tag, out)
+	return l.c.host.Send(l.c, l.x, l.peer, l.tag, out)
 }
 
-func (l *link) end() ([]byte, error) {
+func (l *leaderLink) end() ([]byte, error) {
 	in := l.head[1][:]
-	if err := l.c.host.Recv(l.c, l.x, l.them, l.tag, in); err != nil {
+	if err := l.c.host.Recv(l.c, l.x, l.peer, l.tag, in); err != nil {
 		return nil, err
 	}
 	size := binary.LittleEndian.Uint64(in)
@@ -56,36 +56,36 @@ func (l *link) end() ([]byte, error) {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
 			"the leader of the remote group sent %d bytes: it called another function", size)
 	}
-	theirs := in[8 : 8+min(size, swapped)]
-	if size > swapped {
+	theirs := in[8 : 8+min(size, firstSwapBytes)]
+	if size > firstSwapBytes {
 		theirs = append(make([]byte, 0, size), theirs...)[:size]
 	}
 	rest := func(speak bool) error {
 		switch {
-		case speak && len(l.mine) > swapped:
-			return l.c.host.Send(l.c, l.x, l.them, l.tag, l.mine[swapped:])
-		case !speak && size > swapped:
-			return l.c.host.Recv(l.c, l.x, l.them, l.tag, theirs[swapped:])
+		case speak && len(l.mine) > firstSwapBytes:
+			return l.c.host.Send(l.c, l.x, l.peer, l.tag, l.mine[firstSwapBytes:])
+		case !speak && size > firstSwapBytes:
+			return l.c.host.Recv(l.c, l.x, l.peer, l.tag, theirs[firstSwapBytes:])
 		}
 		return nil
 	}
-	err := rest(l.first)
+	err := rest(l.sendsFirst)
 	if err == nil {
-		err = rest(!l.first)
+		err = rest(!l.sendsFirst)
 	}
 	return theirs, err
 }
 
-// tell broadcasts b, or the class of the error failed, from member 0 of the team to the others.
-func (t *team) tell(b []byte, failed error) ([]byte, error) {
+// bcastOrError broadcasts b, or the class of the error failed, from member 0 of the team to the others.
+func (t *team) bcastOrError(b []byte, failed error) ([]byte, error) {
 	if t.size() == 1 {
 		return b, failed
 	}
-	head := make([]byte, 16+told)
+	head := make([]byte, 16+firstBcastBytes)
 	binary.LittleEndian.PutUint64(head[0:], uint64(len(b)))
 	binary.LittleEndian.PutUint64(head[8:], uint64(mpierr.ClassOf(failed)))
 	copy(head[16:], b)
-	if err := t.down(head); err != nil {
+	if err := t.bcast(head); err != nil {
 		return nil, err
 	}
 	if class := int32(binary.LittleEndian.Uint64(head[8:])); class != 0 {
@@ -99,10 +99,10 @@ func (t *team) tell(b []byte, failed error) ([]byte, error) {
 		b = make([]byte, size)
 		copy(b, head[16:])
 	}
-	if size <= told {
+	if size <= firstBcastBytes {
 		return b, nil
 	}
-	return b, t.down(b[told:])
+	return b, t.bcast(b[firstBcastBytes:])
 }
 
 func packInts(xs []int32) []byte {
@@ -121,29 +121,29 @@ func unpackInts(b []byte) []int32 {
 	return xs
 }
 
-// inter returns an intercommunicator without an identity.
-func inter(local *Comm, remote *group.Group, from *Comm) *Comm {
+// newInter returns an intercommunicator without an identity.
+func newInter(local *Comm, remote *group.Group, from *Comm) *Comm {
 	n := &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size,
 		Local: local}
 	return n
 }
 
-// identify sets the identity of an intercommunicator: the one that the leader with link.first draws. leader is this
+// agreeOnID sets the identity of an intercommunicator: the one that the leader with sendsFirst draws. leader is this
 // side's end of the link, used by rank 0 only.
-func (n *Comm) identify(leader *link) error {
+func (n *Comm) agreeOnID(leader *leaderLink) error {
 	var b []byte
 	var err error
 	if n.rank == 0 {
 		mine := binary.LittleEndian.AppendUint64(nil, n.host.NewID())
 		b, err = leader.swap(mine)
-		if leader.first {
+		if leader.sendsFirst {
 			b = mine
 		}
 		if err == nil && len(b) != 8 {
 			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the remote group called another function")
 		}
 	}
-	if b, err = n.Local.together().tell(b, err); err != nil {
+	if b, err = n.Local.collectiveTeam().bcastOrError(b, err); err != nil {
 		return err
 	}
 	n.id = binary.LittleEndian.Uint64(b)
@@ -154,37 +154,37 @@ func (n *Comm) identify(leader *link) error {
 // peer and remoteLeader are significant at localLeader only. Collective over both groups. MPI_ERR_COMM if the groups
 // have a member in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
-	var l *link
+	var l *leaderLink
 	var b []byte
 	var err error
 	if c.rank == localLeader {
-		l, err = c.meet(peer, remoteLeader, tag)
+		l, err = c.beginLeaderSwap(peer, remoteLeader, tag)
 	}
 	local, refused := c.Dup() // while the other leader's message is in flight
 	if l != nil && err == nil {
-		b, err = c.met(l)
+		b, err = c.endLeaderSwap(l)
 	}
 	if refused != nil {
 		return nil, refused
 	}
 	local.Topology = nil
-	if b, err = c.rooted(localLeader).tell(b, err); err != nil {
+	if b, err = c.rootedTeam(localLeader).bcastOrError(b, err); err != nil {
 		local.Free()
 		return nil, err
 	}
-	n := inter(local, group.Of(unpackInts(b[8:])), c)
+	n := newInter(local, group.Of(unpackInts(b[8:])), c)
 	n.id = binary.LittleEndian.Uint64(b)
 	return n, nil
 }
 
-// meet is the first part of the leaders in NewInter: it sends this group to the other leader.
-func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) (*link, error) {
+// beginLeaderSwap is the first part of the leaders in NewInter: it sends this group to the other leader.
+func (c *Comm) beginLeaderSwap(peer *Comm, remoteLeader int, tag int32) (*leaderLink, error) {
 	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
 		return nil, mpierr.New(abi.MPI_ERR_COMM,
 			"the leader of the remote group (rank %d in MPI_COMM_WORLD) belongs to the local group", them)
 	}
-	l := &link{c: peer, x: Leaders, tag: tag, them: remoteLeader, first: me < them}
+	l := &leaderLink{c: peer, x: Leaders, tag: tag, peer: remoteLeader, sendsFirst: me < them}
 	mine := make([]byte, 8, 8+4*c.size)
 	binary.LittleEndian.PutUint64(mine, c.host.NewID())
 	for i := range c.size {
@@ -193,8 +193,9 @@ func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) (*link, error) {
 	return l, l.begin(mine)
 }
 
-// met is the second part: it returns the identity of the new communicator and the world ranks of the other group.
-func (c *Comm) met(l *link) ([]byte, error) {
+// endLeaderSwap is the second part: it returns the identity of the new communicator and the world ranks of the other
+// group.
+func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 	b, err := l.end()
 	if err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func (c *Comm) met(l *link) ([]byte, error) {
 	if len(b) < 12 || len(b)%4 != 0 {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the leader of the remote group called another function")
 	}
-	if l.first {
+	if l.sendsFirst {
 		copy(b[:8], l.mine)
 	}
 	common, member := 0, int32(0)
@@ -223,7 +224,7 @@ func (c *Comm) met(l *link) ([]byte, error) {
 // group pass the same high. The group that passes false comes first; if both pass the same, the group whose first
 // process has the lower world rank does. Collective.
 func (c *Comm) Merge(high bool) (*Comm, error) {
-	l := &link{c: c, x: Creation, them: 0, first: c.local.World(0) < c.remote.World(0)}
+	l := &leaderLink{c: c, x: Creation, peer: 0, sendsFirst: c.local.World(0) < c.remote.World(0)}
 	var b []byte
 	var err error
 	if c.rank == 0 {
@@ -237,17 +238,17 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 		}
 		if err == nil {
 			id := b[1:]
-			if l.first {
+			if l.sendsFirst {
 				id = mine[1:]
 			}
 			before := byte(0) // this group comes first
-			if b[0] != mine[0] && high || b[0] == mine[0] && !l.first {
+			if b[0] != mine[0] && high || b[0] == mine[0] && !l.sendsFirst {
 				before = 1
 			}
 			b = append([]byte{before}, id...)
 		}
 	}
-	if b, err = c.Local.together().tell(b, err); err != nil {
+	if b, err = c.Local.collectiveTeam().bcastOrError(b, err); err != nil {
 		return nil, err
 	}
 	g, rank := group.Union(c.local, c.remote), c.rank
@@ -262,9 +263,9 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	return n, nil
 }
 
-// between returns the link of rank 0 with rank 0 of the other group.
-func (c *Comm) between(x Context, tag int32) *link {
-	return &link{c: c, x: x, tag: tag, first: c.local.World(0) < c.remote.World(0)}
+// interLink returns the link of rank 0 with rank 0 of the other group.
+func (c *Comm) interLink(x Context, tag int32) *leaderLink {
+	return &leaderLink{c: c, x: x, tag: tag, sendsFirst: c.local.World(0) < c.remote.World(0)}
 }
 
 func (c *Comm) dupInter(all *team) (*Comm, error) {
@@ -274,8 +275,8 @@ func (c *Comm) dupInter(all *team) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := inter(local, c.remote, c)
-	if err := n.identify(c.between(all.x, all.tag)); err != nil {
+	n := newInter(local, c.remote, c)
+	if err := n.agreeOnID(c.interLink(all.x, all.tag)); err != nil {
 		local.Free()
 		return nil, err
 	}
@@ -287,14 +288,14 @@ func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	var b []byte
 	var err error
 	if c.rank == 0 {
-		b, err = c.between(Creation, 0).swap(mine)
+		b, err = c.interLink(Creation, 0).swap(mine)
 	}
-	return c.Local.together().tell(b, err)
+	return c.Local.collectiveTeam().bcastOrError(b, err)
 }
 
-// part creates the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is
+// subInter creates the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is
 // empty or the caller is not in it. Collective over the two parts.
-func (c *Comm) part(mine, theirs []int32) (*Comm, error) {
+func (c *Comm) subInter(mine, theirs []int32) (*Comm, error) {
 	me := group.Of(mine).Rank(int32(c.rank))
 	if len(mine) == 0 || len(theirs) == 0 || me == group.Undefined {
 		return nil, nil
@@ -307,13 +308,13 @@ func (c *Comm) part(mine, theirs []int32) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	local, err := c.Local.sub(Creation, 0, members, group.Of(mine))
+	local, err := c.Local.createSub(Creation, 0, members, group.Of(mine))
 	if err != nil {
 		return nil, err
 	}
-	n := inter(local, others, c)
-	if err := n.identify(&link{c: c, x: Creation, them: int(theirs[0]),
-		first: members.World(0) < others.World(0)}); err != nil {
+	n := newInter(local, others, c)
+	if err := n.agreeOnID(&leaderLink{c: c, x: Creation, peer: int(theirs[0]),
+		sendsFirst: members.World(0) < others.World(0)}); err != nil {
 		local.Free()
 		return nil, err
 	}
@@ -329,7 +330,7 @@ func (c *Comm) splitInter(color, key int32) (*Comm, error) {
 	if err != nil || color == abi.MPI_UNDEFINED {
 		return nil, err
 	}
-	return c.part(ranksOf(mine, color), ranksOf(theirs, color))
+	return c.subInter(ranksOf(mine, color), ranksOf(theirs, color))
 }
 
 func (c *Comm) createInter(g *group.Group) (*Comm, error) {
@@ -341,5 +342,5 @@ func (c *Comm) createInter(g *group.Group) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.part(mine, unpackInts(theirs))
+	return c.subInter(mine, unpackInts(theirs))
 }

@@ -49,28 +49,28 @@ func (c *Comm) prefix(n int) (*Comm, error) {
 		return c.Dup()
 	}
 	if c.rank >= n {
-		return nil, c.agreeAmong(nil, nil)
+		return nil, c.agreeSubgroups(nil, nil)
 	}
 	g, err := group.RangeInclude(c.local, []group.Triplet{{First: 0, Last: int32(n - 1), Stride: 1}})
 	if err != nil {
 		return nil, err
 	}
-	return c.among(g, group.Range(0, int32(n), 1))
+	return c.createSubgroup(g, group.Range(0, int32(n), 1))
 }
 
 // collect returns the contributions of all members to every member, concatenated in the order of ranks. Lengths may
 // differ.
 func (c *Comm) collect(mine []byte) ([]byte, error) {
-	t := c.together()
-	head := make([]byte, MostShared)
-	head[0] = byte(min(len(mine), MostShared))
+	t := c.collectiveTeam()
+	head := make([]byte, MaxShortBytes)
+	head[0] = byte(min(len(mine), MaxShortBytes))
 	copy(head[1:], mine)
-	heads, err := t.gather(head)
+	heads, err := t.allgather(head)
 	if err != nil {
 		return nil, err
 	}
 	all := heads[:0]
-	for ; len(heads) > 0 && heads[0] < MostShared; heads = heads[MostShared:] {
+	for ; len(heads) > 0 && heads[0] < MaxShortBytes; heads = heads[MaxShortBytes:] {
 		all = append(all, heads[1:1+heads[0]]...)
 	}
 	if len(heads) == 0 {
@@ -100,5 +100,5 @@ func (c *Comm) collect(mine []byte) ([]byte, error) {
 			all = append(all[:len(all):len(all)], part...)
 		}
 	}
-	return t.tell(all, nil)
+	return t.bcastOrError(all, nil)
 }

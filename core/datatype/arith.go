@@ -3,12 +3,12 @@ package datatype
 import "math/bits"
 
 // arith calculates in 64 bits and records whether a result has overflowed.
-type arith struct{ over bool }
+type arith struct{ overflow bool }
 
 func (a *arith) add(x, y int64) int64 {
 	s := x + y
 	if (x >= 0) == (y >= 0) && (s >= 0) != (x >= 0) {
-		a.over = true
+		a.overflow = true
 	}
 	return s
 }
@@ -16,7 +16,7 @@ func (a *arith) add(x, y int64) int64 {
 func (a *arith) sub(x, y int64) int64 {
 	d := x - y
 	if (x >= 0) != (y >= 0) && (d >= 0) != (x >= 0) {
-		a.over = true
+		a.overflow = true
 	}
 	return d
 }
@@ -29,7 +29,7 @@ func (a *arith) mul(x, y int64) int64 {
 		limit++
 	}
 	if hi != 0 || lo > limit {
-		a.over = true
+		a.overflow = true
 	}
 	if neg {
 		return -int64(lo)

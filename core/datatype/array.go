@@ -68,7 +68,7 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 		}
 		processes = grid.mul(processes, int64(p))
 	}
-	if grid.over || processes != int64(size) {
+	if grid.overflow || processes != int64(size) {
 		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v does not have the %d processes of "+
 			"size", psizes,
 			size)
@@ -132,7 +132,7 @@ func distribute(i int, size int64, distrib, darg int32, processes, coordinate in
 	}
 	var a arith
 	d := dimension{size: size, block: block, step: a.mul(block, processes)}
-	if a.over {
+	if a.overflow {
 		d.step = 1<<63 - 1 // beyond the array in any case
 	}
 	if (size-1)/block >= coordinate {

@@ -12,8 +12,8 @@ type Form uint8
 const (
 	Small Form = 0 // int counts
 	Large Form = 1 // MPI_Count counts: MPI_Type_vector_c and so on
-	// In addition to one of them: the caller has constructed the type and assigns its handle (Keep).
-	Again Form = 2
+	// In addition to one of them: the caller has constructed the type and assigns its handle (AssignHandle).
+	HandleByCaller Form = 2
 )
 
 // component is n copies of t that a constructor places; [lo, hi] are the bounds of their lower and upper bounds.
@@ -112,12 +112,12 @@ func like(old *Type, a args) *Type {
 // register assigns a handle to a new type and acquires references to the types it was constructed from.
 func (t *Type) register(b *builder) (*Type, error) {
 	b.sub(t.ub, t.lb)
-	if b.over {
+	if b.overflow {
 		return nil, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE,
 			"the size of the datatype or a displacement exceeds 64 bits")
 	}
 	t.refs.Store(1)
-	if t.args.form&Again == 0 {
+	if t.args.form&HandleByCaller == 0 {
 		number, ok := derived.Add(t)
 		h := number
 		if ok && Handles != nil {
@@ -208,7 +208,7 @@ func vector(b *builder, a args, count, blocklength, step int64, old *Type) (*Typ
 		return nil, err
 	}
 	if count <= 1 || blocklength == 0 {
-		b.over = false // an unused stride may have any value
+		b.overflow = false // an unused stride may have any value
 	}
 	return derive(b, a, b.grid(old, count, step, blocklength), func(view func(*Type) placed) placed {
 		return b.repeat(b.repeat(view(old), blocklength, old.Extent()), count, step)
@@ -289,7 +289,7 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 	}
 	return derive(b, a, []component{all}, func(view func(*Type) placed) placed {
 		one := view(old)
-		if one.n == nil || b.over {
+		if one.n == nil || b.overflow {
 			return placed{}
 		}
 		if one.n.kind == NodeBlock && one.n.size == extent { // dense: every block is contiguous

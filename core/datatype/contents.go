@@ -93,13 +93,13 @@ func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	return nil
 }
 
-// Again returns the type that MPI_Type_get_contents returns for t: t itself if it is predefined, otherwise a new type
-// that is constructed the same way, not committed, with a handle of its own.
-func (t *Type) Again() (*Type, error) {
+// Recreate returns the type that MPI_Type_get_contents returns for t: t itself if it is predefined, otherwise a new
+// type that is constructed the same way, not committed, with a handle of its own.
+func (t *Type) Recreate() (*Type, error) {
 	if t.Predefined() {
 		return t, nil
 	}
 	a := t.args
-	a.form &^= Again
+	a.form &^= HandleByCaller
 	return like(t, a).register(&builder{})
 }

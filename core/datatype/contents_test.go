@@ -110,7 +110,7 @@ func TestContents(t *testing.T) {
 			require.NoError(t, typ.CheckContents(int64(len(w.Integers)), int64(len(w.Addresses)),
 				int64(len(w.Counts)), int64(len(w.Types))), name)
 			require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(typ.CheckContents(99, 99, 99, 0)), name)
-			again := must(typ.Again())
+			again := must(typ.Recreate())
 			require.NotEqual(t, typ.Handle(), again.Handle())
 			require.Equal(t, typ.Contents(), again.Contents())
 			require.Equal(t, typ.Program(), again.Program())
@@ -124,7 +124,7 @@ func TestContents(t *testing.T) {
 	require.Equal(t, Contents{Combiner: abi.MPI_COMBINER_DUP, Types: types},
 		Contents{Combiner: dup.Contents().Combiner, Types: dup.Contents().Types})
 	require.False(t, dup.Large())
-	require.Same(t, i, must(i.Again()))
+	require.Same(t, i, must(i.Recreate()))
 	require.NoError(t, dup.Free())
 }
 

@@ -40,27 +40,27 @@ func (b *Basic) reversed() int32 {
 func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
 	var a arith
 	n = a.mul(count, t.external)
-	return n, !a.over && count >= 0
+	return n, !a.overflow && count >= 0
 }
 
 // PackExternal writes count copies at an address to dst in external32. dst has ExternalSize bytes. MPI_ERR_CONVERSION
 // if a long or a wide character does not fit; dst is then filled up to this element. Precondition: InMemory has
 // returned nil.
 func (t *Type) PackExternal(dst []byte, address uintptr, count int64) error {
-	x := t.exchange(dst, address, count, true)
+	x := t.newConverter(dst, address, count, true)
 	x.next()
 	return x.run(t, count)
 }
 
 // UnpackExternal reads count copies in the form of PackExternal from src and stores them at an address.
 func (t *Type) UnpackExternal(address uintptr, src []byte, count int64) {
-	x := t.exchange(src, address, count, false)
+	x := t.newConverter(src, address, count, false)
 	x.run(t, count) // every external32 value fits
 	x.next()
 }
 
-// exchange converts between memory and external32 in the order of the signature.
-type exchange struct {
+// converter converts between memory and external32 in the order of the signature.
+type converter struct {
 	address  uintptr
 	count    int64
 	program  []int64
@@ -71,13 +71,13 @@ type exchange struct {
 	used     int64
 }
 
-func (t *Type) exchange(external []byte, address uintptr, count int64, pack bool) *exchange {
-	return &exchange{address: address, count: count, program: t.Program(), external: external, pack: pack,
+func (t *Type) newConverter(external []byte, address uintptr, count int64, pack bool) *converter {
+	return &converter{address: address, count: count, program: t.Program(), external: external, pack: pack,
 		native: make([]byte, min(count*t.Size(), 4096))}
 }
 
 // next advances to the segment after the converted data. It stores that data or loads the new segment.
-func (x *exchange) next() {
+func (x *converter) next() {
 	if !x.pack {
 		Unpack(x.address, x.count, x.program, x.position, x.native[:x.used])
 	}
@@ -87,7 +87,7 @@ func (x *exchange) next() {
 	}
 }
 
-func (x *exchange) run(t *Type, n int64) error {
+func (x *converter) run(t *Type, n int64) error {
 	if t.basic != nil {
 		return x.elements(t.basic, n)
 	}
@@ -105,7 +105,7 @@ func (x *exchange) run(t *Type, n int64) error {
 }
 
 // elements converts n elements of a predefined type.
-func (x *exchange) elements(b *Basic, n int64) error {
+func (x *converter) elements(b *Basic, n int64) error {
 	for size := b.external(); n > 0; {
 		if x.used+b.Size > int64(len(x.native)) {
 			x.next()

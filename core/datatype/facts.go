@@ -17,7 +17,7 @@ type Facts struct {
 	Reversed int32
 }
 
-// Facts returns the facts.
+// Facts returns what the inquiry calls return for the type.
 func (t *Type) Facts() Facts {
 	f := Facts{
 		Size: t.Size(), LB: t.LB(), Extent: t.Extent(), Numbers: t.numbers, Unit: t.unit,

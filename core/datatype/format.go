@@ -22,8 +22,8 @@ package datatype
 // seq that holds more than half of it. So the depth stays below MaxDepth for any type.
 //
 // Neighbouring bytes are merged into one block, whatever their element types, so that a copy moves as many bytes at
-// once as possible. The program describes bytes; only the head has element types, which accumulates need. Elem is the
-// predefined type if all elements of the type are of that one, else 0.
+// once as possible. The program describes bytes; only the head has element types, which accumulates need. HeadElem is
+// the predefined type if all elements of the type are of that one, else 0.
 //
 // Elements of MPI_SHORT_INT, MPI_DOUBLE_INT and other pair types contain bytes that do not belong to them, so such a
 // type has two roots. HeadRoot describes the bytes (packed size HeadSize). HeadElemRoot describes the elements
@@ -34,7 +34,7 @@ const (
 	HeadWords_        // words in the whole program
 	HeadFlags         // Flag bits
 	HeadElem          // handle of the one predefined element type; 0: several, or none
-	// Bytes from one element to the next in an array of them (the element's extent); 0 without Elem.
+	// Bytes from one element to the next in an array of them (the element's extent); 0 without HeadElem.
 	HeadElemSize
 	HeadElements   // number of elements of predefined types
 	HeadSize       // bytes of data (MPI_Type_size)
@@ -44,10 +44,10 @@ const (
 	HeadTrueUB     // one past the highest byte touched
 	HeadDepth      // nodes on the longest path from a root to a block; 0 for an empty type
 	HeadSegments   // number of contiguous parts of one copy
-	HeadOrigin     // displacement of the first byte in typemap order, base of Root
+	HeadOrigin     // displacement of the first byte in typemap order, base of HeadRoot
 	HeadRoot       // reference to the node of all bytes; 0 for an empty type
 	HeadElemOrigin // displacement of the first element, base of HeadElemRoot
-	HeadElemRoot   // reference to the node of all elements; 0 for an empty type or without Elem
+	HeadElemRoot   // reference to the node of all elements; 0 for an empty type or without HeadElem
 	HeadBlock      // with FlagStrided: bytes of each block
 	HeadRepeat     // with FlagStrided: number of blocks
 	HeadStride     // with FlagStrided: distance of blocks; 0 if there is one only
@@ -59,10 +59,10 @@ const Magic = 0x31_45_50_59_54_49_50 // "PITYPE1"
 
 // Bits of HeadFlags.
 const (
-	// One block, and its copies follow each other without a gap: count*Size bytes at Origin.
+	// One block, and its copies follow each other without a gap: count*HeadSize bytes at HeadOrigin.
 	FlagContiguous     = 1 << iota
 	FlagElemContiguous // the elements are contiguous: count*HeadElements elements at HeadElemOrigin
-	FlagStrided        // Repeat blocks of Block bytes, Stride apart, from Origin
+	FlagStrided        // HeadRepeat blocks of HeadBlock bytes, HeadStride apart, from HeadOrigin
 	// One copy may touch some byte twice; without this flag it certainly does not.
 	FlagOverlap
 )
@@ -104,7 +104,7 @@ func (l Layout) Origin() int64 { return l.prog[HeadOrigin] }
 func (l Layout) Packed(count int64) (n int64, ok bool) {
 	var a arith
 	n = a.mul(count, l.prog[HeadSize])
-	return n, !a.over && count >= 0
+	return n, !a.overflow && count >= 0
 }
 
 // Bounds returns the lowest byte and one past the highest byte that count copies touch, relative to the buffer's
@@ -123,5 +123,5 @@ func (l Layout) Bounds(count int64) (lo, hi int64, ok bool) {
 	} else {
 		lo = a.add(lo, last)
 	}
-	return lo, hi, !a.over
+	return lo, hi, !a.overflow
 }

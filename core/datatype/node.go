@@ -64,7 +64,7 @@ func (b *builder) repeat(p placed, count, stride int64) placed {
 		return placed{p.disp, block(size)}
 	}
 	var a arith
-	if c.kind == NodeLoop && a.mul(c.stride, c.count) == stride && !a.over {
+	if c.kind == NodeLoop && a.mul(c.stride, c.count) == stride && !a.overflow {
 		count, stride, c = b.mul(count, c.count), c.stride, c.child
 	}
 	last := b.mul(count-1, stride)
@@ -103,7 +103,7 @@ func (b *builder) loopOverlap(n *node) bool {
 // concat places items one after another in typemap order. It may change items.
 func (b *builder) concat(items []placed) placed {
 	items = b.merge(items)
-	if len(items) > 1 && !same(items) {
+	if len(items) > 1 && !isSameNode(items) {
 		items = b.extend(b.compress(items))
 		if flat, ok := inline(items); ok {
 			items = b.extend(b.compress(b.merge(flat)))
@@ -114,7 +114,7 @@ func (b *builder) concat(items []placed) placed {
 		return placed{}
 	case len(items) == 1:
 		return items[0]
-	case !same(items) && !slices.ContainsFunc(items, func(p placed) bool { return p.n.kind != NodeBlock }):
+	case !isSameNode(items) && !slices.ContainsFunc(items, func(p placed) bool { return p.n.kind != NodeBlock }):
 		disps, sizes := make([]int64, len(items)), make([]int64, len(items))
 		for i, it := range items {
 			disps[i], sizes[i] = it.disp, it.n.size
@@ -123,9 +123,9 @@ func (b *builder) concat(items []placed) placed {
 	}
 	first := items[0].disp
 	n := &node{entries: new(entries)}
-	if same(items) {
+	if isSameNode(items) {
 		stride := b.sub(items[1].disp, first)
-		if regular(items, stride) {
+		if isRegular(items, stride) {
 			return b.repeat(items[0], int64(len(items)), stride)
 		}
 		n.kind, n.child, n.size = NodeList, items[0].n, b.mul(items[0].n.size, int64(len(items)))
@@ -149,9 +149,9 @@ func (b *builder) concat(items []placed) placed {
 		n.depth = max(n.depth, it.n.depth+1)
 		n.overlap = n.overlap || it.n.overlap
 	}
-	b.finish(n, func(i int) hull {
+	b.finish(n, func(i int) byteRange {
 		c := items[i].n
-		return hull{b.add(n.disps[i], c.lo), b.add(n.disps[i], c.hi)}
+		return byteRange{b.add(n.disps[i], c.lo), b.add(n.disps[i], c.hi)}
 	})
 	return placed{first, n}
 }
@@ -211,7 +211,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		}
 		n.size = n.prefix[k]
 	}
-	b.finish(n, func(i int) hull { return hull{disps[i], b.add(disps[i], sizes[i])} })
+	b.finish(n, func(i int) byteRange { return byteRange{disps[i], b.add(disps[i], sizes[i])} })
 	return placed{first, n}
 }
 
@@ -228,11 +228,11 @@ func runEnd(disps, sizes []int64, i int) int {
 	return j
 }
 
-// hull is the range of bytes of one entry of a list.
-type hull struct{ lo, hi int64 }
+// byteRange is the range of bytes of one entry of a list.
+type byteRange struct{ lo, hi int64 }
 
 // finish sets the bounds and the overlap of a list, whose entry i lies in at(i).
-func (b *builder) finish(n *node, at func(i int) hull) {
+func (b *builder) finish(n *node, at func(i int) byteRange) {
 	up, down := true, true
 	p := at(0)
 	n.lo, n.hi = p.lo, p.hi
@@ -245,11 +245,11 @@ func (b *builder) finish(n *node, at func(i int) hull) {
 	if up || down {
 		return
 	}
-	hulls := make([]hull, len(n.disps))
+	hulls := make([]byteRange, len(n.disps))
 	for i := range hulls {
 		hulls[i] = at(i)
 	}
-	slices.SortFunc(hulls, func(p, q hull) int { return cmp.Compare(p.lo, q.lo) })
+	slices.SortFunc(hulls, func(p, q byteRange) int { return cmp.Compare(p.lo, q.lo) })
 	reach := hulls[0].hi
 	for _, q := range hulls[1:] {
 		if q.lo < reach {
@@ -298,18 +298,18 @@ func (b *builder) merge(items []placed) []placed {
 	return items
 }
 
-// same returns whether all items are the same node.
-func same(items []placed) bool {
+// isSameNode returns whether all items are the same node.
+func isSameNode(items []placed) bool {
 	for _, it := range items[1:] {
-		if !equal(items[0].n, it.n) {
+		if !nodesEqual(items[0].n, it.n) {
 			return false
 		}
 	}
 	return true
 }
 
-// equal returns whether two nodes are known to be the same. It compares nodes with lists by identity.
-func equal(x, y *node) bool {
+// nodesEqual returns whether two nodes are known to be the same. It compares nodes with lists by identity.
+func nodesEqual(x, y *node) bool {
 	for x != y {
 		if x.kind != y.kind || x.size != y.size || x.kind > NodeLoop || x.count != y.count ||
 			x.stride != y.stride {
@@ -327,7 +327,7 @@ func equal(x, y *node) bool {
 func intern(known map[[3]int64][]*node, n *node) *node {
 	key := [3]int64{int64(n.kind), n.size, n.stride}
 	for _, k := range known[key] {
-		if equal(k, n) {
+		if nodesEqual(k, n) {
 			return k
 		}
 	}
@@ -337,8 +337,8 @@ func intern(known map[[3]int64][]*node, n *node) *node {
 	return n
 }
 
-// regular returns whether the items are stride apart.
-func regular(items []placed, stride int64) bool {
+// isRegular returns whether the items are stride apart.
+func isRegular(items []placed, stride int64) bool {
 	for i := 1; i < len(items); i++ {
 		if items[i].disp-items[i-1].disp != stride {
 			return false
@@ -372,7 +372,7 @@ func (b *builder) compress(items []placed) []placed {
 // nodeRunEnd is runEnd for nodes.
 func nodeRunEnd(items []placed, i int) int {
 	j := i + 1
-	for j < len(items) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp && equal(items[j].n,
+	for j < len(items) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp && nodesEqual(items[j].n,
 		items[i].n) {
 		j++
 	}
@@ -391,12 +391,12 @@ func (b *builder) extend(items []placed) []placed {
 	out[0] = items[0]
 	for _, next := range items[1:] {
 		last := &out[len(out)-1]
-		count, child, stride := turns(last.n)
-		more, other, step := turns(next.n)
+		count, child, stride := loopParts(last.n)
+		more, other, step := loopParts(next.n)
 		if count == 1 {
 			stride = step
 		}
-		if count+more > 2 && (more == 1 || step == stride) && equal(child, other) &&
+		if count+more > 2 && (more == 1 || step == stride) && nodesEqual(child, other) &&
 			next.disp == b.add(last.disp, b.mul(count, stride)) {
 			*last = b.repeat(placed{last.disp, child}, b.add(count, more), stride)
 			continue
@@ -406,8 +406,8 @@ func (b *builder) extend(items []placed) []placed {
 	return out
 }
 
-// turns returns the parts of a loop; it treats any other node as one iteration of itself.
-func turns(n *node) (count int64, child *node, stride int64) {
+// loopParts returns the parts of a loop; it treats any other node as one iteration of itself.
+func loopParts(n *node) (count int64, child *node, stride int64) {
 	if n.kind == NodeLoop {
 		return n.count, n.child, n.stride
 	}

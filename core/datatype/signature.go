@@ -60,7 +60,7 @@ func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 	bytes = a.mul(n/t.numbers, t.Size())
 	for n %= t.numbers; n > 0; {
 		if t.basic != nil { // a pair
-			return a.add(bytes, BasicOf(t.basic.Value).Size), !a.over
+			return a.add(bytes, BasicOf(t.basic.Value).Size), !a.overflow
 		}
 		for _, p := range t.sig {
 			if all := p.n * p.t.numbers; n >= all {
@@ -72,7 +72,7 @@ func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 			break
 		}
 	}
-	return bytes, !a.over
+	return bytes, !a.overflow
 }
 
 // Run is several elements of one predefined type.
@@ -82,12 +82,12 @@ type Run struct {
 }
 
 // Signature returns the basic elements of count copies of the type (MPI-5.0 5.1), as runs of one type. ok is false if
-// there are more than most runs.
-func (t *Type) Signature(count int64, most int) (runs []Run, ok bool) {
-	return t.runs(nil, count, most)
+// there are more than maxRuns runs.
+func (t *Type) Signature(count int64, maxRuns int) (runs []Run, ok bool) {
+	return t.runs(nil, count, maxRuns)
 }
 
-func (t *Type) runs(runs []Run, count int64, most int) ([]Run, bool) {
+func (t *Type) runs(runs []Run, count int64, maxRuns int) ([]Run, bool) {
 	b, n := t.basic, int64(1)
 	if b == nil {
 		b, n = t.elem, t.elements
@@ -100,12 +100,12 @@ func (t *Type) runs(runs []Run, count int64, most int) ([]Run, bool) {
 			runs[k-1].N += n
 			return runs, true
 		}
-		return append(runs, Run{b, n}), len(runs) < most
+		return append(runs, Run{b, n}), len(runs) < maxRuns
 	}
 	ok := true
 	for ; count > 0 && ok; count-- {
 		for i := 0; i < len(t.sig) && ok; i++ {
-			runs, ok = t.sig[i].t.runs(runs, t.sig[i].n, most)
+			runs, ok = t.sig[i].t.runs(runs, t.sig[i].n, maxRuns)
 		}
 		if len(t.sig) == 0 {
 			break

@@ -110,18 +110,18 @@ func lookup(h uintptr) *Type {
 	return derived.Get(h)
 }
 
-// Keep assigns handle h to t, which was constructed with the form Again, and returns its number.
-func Keep(t *Type, h uintptr) (number uintptr, ok bool) {
+// AssignHandle assigns handle h to t, which was constructed with the form HandleByCaller, and returns its number.
+func AssignHandle(t *Type, h uintptr) (number uintptr, ok bool) {
 	t.h = h
 	t.number, ok = derived.Add(t)
 	return t.number, ok
 }
 
-// Known returns the type with a number, nil if there is none.
-func Known(number uintptr) *Type { return derived.Get(number) }
+// ByNumber returns the type with a number, nil if there is none.
+func ByNumber(number uintptr) *Type { return derived.Get(number) }
 
-// Forget removes the type with a number.
-func Forget(number uintptr) { derived.Remove(number) }
+// RemoveNumber removes the type with a number.
+func RemoveNumber(number uintptr) { derived.Remove(number) }
 
 // GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE if there is none, or it
 // is not committed.
@@ -179,18 +179,18 @@ func (t *Type) TrueExtent() (lb, extent int64) {
 
 // Committed returns whether the type may be used in communication.
 func (t *Type) Committed() bool {
-	if t.elsewhere() {
+	if t.committedByHandles() {
 		return Handles.Committed(t.h)
 	}
 	return t.committed.Load()
 }
 
-// elsewhere returns whether Handles stores whether the type is committed.
-func (t *Type) elsewhere() bool { return Handles != nil && t.basic == nil && t.h != 0 }
+// committedByHandles returns whether Handles stores whether the type is committed.
+func (t *Type) committedByHandles() bool { return Handles != nil && t.basic == nil && t.h != 0 }
 
 // Commit allows the type in communication (MPI-5.0 5.1.9). Committing twice is allowed.
 func (t *Type) Commit() {
-	if t.elsewhere() {
+	if t.committedByHandles() {
 		Handles.Commit(t.h)
 		return
 	}
@@ -220,10 +220,10 @@ func (t *Type) Assemble(room []int64) []int64 {
 // Layout returns the description of the type by its program.
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
-// Nowhere returns whether data that begins lo bytes after an address cannot be in memory. No data is in the first page:
-// the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not
-// addresses.
-func Nowhere(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
+// IsUnmapped returns whether data that begins lo bytes after an address cannot be in memory. No data is in the first
+// page: the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are
+// not addresses.
+func IsUnmapped(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
 // InMemory returns an error for a buffer of count >= 0 copies that cannot be in memory. Pack and Unpack may be called
 // for all others. what is the name of the buffer in messages. MPI_ERR_BUFFER: the data is in the first page or exceeds
@@ -235,7 +235,7 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s exceed the address space", count, t)
 	case lo == hi:
 		return nil
-	case Nowhere(address, lo):
+	case IsUnmapped(address, lo):
 		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is at %#x; its %d bytes of data, from offset "+
 			"%+d, are not in memory",
 			what, address, count*t.Size(), lo)
@@ -250,9 +250,9 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	return nil
 }
 
-// Near returns whether n bytes of memory from an address on, and as many again, are neither in the first page nor
-// beyond the address space. This suffices for most buffers without reading the layout of the type.
-func Near(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
+// FitsAddressSpace returns whether n bytes of memory from an address on, and as many again, are neither in the first
+// page nor beyond the address space. This suffices for most buffers without reading the layout of the type.
+func FitsAddressSpace(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
 // Retain acquires a reference for an operation or a type that uses t.
 func (t *Type) Retain() *Type {

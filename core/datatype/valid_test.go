@@ -130,7 +130,7 @@ func (v *validator) node(at int64) (int64, error) {
 	}
 	a.sub(s.hi, s.lo)
 	switch {
-	case a.over:
+	case a.overflow:
 		return 0, invalid(at, "sizes or displacements do not fit 64 bits")
 	case s.size != p[1]:
 		return 0, invalid(at, "the node is said to have %d bytes and has %d", p[1], s.size)
@@ -188,7 +188,7 @@ func (v *validator) head() error {
 			return err
 		}
 	}
-	if a.over {
+	if a.overflow {
 		return invalid(0, "bounds do not fit 64 bits")
 	}
 	for i, w := range want {
@@ -239,7 +239,7 @@ func (l Layout) packed(count int64, elements bool) int64 {
 	if elements {
 		n = a.mul(count, a.mul(l.prog[HeadElements], l.prog[HeadElemSize]))
 	}
-	if a.over {
+	if a.overflow {
 		return -1
 	}
 	return n
@@ -254,7 +254,7 @@ func (l Layout) elemBounds(count int64) (lo, hi int64, ok bool) {
 	}
 	var a arith
 	hi = a.add(hi, BasicOf(uintptr(l.prog[HeadElem])).tail())
-	return lo, hi, !a.over
+	return lo, hi, !a.overflow
 }
 
 // tail returns the bytes of padding at the end of a pair type.

@@ -6,17 +6,17 @@ type writer struct {
 	refs map[*node]int64
 }
 
-// words returns the number of words of n and the nodes below it. It does not count nodes in seen again.
-func words(seen map[*node]bool, n *node) int {
+// countWords returns the number of words of n and the nodes below it. It does not count nodes in seen again.
+func countWords(seen map[*node]bool, n *node) int {
 	if n == nil || seen[n] {
 		return 0
 	}
 	seen[n] = true
-	sum := 5 + len(n.disps) + len(n.prefix) + len(n.children) + words(seen, n.child)
+	sum := 5 + len(n.disps) + len(n.prefix) + len(n.children) + countWords(seen, n.child)
 	last := n
 	for _, c := range n.children {
 		if c != last {
-			sum += words(seen, c)
+			sum += countWords(seen, c)
 			last = c
 		}
 	}
@@ -65,7 +65,7 @@ type head struct {
 // assemble writes the program of a type, into room if it fits.
 func assemble(h head, room []int64) []int64 {
 	seen := map[*node]bool{}
-	if need := HeadWords + words(seen, h.bytes.n) + words(seen, h.elems.n); cap(room) < need {
+	if need := HeadWords + countWords(seen, h.bytes.n) + countWords(seen, h.elems.n); cap(room) < need {
 		room = make([]int64, HeadWords, need)
 	}
 	w := writer{room[:HeadWords], map[*node]int64{}}

@@ -40,8 +40,8 @@ type Network interface {
 	// Run is the body of the network's progress thread: it makes progress until Stop while no other thread does,
 	// and sleeps while there is nothing to do.
 	Run()
-	// Leaving declares that the job is about to end: a process that disconnects after this has not failed.
-	Leaving()
+	// JobEnding declares that the job is about to end: a process that disconnects after this has not failed.
+	JobEnding()
 	Stop()
 	// End closes the network. Preconditions: Run has returned, and no process waits for this one.
 	End()
@@ -129,7 +129,7 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 func failed(err error) error {
 	why := ""
 	if strings.HasSuffix(err.Error(), "Too many open files") {
-		why = limit.Why("/", unix.EMFILE)
+		why = limit.ErrorDetail("/", unix.EMFILE)
 	}
 	return mpierr.New(abi.MPI_ERR_OTHER, "%v%s", err, why)
 }

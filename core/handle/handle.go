@@ -19,7 +19,7 @@
 // entries become one, at most half of all.
 //
 // C's tables of the handles that C creates follow this rule too (capi/base/table.h), but do not shrink. Windows have
-// numbers on which all members agree; core/rma says when those repeat.
+// numbers on which all members agree; core/rma documents when those repeat.
 package handle
 
 import (
@@ -55,7 +55,7 @@ const (
 	MaxLive    = 1 << 24
 	MaxWindows = 1<<20 - 1
 
-	leastSize = 64 // entries of a table
+	minEntries = 64 // entries of a table
 )
 
 // Make returns the handle of a kind and a number.
@@ -82,8 +82,8 @@ type entry[T any] struct {
 	next uint32
 }
 
-// goesOn returns the number after which the entry's numbers continue.
-func (e *entry[T]) goesOn() uint32 {
+// lastNumber returns the number after which the entry's numbers continue.
+func (e *entry[T]) lastNumber() uint32 {
 	if e.object != nil {
 		return e.next
 	}
@@ -92,9 +92,9 @@ func (e *entry[T]) goesOn() uint32 {
 
 // Table holds the live objects of one kind. The zero value is not ready: use NewTable. Safe for concurrent use.
 type Table[T any] struct {
-	kind Kind
-	most int    // limit of live handles; MaxLive except in tests
-	mask uint32 // mask of numbers; numberMask except in tests
+	kind    Kind
+	maxLive int    // limit of live handles; MaxLive except in tests
+	mask    uint32 // mask of numbers; numberMask except in tests
 
 	mu          sync.RWMutex
 	entries     []entry[T]
@@ -105,19 +105,19 @@ type Table[T any] struct {
 
 // NewTable returns an empty table for handles of the given kind.
 func NewTable[T any](kind Kind) *Table[T] {
-	t := &Table[T]{kind: kind, most: MaxLive, mask: numberMask}
-	t.watch = trim.NewWatch(t.settle)
+	t := &Table[T]{kind: kind, maxLive: MaxLive, mask: numberMask}
+	t.watch = trim.NewWatch(t.trim)
 	return t
 }
 
-// Most returns the limit of live handles.
-func (t *Table[T]) Most() int { return t.most }
+// MaxLive returns the limit of live handles.
+func (t *Table[T]) MaxLive() int { return t.maxLive }
 
 // Add stores object and returns its handle. ok is false if the limit of live handles is reached.
 func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if 2*t.free <= len(t.entries) && len(t.entries) < t.most {
+	if 2*t.free <= len(t.entries) && len(t.entries) < t.maxLive {
 		t.growLocked()
 	}
 	if t.free == 0 {
@@ -129,7 +129,7 @@ func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	e.number = (e.number + uint32(len(t.entries))) & t.mask
 	e.next = e.number
 	e.object = object
-	t.watch.Count(t.weightLocked())
+	t.watch.Count(t.trimUnitsLocked())
 	return Make(t.kind, e.number), true
 }
 
@@ -149,7 +149,7 @@ func (t *Table[T]) pushLocked(index uint32) {
 func (t *Table[T]) growLocked() {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old))
-	size := max(2*half, leastSize)
+	size := max(2*half, minEntries)
 	t.entries, t.free = make([]entry[T], size), 0
 	if half == 0 {
 		for i := range size {
@@ -160,7 +160,7 @@ func (t *Table[T]) growLocked() {
 	}
 	for i := range old {
 		e := &old[i]
-		at, n := e.number&(size-1), e.goesOn()
+		at, n := e.number&(size-1), e.lastNumber()
 		t.entries[n&(size-1)].number = n
 		t.entries[n&(size-1)^half].number = (n - half) & t.mask
 		if e.object != nil {
@@ -187,8 +187,8 @@ func (t *Table[T]) shrinkLocked() bool {
 	t.entries, t.free = make([]entry[T], half), 0
 	for i := range half {
 		a, b := &old[i], &old[i+half]
-		n := a.goesOn()
-		if later := b.goesOn(); (later-n)&t.mask <= t.mask/2 {
+		n := a.lastNumber()
+		if later := b.lastNumber(); (later-n)&t.mask <= t.mask/2 {
 			n = later
 		}
 		e := &t.entries[i]
@@ -214,19 +214,19 @@ func (t *Table[T]) shrinkLocked() bool {
 	return true
 }
 
-// settle shrinks the table as far as possible, when most of many objects have been freed.
-func (t *Table[T]) settle() {
+// trim shrinks the table as far as possible, when most of many objects have been freed.
+func (t *Table[T]) trim() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.watch.Over(t.weightLocked()) {
+	if !t.watch.ShouldTrim(t.trimUnitsLocked()) {
 		return
 	}
-	for len(t.entries) > leastSize && 8*(len(t.entries)-t.free) <= len(t.entries) && t.shrinkLocked() {
+	for len(t.entries) > minEntries && 8*(len(t.entries)-t.free) <= len(t.entries) && t.shrinkLocked() {
 	}
 }
 
-// weightLocked returns the memory of the live objects, in the unit of trim.
-func (t *Table[T]) weightLocked() int {
+// trimUnitsLocked returns the memory of the live objects, in the unit of trim.
+func (t *Table[T]) trimUnitsLocked() int {
 	live := len(t.entries) - t.free
 	switch t.kind {
 	case Datatype, Comm:
@@ -266,10 +266,10 @@ func (t *Table[T]) Remove(h uintptr) *T {
 		return nil
 	}
 	object := e.object
-	e.number = e.goesOn()
+	e.number = e.lastNumber()
 	e.object = nil
 	t.pushLocked(Number(h) & uint32(len(t.entries)-1))
-	t.watch.Count(t.weightLocked())
+	t.watch.Count(t.trimUnitsLocked())
 	return object
 }
 

@@ -116,7 +116,7 @@ func TestGrowth(t *testing.T) {
 // TestFull checks that Add fails for a full table, which keeps its objects, and succeeds again after a removal.
 func TestFull(t *testing.T) {
 	table := NewTable[int](Comm)
-	table.most = 128
+	table.maxLive = 128
 	x := 1
 	var handles []uintptr
 	for range 128 {
@@ -174,7 +174,7 @@ func TestShrink(t *testing.T) {
 				require.Nil(t, table.Remove(h))
 				delete(objects, h)
 			}
-			for table.shrinkLocked() && len(table.entries) > leastSize {
+			for table.shrinkLocked() && len(table.entries) > minEntries {
 				shrunk++
 			}
 			for h, x := range objects {
@@ -186,8 +186,8 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestSettle checks that a table shrinks to its initial size when most of many handles have been freed.
-func TestSettle(t *testing.T) {
+// TestTrim checks that a table shrinks to its initial size when most of many handles have been freed.
+func TestTrim(t *testing.T) {
 	table := NewTable[int](Request)
 	x := 1
 	first, _ := table.Add(&x)
@@ -200,8 +200,8 @@ func TestSettle(t *testing.T) {
 	for _, h := range handles {
 		table.Remove(h)
 	}
-	table.settle()
-	require.Len(t, table.entries, leastSize)
+	table.trim()
+	require.Len(t, table.entries, minEntries)
 	for _, h := range []uintptr{first, last} {
 		require.Same(t, &x, table.Get(h))
 	}

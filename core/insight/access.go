@@ -1,9 +1,9 @@
 package insight
 
-// ownAccesses takes the place of a function's number in records of the program's own memory accesses since its last
+// accessRecord takes the place of a function's number in records of the program's own memory accesses since its last
 // call. Such a record holds one group of words for each place in the program. A group begins with the place, and a word
-// with the kind of access and, from bit 8 on, the number of pieces. Four words for each piece follow.
-const ownAccesses = 0xffff
+// with the kind of access and, from bit 8 on, the number of runs. Four words for each run follow.
+const accessRecord = 0xffff
 
 // Kinds of access of the program. capi/access/access.h has the same values.
 const (
@@ -16,27 +16,26 @@ const (
 // Access describes the memory accesses of one place in the program since the last call. Each atomic access has a group
 // of its own, which is the last one of its record.
 type Access struct {
-	Place  uint64 // an address behind the instruction
-	Kind   int
-	Pieces []Piece
+	PC   uint64 // an address behind the instruction
+	Kind int
+	Runs []Run
 }
 
-// Piece describes Count blocks of Size bytes. The first begins at Low, each further one Stride bytes behind the one
+// Run describes Count blocks of Size bytes. The first begins at Low, each further one Stride bytes behind the one
 // before.
-type Piece struct {
+type Run struct {
 	Low, Size, Stride, Count uint64
 }
 
-// own decodes the accesses of a record.
-func own(words []uint64) (all []Access, err error) {
+func decodeAccesses(words []uint64) (all []Access, err error) {
 	for len(words) > 0 {
 		if len(words) < 2 || uint64(len(words)-2)/4 < words[1]>>8 {
 			return nil, errShort
 		}
-		a := Access{Place: words[0], Kind: int(words[1] & 0xff), Pieces: make([]Piece, words[1]>>8)}
+		a := Access{PC: words[0], Kind: int(words[1] & 0xff), Runs: make([]Run, words[1]>>8)}
 		words = words[2:]
-		for i := range a.Pieces {
-			a.Pieces[i] = Piece{words[0], words[1], words[2], words[3]}
+		for i := range a.Runs {
+			a.Runs[i] = Run{words[0], words[1], words[2], words[3]}
 			words = words[4:]
 		}
 		all = append(all, a)

@@ -17,39 +17,39 @@ type Count struct {
 // Window holds a rank's counters of a window. Leader, Members and Ordinal are the same at all members of the window if
 // Leader >= 0.
 type Window struct {
-	Leader, Members, Ordinal int
-	Name                     string
-	Others                   bool // sum of all windows beyond the table's size
-	Uses                     [Uses]Count
-	Told                     bool // the library reports the paths of operations
-	Ways                     [Fence][Ways]Count
+	FirstRank, Members, Ordinal int
+	Name                        string
+	IsOverflow                  bool // sum of all windows beyond the table's size
+	Uses                        [Uses]Count
+	HasPaths                    bool // the library reports the paths of operations
+	Paths                       [Fence][Paths]Count
 }
 
-// Run returns the times of the rank's first call of MPI and of the return of MPI_Finalize, as CLOCK_MONOTONIC; 0 if the
-// event has not occurred.
-func (r *Rank) Run() (from, to time.Duration) {
+// RunTimes returns the times of the rank's first call of MPI and of the return of MPI_Finalize, as CLOCK_MONOTONIC; 0
+// if the event has not occurred.
+func (r *Rank) RunTimes() (from, to time.Duration) {
 	from, _ = r.Clocks()
 	return from, time.Duration(atomic.LoadUint64(u64(r.part, PartEnded)))
 }
 
-// Uncounted returns the number of threads without counters: too many threads ran at a time.
-func (r *Rank) Uncounted() int { return int(atomic.LoadUint32(u32(r.part, PartUncounted))) }
+// UncountedThreads returns the number of threads without counters: too many threads ran at a time.
+func (r *Rank) UncountedThreads() int { return int(atomic.LoadUint32(u32(r.part, PartUncounted))) }
 
-// tick returns the length of a tick in ns; 0 if the rank ended before it recorded a second reading of the clocks.
-func (r *Rank) tick() float64 {
+// tickLength returns the length of a tick in ns; 0 if the rank ended before it recorded a second reading of the clocks.
+func (r *Rank) tickLength() float64 {
 	word := func(at int64) uint64 { return atomic.LoadUint64(u64(r.part, at)) }
 	if word(PartTicksNow) <= word(PartTicks) {
 		return 0
 	}
-	return float64(word(PartNow)-word(PartMonotonic)) / float64(word(PartTicksNow)-word(PartTicks))
+	return float64(word(PartMonotonicNow)-word(PartMonotonic)) / float64(word(PartTicksNow)-word(PartTicks))
 }
 
-// tickOf returns the length of a tick at a rank. If the rank has not recorded it, another rank's value is used: all
-// ranks of a machine have the same.
-func (m *Memory) tickOf(rank int) float64 {
-	tick := m.ranks[rank].tick()
+// tickLengthOf returns the length of a tick at a rank. If the rank has not recorded it, another rank's value is used:
+// all ranks of a machine have the same.
+func (m *Memory) tickLengthOf(rank int) float64 {
+	tick := m.ranks[rank].tickLength()
 	for i := 0; tick == 0 && i < len(m.ranks); i++ {
-		tick = m.ranks[i].tick()
+		tick = m.ranks[i].tickLength()
 	}
 	return tick
 }
@@ -74,7 +74,7 @@ func (r *Rank) slots(use func(at int64)) {
 
 // Counts returns a rank's counters of each function, by the function's index in abi.Functions().
 func (m *Memory) Counts(rank int) []Count {
-	r, tick := m.ranks[rank], m.tickOf(rank)
+	r, tick := m.ranks[rank], m.tickLengthOf(rank)
 	counts := make([]Count, len(abi.Functions()))
 	r.slots(func(at int64) {
 		for i := range counts {
@@ -86,20 +86,22 @@ func (m *Memory) Counts(rank int) []Count {
 
 // Windows returns a rank's counters of each window, in the order of creation.
 func (m *Memory) Windows(rank int) []Window {
-	r, tick := m.ranks[rank], m.tickOf(rank)
-	// The acquire pairs with the release in enter_window (windows.c): without it a new window could be seen before
+	r, tick := m.ranks[rank], m.tickLengthOf(rank)
+	// The acquire pairs with the release in add_window (windows.c): without it a new window could be seen before
 	// its fields.
 	n := int(min(atomic.LoadUint32(u32(r.part, PartWindows)), MaxWindows-1))
 	windows := make([]Window, n, n+1)
 	for i := range windows {
 		w := r.part[PartWindowAt+i*WindowSize:][:WindowSize]
 		name, _, _ := bytes.Cut(w[WindowLabel:][:LabelSize], []byte{0})
-		windows[i] = Window{Leader: int(int32(*u32(w, WindowLeader))), Members: int(*u32(w, WindowMembers)),
-			Ordinal: int(*u32(w, WindowOrdinal)), Name: string(name), Told: *u32(w, WindowWays) != 0}
+		windows[i] = Window{FirstRank: int(int32(*u32(w, WindowFirstRank))), Members: int(*u32(w,
+			WindowMembers)),
+			Ordinal: int(*u32(w, WindowOrdinal)), Name: string(name), HasPaths: *u32(w,
+				WindowHasPaths) != 0}
 		windows[i].count(r, i, tick)
 	}
-	others := Window{Leader: -1, Others: true,
-		Told: *u32(r.part, PartWindowAt+(MaxWindows-1)*WindowSize+WindowWays) != 0}
+	others := Window{FirstRank: -1, IsOverflow: true,
+		HasPaths: *u32(r.part, PartWindowAt+(MaxWindows-1)*WindowSize+WindowHasPaths) != 0}
 	if others.count(r, MaxWindows-1, tick) {
 		windows = append(windows, others)
 	}
@@ -114,25 +116,25 @@ func (w *Window) count(r *Rank, index int, tick float64) (some bool) {
 			some = some || w.Uses[u].Calls > 0
 		}
 	})
-	w.countWays(r, index)
+	w.countPaths(r, index)
 	return some
 }
 
-// countWays adds the library's counters by path. Operations that the library did not count used the direct path.
-func (w *Window) countWays(r *Rank, index int) {
-	if !w.Told {
+// countPaths adds the library's counters by path. Operations that the library did not count used the direct path.
+func (w *Window) countPaths(r *Rank, index int) {
+	if !w.HasPaths {
 		return
 	}
-	for u := range w.Ways {
-		left := w.Uses[u]
-		for way := Direct + 1; way < Ways; way++ {
-			at := int64(PartWaysAt + index*WaysSize + (u*int(Ways)+int(way))*16)
+	for u := range w.Paths {
+		direct := w.Uses[u]
+		for way := Direct + 1; way < Paths; way++ {
+			at := int64(PartPathsAt + index*PathsSize + (u*int(Paths)+int(way))*16)
 			c := Count{Calls: atomic.LoadUint64(u64(r.part, at)),
 				Bytes: atomic.LoadUint64(u64(r.part, at+8))}
-			w.Ways[u][way] = c
-			left.Calls -= min(c.Calls, left.Calls) // greater if threads were not counted
-			left.Bytes -= min(c.Bytes, left.Bytes)
+			w.Paths[u][way] = c
+			direct.Calls -= min(c.Calls, direct.Calls) // greater if threads were not counted
+			direct.Bytes -= min(c.Bytes, direct.Bytes)
 		}
-		w.Ways[u][Direct] = Count{Calls: left.Calls, Bytes: left.Bytes}
+		w.Paths[u][Direct] = Count{Calls: direct.Calls, Bytes: direct.Bytes}
 	}
 }

@@ -14,11 +14,11 @@
 //	5  the return value, sign-extended; 0 in a record of the entry
 //	6  the inputs in the order of the table, then, unless it is a record of the entry, the outputs
 //
-// A parameter that is both input and output is in both lists: with its value before and after the call. Plan defines
-// the form of each parameter for both languages: the generator in core/abi/gen writes the wrappers from it, and the
-// decoder reads by it. A word is a number, a handle or an address. A list is a word with the number of its elements,
-// and a State in its upper half, followed by the elements: one word each, four for a status. A text is a list whose
-// length is in bytes; the bytes follow, eight to a word.
+// A parameter that is both input and output is in both lists: with its value before and after the call. RecordItems
+// defines the form of each parameter for both languages: the generator in core/abi/gen writes the wrappers from it, and
+// the decoder reads by it. A word is a number, a handle or an address. A list is a word with the number of its
+// elements, and a State in its upper half, followed by the elements: one word each, four for a status. A text is a list
+// whose length is in bytes; the bytes follow, eight to a word.
 //
 // If the mode asks for it, a call that may wait has an additional record of its entry, which has no outputs. A record
 // is complete when its first word is not zero: the writer stores that word last, and the reader zeroes the words that

@@ -36,8 +36,8 @@ func text(s string) []uint64 {
 	return words
 }
 
-// pretend writes a record as capi/insight/record.c does.
-func (r *Rank) pretend(words []uint64) {
+// writeRecord writes a record as capi/insight/record.c does.
+func (r *Rank) writeRecord(words []uint64) {
 	at := *u64(r.part, PartHead)
 	size := uint64(len(r.ring))
 	for i, w := range words[1:] {
@@ -47,15 +47,15 @@ func (r *Rank) pretend(words []uint64) {
 	*u64(r.part, PartHead) = at + uint64(len(words))
 }
 
-func one(t *testing.T) (*Memory, *Rank) {
+func newRank(t *testing.T) (*Memory, *Rank) {
 	m, err := Create(1, Records, 0)
 	require.NoError(t, err)
 	t.Cleanup(m.Close)
 	return m, m.Rank(0)
 }
 
-// read returns the records in the ring as text: names, inputs and outputs.
-func read(t *testing.T, r *Rank) (lines []string) {
+// readText returns the records in the ring as text: names, inputs and outputs.
+func readText(t *testing.T, r *Rank) (lines []string) {
 	_, err := r.Read(func(words []uint64) {
 		var rec Record
 		require.NoError(t, rec.Decode(words))
@@ -73,18 +73,20 @@ func read(t *testing.T, r *Rank) (lines []string) {
 }
 
 func TestForms(t *testing.T) {
-	_, r := one(t)
-	r.pretend(record(t, "MPI_Put", 0, 0x7f00, 2, 0x214, 1, 5, 2, 0x214, 0x20000001))
-	r.pretend(record(t, "MPI_Waitall", 0,
-		2, head(Given, 2), 11, 12, // inputs
-		head(Given, 2), 0x180, 0x180, head(Given, 2), 1, 2, 3, 4, 5, 6, 7, 8))
-	r.pretend(record(t, "MPI_Waitall", flagEntry, 2, head(Given, 2), 11, 12))
-	r.pretend(record(t, "MPI_Waitall", 0, 1, head(Given, 1), 11, head(Given, 1), 0x180, head(Null, 0)))
-	r.pretend(record(t, "MPI_Win_set_name", 0, append([]uint64{7}, text("a window")...)...))
-	r.pretend(record(t, "MPI_Win_get_name", 0, append(append([]uint64{7}, text("w")...), head(Given, 1), 1)...))
-	r.pretend(record(t, "MPI_Win_get_name", 0, 7, head(Absent, 0), head(Absent, 0)))
-	r.pretend(record(t, "MPI_Dist_graph_create", flagTruncated, 1, 1, head(Truncated, 1), 0, head(Given, 1), 2,
-		head(Given, 2), 3, 4, head(Special, 1), 10, 0x130, 0, head(Given, 1), 9, head(Given, 2), 3, 5,
+	_, r := newRank(t)
+	r.writeRecord(record(t, "MPI_Put", 0, 0x7f00, 2, 0x214, 1, 5, 2, 0x214, 0x20000001))
+	r.writeRecord(record(t, "MPI_Waitall", 0,
+		2, head(Present, 2), 11, 12, // inputs
+		head(Present, 2), 0x180, 0x180, head(Present, 2), 1, 2, 3, 4, 5, 6, 7, 8))
+	r.writeRecord(record(t, "MPI_Waitall", flagEntry, 2, head(Present, 2), 11, 12))
+	r.writeRecord(record(t, "MPI_Waitall", 0, 1, head(Present, 1), 11, head(Present, 1), 0x180, head(Null, 0)))
+	r.writeRecord(record(t, "MPI_Win_set_name", 0, append([]uint64{7}, text("a window")...)...))
+	r.writeRecord(record(t, "MPI_Win_get_name", 0, append(append([]uint64{7}, text("w")...), head(Present, 1),
+		1)...))
+	r.writeRecord(record(t, "MPI_Win_get_name", 0, 7, head(Absent, 0), head(Absent, 0)))
+	r.writeRecord(record(t, "MPI_Dist_graph_create", flagTruncated, 1, 1, head(Truncated, 1), 0, head(Present,
+		1), 2,
+		head(Present, 2), 3, 4, head(Special, 1), 10, 0x130, 0, head(Present, 1), 9, head(Present, 2), 3, 5,
 		head(Absent, 0)))
 	require.Equal(t, []string{
 		"MPI_Put origin_addr:0:[32512] origin_count:0:[2] origin_datatype:0:[532] target_rank:0:[1] " +
@@ -99,13 +101,13 @@ func TestForms(t *testing.T) {
 		"MPI_Dist_graph_create comm_old:0:[1] n:0:[1] sources:1:[0] degrees:0:[2] destinations:0:[3 4] " +
 			"weights:3:[10] info:0:[304] reorder:0:[0]; comm_dist_graph:0:[9] " +
 			"comm_dist_graph:0:[3 5] comm_dist_graph:4:[];",
-	}, read(t, r))
-	require.Empty(t, read(t, r))
+	}, readText(t, r))
+	require.Empty(t, readText(t, r))
 	require.Equal(t, make([]uint64, len(r.ring)), r.ring, "what has been read is zero")
 }
 
 func TestRecordFields(t *testing.T) {
-	words := record(t, "MPI_Recv", flagTruncated, 0x7000, 4, 0x209, ^uint64(0), 7, 0x101, head(Given, 1),
+	words := record(t, "MPI_Recv", flagTruncated, 0x7000, 4, 0x209, ^uint64(0), 7, 0x101, head(Present, 1),
 		3|9<<32, 14, 0, 0)
 	words[5] = ^uint64(0)
 	var r Record
@@ -120,7 +122,7 @@ func TestRecordFields(t *testing.T) {
 	require.False(t, r.Entry)
 	require.Equal(t, int64(-1), r.In("source").Int())
 	require.Equal(t, uint64(0x101), r.In("comm").Uint())
-	require.False(t, r.In("nonsense").Given())
+	require.False(t, r.In("nonsense").HasValue())
 	status := r.Out("status")
 	require.Equal(t, 1, status.Statuses())
 	require.Equal(t, Status{Source: 3, Tag: 9, Error: 14, Words: [4]uint64{3 | 9<<32, 14}}, status.Status(0))
@@ -129,40 +131,40 @@ func TestRecordFields(t *testing.T) {
 // Checks that the members of a new communicator follow the outputs and are no parameter.
 func TestMembers(t *testing.T) {
 	var r Record
-	require.NoError(t, r.Decode(record(t, "MPI_Comm_split", 0, 0x101, 1, 0, head(Given, 1), 0x2000, head(Given,
+	require.NoError(t, r.Decode(record(t, "MPI_Comm_split", 0, 0x101, 1, 0, head(Present, 1), 0x2000, head(Present,
 		2), 4, 2,
-		head(Given, 1), 7)))
+		head(Present, 1), 7)))
 	require.Equal(t, []int{4, 2}, r.Members(false))
 	require.Equal(t, []int{7}, r.Members(true))
 	require.Equal(t, uint64(0x2000), r.Out("newcomm").Uint())
-	require.NoError(t, r.Decode(record(t, "MPI_Win_start", flagEntry, 0x3000, 0, 5, head(Given, 1), 6)))
+	require.NoError(t, r.Decode(record(t, "MPI_Win_start", flagEntry, 0x3000, 0, 5, head(Present, 1), 6)))
 	require.Equal(t, []int{6}, r.Members(false))
 	require.Equal(t, uint64(0x3000), r.In("group").Uint())
 }
 
 // Checks that Decode rejects a record that is incomplete or of no function.
-func TestNoRecord(t *testing.T) {
+func TestInvalidRecords(t *testing.T) {
 	for _, c := range []struct {
 		words []uint64
 		text  string
 	}{
 		{nil, errShort.Error()},
 		{record(t, "MPI_Put", 0, 1, 2), "MPI_Put: " + errShort.Error()},
-		{record(t, "MPI_Wait", 0, head(Given, 1)), "MPI_Wait: " + errShort.Error()},
-		{record(t, "MPI_Win_set_name", 0, 7, head(Given, 9), 1), "MPI_Win_set_name: " + errShort.Error()},
-		{record(t, "MPI_Comm_rank", 0, 7, head(Given, 1), 0, 1),
+		{record(t, "MPI_Wait", 0, head(Present, 1)), "MPI_Wait: " + errShort.Error()},
+		{record(t, "MPI_Win_set_name", 0, 7, head(Present, 9), 1), "MPI_Win_set_name: " + errShort.Error()},
+		{record(t, "MPI_Comm_rank", 0, 7, head(Present, 1), 0, 1),
 			"MPI_Comm_rank: a record has 1 words more than the function"},
-		{[]uint64{ownAccesses | 9<<32, 0, 0, 0, 0, 0, 1, 1 << 8, 0}, errShort.Error()},
-		{[]uint64{orderEvents | 7<<32, 0, 0, 0, 0, 0, Release}, errShort.Error()},
-		{[]uint64{orderEvents | 8<<32, 0, 0, 0, 0, 0, Give + 1, 1}, errShort.Error()},
+		{[]uint64{accessRecord | 9<<32, 0, 0, 0, 0, 0, 1, 1 << 8, 0}, errShort.Error()},
+		{[]uint64{eventRecord | 7<<32, 0, 0, 0, 0, 0, Release}, errShort.Error()},
+		{[]uint64{eventRecord | 8<<32, 0, 0, 0, 0, 0, FreeWindow + 1, 1}, errShort.Error()},
 		{[]uint64{0xfffd | 6<<32, 0, 0, 0, 0, 0}, "a record is of function 65533, which does not exist"},
 		{[]uint64{7 << 32, 0, 0, 0, 0, 0}, errShort.Error()},
 	} {
 		var r Record
 		require.EqualError(t, r.Decode(c.words), c.text)
 	}
-	_, r := one(t)
-	r.pretend([]uint64{1 | 5<<32, 0, 0, 0, 0, 0})
+	_, r := newRank(t)
+	r.writeRecord([]uint64{1 | 5<<32, 0, 0, 0, 0, 0})
 	for range 2 {
 		_, err := r.Read(func([]uint64) { require.Fail(t, "no record") })
 		require.EqualError(t, err, "record at 0 has 5 words")
@@ -171,34 +173,35 @@ func TestNoRecord(t *testing.T) {
 
 // Checks that records wrap around the end of the ring several times.
 func TestRing(t *testing.T) {
-	_, r := one(t)
+	_, r := newRank(t)
 	var want []string
 	for i := range 3 * len(r.ring) / 9 {
-		r.pretend(record(t, "MPI_Get_count", 0, head(Given, 1), uint64(i), 0, 0, 0, 0x209, head(Given, 1), 5))
+		r.writeRecord(record(t, "MPI_Get_count", 0, head(Present, 1), uint64(i), 0, 0, 0, 0x209,
+			head(Present, 1), 5))
 		want = append(want, fmt.Sprintf("MPI_Get_count status:0:[%d 0 0 0] datatype:0:[521]; count:0:[5];", i))
 		if i%1000 == 999 {
-			require.Equal(t, want, read(t, r))
+			require.Equal(t, want, readText(t, r))
 			want = nil
 		}
 	}
-	require.Equal(t, want, read(t, r))
+	require.Equal(t, want, readText(t, r))
 	require.Equal(t, *u64(r.part, PartHead), *u64(r.part, PartTail))
 	require.Greater(t, *u64(r.part, PartTail), 3*uint64(len(r.ring)))
 }
 
 // Checks that a record is readable when its first word is set; the reader wakes a thread that waits for space.
 func TestOrder(t *testing.T) {
-	_, r := one(t)
+	_, r := newRank(t)
 	words := record(t, "MPI_Win_fence", 0, 0, 7)
 	first := words[0]
 	words[0] = 0
-	r.pretend(words)
-	require.Empty(t, read(t, r))
-	require.Zero(t, *u32(r.part, PartRoom))
-	*u32(r.part, PartFull) = 1
+	r.writeRecord(words)
+	require.Empty(t, readText(t, r))
+	require.Zero(t, *u32(r.part, PartSpaceFutex))
+	*u32(r.part, PartSpaceWanted) = 1
 	r.ring[0] = first
-	require.Len(t, read(t, r), 1)
-	require.Equal(t, []uint32{0, 1}, []uint32{*u32(r.part, PartFull), *u32(r.part, PartRoom)})
+	require.Len(t, readText(t, r), 1)
+	require.Equal(t, []uint32{0, 1}, []uint32{*u32(r.part, PartSpaceWanted), *u32(r.part, PartSpaceFutex)})
 }
 
 func TestFollow(t *testing.T) {
@@ -216,22 +219,22 @@ func TestFollow(t *testing.T) {
 		},
 			func(time.Duration) {})
 	}()
-	m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
+	m.Rank(1).writeRecord(record(t, "MPI_Win_fence", 0, 0, 7))
 	require.Equal(t, "1MPI_Win_fence", <-seen)
 	close(stop)
 	require.NoError(t, <-done)
-	m.Rank(0).pretend(record(t, "MPI_Put", 0, 1))
+	m.Rank(0).writeRecord(record(t, "MPI_Put", 0, 1))
 	require.EqualError(t, m.Follow(stop, func(int, []uint64) error { return errShort }, func(time.Duration) {}),
 		"rank 0: "+errShort.Error())
 }
 
-// Checks that ReadOne frees space for a waiting rank while looked runs.
+// Checks that ReadOneEach frees space for a waiting rank while afterPass runs.
 func TestReadOne(t *testing.T) {
 	m, err := Create(2, Records, 0)
 	require.NoError(t, err)
 	defer m.Close()
 	for range 3 {
-		m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
+		m.Rank(1).writeRecord(record(t, "MPI_Win_fence", 0, 0, 7))
 	}
 	stop, got, more := make(chan struct{}), 0, 2
 	close(stop)
@@ -240,21 +243,21 @@ func TestReadOne(t *testing.T) {
 		return nil
 	}, func(time.Duration) {
 		for ; more > 0; more-- {
-			m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
-			m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
+			m.Rank(1).writeRecord(record(t, "MPI_Win_fence", 0, 0, 7))
+			m.Rank(1).writeRecord(record(t, "MPI_Win_fence", 0, 0, 7))
 			before, at := got, m.Rank(1).Position()
-			m.ReadOne()
+			m.ReadOneEach()
 			require.Equal(t, before+1, got)
 			require.Greater(t, m.Rank(1).Position(), at)
 		}
 	})
 	require.NoError(t, err)
 	require.Equal(t, 7, got)
-	m.ReadOne() // Follow does not run: nothing is read
+	m.ReadOneEach() // Follow does not run: nothing is read
 }
 
 func TestObjects(t *testing.T) {
-	_, r := one(t)
+	_, r := newRank(t)
 	copy(r.part[PartNameAt:], "prog\x00lib.so\x00")
 	for i, v := range []uint64{0x1000, 0x2000, 0x1000, 0, 0x7000, 0x9000, 0x6000, 5} {
 		*u64(r.part, PartTable+int64(i)*8) = v
@@ -267,15 +270,15 @@ func TestObjects(t *testing.T) {
 	require.Empty(t, r.Objects()[0].Name)
 }
 
-// plan writes a plan as "count requests* | requests* statuses+".
-func plan(f *abi.Function) string {
+// itemsText writes a plan as "count requests* | requests* statuses+".
+func itemsText(f *abi.Function) string {
 	sign := map[Form]string{List: "*", Statuses: "+", Text: "$"}
 	var before, after []string
-	for _, i := range Plan(f) {
-		if i.Before {
+	for _, i := range RecordItems(f) {
+		if i.IsInput {
 			before = append(before, i.Param.Name+sign[i.Form])
 		}
-		if i.After {
+		if i.IsOutput {
 			after = append(after, i.Param.Name+sign[i.Form])
 		}
 	}
@@ -302,20 +305,20 @@ func TestPlan(t *testing.T) {
 		"MPI_Group_excl":    "group n ranks* | newgroup*",
 		"MPI_Comm_set_attr": "comm comm_keyval attribute_val | ",
 	} {
-		require.Equal(t, want, plan(abi.FunctionByName(name)), name)
+		require.Equal(t, want, itemsText(abi.FunctionByName(name)), name)
 	}
 	// Every parameter is included, and only parameters that are inout are included twice.
 	for _, f := range abi.Functions() {
-		for _, i := range Plan(f) {
+		for _, i := range RecordItems(f) {
 			what := f.Name + " " + i.Param.Name
-			require.True(t, i.Before || i.After, what)
-			require.Equal(t, i.Before && i.After, i.Form != Word && i.Param.Dir == abi.InOut, what)
+			require.True(t, i.IsInput || i.IsOutput, what)
+			require.Equal(t, i.IsInput && i.IsOutput, i.Form != Word && i.Param.Dir == abi.InOut, what)
 		}
 	}
 }
 
-func TestKindsOfFunctions(t *testing.T) {
-	for _, names := range [][]string{waiting, collective} {
+func TestFunctionPredicates(t *testing.T) {
+	for _, names := range [][]string{waitingNames, collectiveNames} {
 		for _, name := range names {
 			require.NotNil(t, abi.FunctionByName(name), name)
 			require.True(t, MayWait(abi.FunctionByName(name)), name)
@@ -333,8 +336,8 @@ func TestKindsOfFunctions(t *testing.T) {
 		"MPI_Win_create_c": {false, false, true, true}, "MPI_Comm_idup": {},
 	} {
 		f := abi.FunctionByName(name)
-		require.Equal(t, want, [4]bool{Quiet(f), Poll(f), Collective(f), MayWait(f)}, name)
-		require.False(t, Poll(f) && !hasParam(f, "flag"), name)
+		require.Equal(t, want, [4]bool{IsUnrecorded(f), IsTest(f), IsCollective(f), MayWait(f)}, name)
+		require.False(t, IsTest(f) && !hasParam(f, "flag"), name)
 	}
 }
 
@@ -347,7 +350,7 @@ func BenchmarkRecord(b *testing.B) {
 	words := []uint64{uint64(slices.Index(abi.Functions(), put)) | 14<<32, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8}
 	var r Record
 	for b.Loop() {
-		m.Rank(0).pretend(words)
+		m.Rank(0).writeRecord(words)
 		m.Rank(0).Read(func(words []uint64) {
 			if err := r.Decode(words); err != nil {
 				b.Fatal(err)
@@ -358,7 +361,7 @@ func BenchmarkRecord(b *testing.B) {
 
 // Checks that a writer as fast as the reader does not delay the end of Read, which reads at most one ring size.
 func TestReadEnds(t *testing.T) {
-	m, err := Create(1, Records|Waits, MinRing)
+	m, err := Create(1, Records|WaitForSpace, MinRing)
 	require.NoError(t, err)
 	defer m.Close()
 	r := m.Rank(0)

@@ -8,10 +8,12 @@ const (
 	Stats   Mode = 1 << iota // calls are counted
 	Records                  // calls are recorded
 	Entries                  // calls that may wait are also recorded at entry
-	Waits                    // a thread that finds the ring full waits; otherwise the record is lost and counted
-	Polls                    // also tests that found nothing, which are otherwise only counted
-	Own                      // also the program's own memory accesses, if it reports them
-	Answers                  // calls of functions that Raises names wait for the answer whether they conflict
+	// a thread that finds the ring full waits; otherwise the record is lost and counted
+	WaitForSpace
+	FailedTests     // also tests that found nothing, which are otherwise only counted
+	ProgramAccesses // also the program's own memory accesses, if it reports them
+	// calls of functions with an ErrorParam wait for the answer whether they conflict
+	SyncCheck
 )
 
 // The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/generated/layout.h.
@@ -19,49 +21,50 @@ const (
 	Magic   = 0x676d70696e736967 // "gmpinsig"
 	Version = 4
 
-	JobMagic     = 0
-	JobVersion   = 8  // uint32
-	JobMode      = 12 // uint32
-	JobRanks     = 16 // uint32
-	JobBell      = 20 // uint32, a futex: ranks wake gompirun with it when it sleeps and there is something to read
-	JobSleeping  = 24 // uint32: gompirun sleeps
-	JobFunctions = 28 // uint32: number of functions in the table
-	JobPartSize  = 32
-	JobRingSize  = 40
-	JobTick      = 64 // uint32, on a cache line of its own: CLOCK_MONOTONIC in ms while calls are counted
-	JobSize      = 4096
+	JobMagic   = 0
+	JobVersion = 8  // uint32
+	JobMode    = 12 // uint32
+	JobRanks   = 16 // uint32
+	// uint32, a futex: ranks wake gompirun with it when it sleeps and there is something to read
+	JobDoorbell     = 20
+	JobReaderAsleep = 24 // uint32: gompirun sleeps
+	JobFunctions    = 28 // uint32: number of functions in the table
+	JobPartSize     = 32
+	JobRingSize     = 40
+	JobTick         = 64 // uint32, on a cache line of its own: CLOCK_MONOTONIC in ms while calls are counted
+	JobSize         = 4096
 
-	PartPid       = 0  // uint32: the process that owns the part; 0 if none
-	PartThreads   = 4  // uint32: number of threads that have called MPI
-	PartOthers    = 8  // uint32: number of processes that found the part owned by another
-	PartRoom      = 12 // uint32, a futex: changes when space in the ring becomes free
-	PartFull      = 16 // uint32: a thread waits for space in the ring
-	PartObjects   = 20 // uint32: number of known objects
-	PartNames     = 24 // uint32: bytes of names in use
-	PartLost      = 28 // uint32: objects that did not fit into the table
-	PartMonotonic = 32 // clocks when the process acquired the part, in ns
-	PartRealtime  = 40
-	PartHead      = 64  // position of the next record, in words; on a cache line of its own
-	PartTail      = 128 // position up to which gompirun has read
-	PartDropped   = 192 // number of calls whose records did not fit
-	PartPolls     = 200 // number of tests that found nothing
-	// number of lost records, including those of entries, except of functions that Alone reports
-	PartBroken    = 208
-	PartAnswered  = 216 // position in the ring up to which gompirun has checked for conflicts, in words
-	PartConflicts = 224 // uint32: number of the rank's calls that were the later ones of conflicts
-	PartAsking    = 228 // uint32: a thread waits for an answer
-	PartAnswer    = 232 // uint32, a futex: changes with each answer
+	PartPid         = 0  // uint32: the process that owns the part; 0 if none
+	PartThreads     = 4  // uint32: number of threads that have called MPI
+	PartRejected    = 8  // uint32: number of processes that found the part owned by another
+	PartSpaceFutex  = 12 // uint32, a futex: changes when space in the ring becomes free
+	PartSpaceWanted = 16 // uint32: a thread waits for space in the ring
+	PartObjects     = 20 // uint32: number of known objects
+	PartNames       = 24 // uint32: bytes of names in use
+	PartObjectsLost = 28 // uint32: objects that did not fit into the table
+	PartMonotonic   = 32 // clocks when the process acquired the part, in ns
+	PartRealtime    = 40
+	PartHead        = 64  // position of the next record, in words; on a cache line of its own
+	PartTail        = 128 // position up to which gompirun has read
+	PartDropped     = 192 // number of calls whose records did not fit
+	PartFailedTests = 200 // number of tests that found nothing
+	// number of lost records, including those of entries, except of functions that IsDroppable reports
+	PartEssentialLost = 208
+	PartChecked       = 216 // position in the ring up to which gompirun has checked for conflicts, in words
+	PartConflicts     = 224 // uint32: number of the rank's calls that were the later ones of conflicts
+	PartCheckWanted   = 228 // uint32: a thread waits for an answer
+	PartCheckFutex    = 232 // uint32, a futex: changes with each answer
 
-	PartTicks     = 256 // the counters' clock when the process acquired the part
-	PartTicksNow  = 264 // that clock and CLOCK_MONOTONIC at a later time; 0 if not recorded yet
-	PartNow       = 272
-	PartEnded     = 280  // CLOCK_MONOTONIC at the return of MPI_Finalize; 0 before
-	PartUncounted = 288  // uint32: threads for which there was no slot
-	PartWindows   = 292  // uint32: number of known windows
-	PartOwners    = 512  // a uint32 for each slot: a thread owns it
-	PartLater     = 1024 // ring positions of the record ends of the latest calls that PartConflicts counts
-	MaxLater      = 256
-	PartTable     = 4096
+	PartTicks        = 256 // the counters' clock when the process acquired the part
+	PartTicksNow     = 264 // that clock and CLOCK_MONOTONIC at a later time; 0 if not recorded yet
+	PartMonotonicNow = 272
+	PartEnded        = 280  // CLOCK_MONOTONIC at the return of MPI_Finalize; 0 before
+	PartUncounted    = 288  // uint32: threads for which there was no slot
+	PartWindows      = 292  // uint32: number of known windows
+	PartOwners       = 512  // a uint32 for each slot: a thread owns it
+	PartConflictEnds = 1024 // ring positions of the record ends of the latest calls that PartConflicts counts
+	MaxConflictEnds  = 256
+	PartTable        = 4096
 
 	ObjectLow  = 0 // address range of an object: low, high
 	ObjectHigh = 8
@@ -72,40 +75,40 @@ const (
 	PartNameAt = PartTable + MaxObjects*ObjectSize
 	NamesSize  = 48 << 10
 
-	WindowHandle  = 0  // 0 after the window is freed
-	WindowLeader  = 8  // int32: the first member's rank in MPI_COMM_WORLD; -1 if unknown
-	WindowMembers = 12 // uint32
-	WindowOrdinal = 16 // uint32: index among the windows with this leader and size
-	WindowWays    = 20 // uint32: operations are counted by path
-	WindowLabel   = 24 // the window's name
-	LabelSize     = 104
-	WindowSize    = WindowLabel + LabelSize
-	MaxWindows    = 64 // the last one holds the sums of all later windows
-	PartWindowAt  = PartNameAt + NamesSize
+	WindowHandle    = 0  // 0 after the window is freed
+	WindowFirstRank = 8  // int32: the first member's rank in MPI_COMM_WORLD; -1 if unknown
+	WindowMembers   = 12 // uint32
+	WindowOrdinal   = 16 // uint32: index among the windows with this leader and size
+	WindowHasPaths  = 20 // uint32: operations are counted by path
+	WindowLabel     = 24 // the window's name
+	LabelSize       = 104
+	WindowSize      = WindowLabel + LabelSize
+	MaxWindows      = 64 // the last one holds the sums of all later windows
+	PartWindowAt    = PartNameAt + NamesSize
 	// Operations of each window by kind and path, as calls and bytes. The library adds to them.
-	WaysSize   = int(Fence) * int(Ways) * 16
-	PartWaysAt = PartWindowAt + MaxWindows*WindowSize
+	PathsSize   = int(Fence) * int(Paths) * 16
+	PartPathsAt = PartWindowAt + MaxWindows*WindowSize
 
 	// A slot holds the counters of one thread, or of several threads that run one after the other.
-	Slots        = 64
-	CountCalls   = 0
-	CountBytes   = 8
-	CountTicks   = 16 // sum over the measured calls, each multiplied by the number of calls that it stands for
-	CountLeft    = 24 // uint32: number of calls until the next measured one
-	CountStride  = 28 // uint32: number of calls that a measured call stands for
-	CountSize    = 32
-	MaxFunctions = 704
-	UseCalls     = 0
-	UseBytes     = 8  // of operations
-	UseTicks     = 16 // of waits
-	UseSize      = 24
-	SlotWindows  = MaxFunctions * CountSize
-	SlotSize     = (SlotWindows + MaxWindows*int(Uses)*UseSize + 4095) / 4096 * 4096
-	PartSlots    = (PartWaysAt + MaxWindows*WaysSize + 4095) / 4096 * 4096
-	PartRing     = PartSlots + Slots*SlotSize
+	Slots          = 64
+	CountCalls     = 0
+	CountBytes     = 8
+	CountTicks     = 16 // sum over the measured calls, each multiplied by the number of calls that it stands for
+	CountUntilNext = 24 // uint32: number of calls until the next measured one
+	CountStride    = 28 // uint32: number of calls that a measured call stands for
+	CountSize      = 32
+	MaxFunctions   = 704
+	UseCalls       = 0
+	UseBytes       = 8  // of operations
+	UseTicks       = 16 // of waits
+	UseSize        = 24
+	SlotWindows    = MaxFunctions * CountSize
+	SlotSize       = (SlotWindows + MaxWindows*int(Uses)*UseSize + 4095) / 4096 * 4096
+	PartSlots      = (PartPathsAt + MaxWindows*PathsSize + 4095) / 4096 * 4096
+	PartRing       = PartSlots + Slots*SlotSize
 
-	// Elements is the largest number of recorded elements of a list.
-	Elements = 4096
+	// MaxElements is the largest number of recorded elements of a list.
+	MaxElements = 4096
 	// MaxRecord is the size of the largest record in words. A ring holds at least four times as many words.
 	MaxRecord   = 1 << 15
 	StatusWords = 4
@@ -125,7 +128,7 @@ type State uint32
 
 // The states of a list.
 const (
-	Given     State = iota
+	Present   State = iota
 	Truncated       // the list has more elements
 	Null            // a null pointer, such as MPI_STATUS_IGNORE
 	Special         // a constant in place of an address, such as MPI_UNWEIGHTED: Value.Words[0]
@@ -155,8 +158,8 @@ var Constants = []Constant{
 	{"JOB_VERSION", int64(JobVersion)},
 	{"JOB_MODE", int64(JobMode)},
 	{"JOB_RANKS", int64(JobRanks)},
-	{"JOB_BELL", int64(JobBell)},
-	{"JOB_SLEEPING", int64(JobSleeping)},
+	{"JOB_DOORBELL", int64(JobDoorbell)},
+	{"JOB_READER_ASLEEP", int64(JobReaderAsleep)},
 	{"JOB_FUNCTIONS", int64(JobFunctions)},
 	{"JOB_PART_SIZE", int64(JobPartSize)},
 	{"JOB_RING_SIZE", int64(JobRingSize)},
@@ -164,25 +167,25 @@ var Constants = []Constant{
 	{"JOB_SIZE", int64(JobSize)},
 	{"PART_PID", int64(PartPid)},
 	{"PART_THREADS", int64(PartThreads)},
-	{"PART_OTHERS", int64(PartOthers)},
-	{"PART_ROOM", int64(PartRoom)},
-	{"PART_FULL", int64(PartFull)},
+	{"PART_REJECTED", int64(PartRejected)},
+	{"PART_SPACE_FUTEX", int64(PartSpaceFutex)},
+	{"PART_SPACE_WANTED", int64(PartSpaceWanted)},
 	{"PART_OBJECTS", int64(PartObjects)},
 	{"PART_NAMES", int64(PartNames)},
-	{"PART_LOST", int64(PartLost)},
+	{"PART_OBJECTS_LOST", int64(PartObjectsLost)},
 	{"PART_MONOTONIC", int64(PartMonotonic)},
 	{"PART_REALTIME", int64(PartRealtime)},
 	{"PART_HEAD", int64(PartHead)},
 	{"PART_TAIL", int64(PartTail)},
 	{"PART_DROPPED", int64(PartDropped)},
-	{"PART_POLLS", int64(PartPolls)},
-	{"PART_BROKEN", int64(PartBroken)},
-	{"PART_ANSWERED", int64(PartAnswered)},
+	{"PART_FAILED_TESTS", int64(PartFailedTests)},
+	{"PART_ESSENTIAL_LOST", int64(PartEssentialLost)},
+	{"PART_CHECKED", int64(PartChecked)},
 	{"PART_CONFLICTS", int64(PartConflicts)},
-	{"PART_ASKING", int64(PartAsking)},
-	{"PART_ANSWER", int64(PartAnswer)},
-	{"PART_LATER", int64(PartLater)},
-	{"MAX_LATER", int64(MaxLater)},
+	{"PART_CHECK_WANTED", int64(PartCheckWanted)},
+	{"PART_CHECK_FUTEX", int64(PartCheckFutex)},
+	{"PART_CONFLICT_ENDS", int64(PartConflictEnds)},
+	{"MAX_CONFLICT_ENDS", int64(MaxConflictEnds)},
 	{"PART_TABLE", int64(PartTable)},
 	{"OBJECT_LOW", int64(ObjectLow)},
 	{"OBJECT_HIGH", int64(ObjectHigh)},
@@ -193,7 +196,7 @@ var Constants = []Constant{
 	{"PART_NAME_AT", int64(PartNameAt)},
 	{"NAMES_SIZE", int64(NamesSize)},
 	{"PART_RING", int64(PartRing)},
-	{"ELEMENTS", int64(Elements)},
+	{"MAX_ELEMENTS", int64(MaxElements)},
 	{"MAX_RECORD", int64(MaxRecord)},
 	{"STATUS_WORDS", int64(StatusWords)},
 	{"HEAD_WORDS", int64(HeadWords)},
@@ -201,12 +204,12 @@ var Constants = []Constant{
 	{"MODE_STATS", int64(Stats)},
 	{"MODE_RECORDS", int64(Records)},
 	{"MODE_ENTRIES", int64(Entries)},
-	{"MODE_WAITS", int64(Waits)},
-	{"MODE_POLLS", int64(Polls)},
-	{"MODE_ACCESSES", int64(Own)},
-	{"MODE_ANSWERS", int64(Answers)},
-	{"ACCESSES", int64(ownAccesses)},
-	{"ORDERS", int64(orderEvents)},
+	{"MODE_WAITS", int64(WaitForSpace)},
+	{"MODE_FAILED_TESTS", int64(FailedTests)},
+	{"MODE_ACCESSES", int64(ProgramAccesses)},
+	{"MODE_SYNC_CHECK", int64(SyncCheck)},
+	{"ACCESSES", int64(accessRecord)},
+	{"THREAD_EVENTS", int64(eventRecord)},
 	{"RELEASE", int64(Release)},
 	{"ACQUIRE", int64(Acquire)},
 	{"FORK", int64(Fork)},
@@ -214,37 +217,37 @@ var Constants = []Constant{
 	{"LEAVE", int64(Leave)},
 	{"DROP", int64(Drop)},
 	{"FREE", int64(Free)},
-	{"GIVE", int64(Give)},
+	{"FREE_WINDOW", int64(FreeWindow)},
 	{"FLAG_ENTRY", int64(flagEntry)},
 	{"FLAG_TRUNCATED", int64(flagTruncated)},
-	{"STATE_GIVEN", int64(Given)},
+	{"STATE_PRESENT", int64(Present)},
 	{"STATE_TRUNCATED", int64(Truncated)},
 	{"STATE_NULL", int64(Null)},
 	{"STATE_SPECIAL", int64(Special)},
 	{"STATE_ABSENT", int64(Absent)},
 	{"PART_TICKS", int64(PartTicks)},
 	{"PART_TICKS_NOW", int64(PartTicksNow)},
-	{"PART_NOW", int64(PartNow)},
+	{"PART_MONOTONIC_NOW", int64(PartMonotonicNow)},
 	{"PART_ENDED", int64(PartEnded)},
 	{"PART_UNCOUNTED", int64(PartUncounted)},
 	{"PART_WINDOWS", int64(PartWindows)},
 	{"PART_OWNERS", int64(PartOwners)},
 	{"WINDOW_HANDLE", int64(WindowHandle)},
-	{"WINDOW_LEADER", int64(WindowLeader)},
+	{"WINDOW_FIRST_RANK", int64(WindowFirstRank)},
 	{"WINDOW_MEMBERS", int64(WindowMembers)},
 	{"WINDOW_ORDINAL", int64(WindowOrdinal)},
-	{"WINDOW_WAYS", int64(WindowWays)},
+	{"WINDOW_HAS_PATHS", int64(WindowHasPaths)},
 	{"WINDOW_LABEL", int64(WindowLabel)},
 	{"LABEL_SIZE", int64(LabelSize)},
 	{"WINDOW_SIZE", int64(WindowSize)},
 	{"MAX_WINDOWS", int64(MaxWindows)},
 	{"PART_WINDOW_AT", int64(PartWindowAt)},
-	{"PART_WAYS_AT", int64(PartWaysAt)},
+	{"PART_PATHS_AT", int64(PartPathsAt)},
 	{"SLOTS", int64(Slots)},
 	{"COUNT_CALLS", int64(CountCalls)},
 	{"COUNT_BYTES", int64(CountBytes)},
 	{"COUNT_TICKS", int64(CountTicks)},
-	{"COUNT_LEFT", int64(CountLeft)},
+	{"COUNT_UNTIL_NEXT", int64(CountUntilNext)},
 	{"COUNT_STRIDE", int64(CountStride)},
 	{"COUNT_SIZE", int64(CountSize)},
 	{"MAX_FUNCTIONS", int64(MaxFunctions)},

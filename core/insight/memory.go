@@ -15,11 +15,11 @@ import (
 
 // Memory is the memory that gompirun shares with the ranks of a job.
 type Memory struct {
-	file    *os.File
-	bytes   []byte
-	ranks   []*Rank
-	mirrors bool                         // the ranks run on other hosts; the parts are copies
-	read    func(i int, most uint64) int // reads records of a rank for Follow; nil: Follow does not run
+	file     *os.File
+	bytes    []byte
+	ranks    []*Rank
+	isMirror bool                         // the ranks run on other hosts; the parts are copies
+	read     func(i int, most uint64) int // reads records of a rank for Follow; nil: Follow does not run
 }
 
 // Rank is the part of a rank. Only one goroutine at a time may read its ring.
@@ -99,18 +99,18 @@ func (r *Rank) Pid() int { return int(atomic.LoadUint32(u32(r.part, PartPid))) }
 // Threads returns the number of threads that have called MPI.
 func (r *Rank) Threads() int { return int(atomic.LoadUint32(u32(r.part, PartThreads))) }
 
-// Others returns the number of processes that called MPI when another process already owned the part. They are not
-// recorded.
-func (r *Rank) Others() int { return int(atomic.LoadUint32(u32(r.part, PartOthers))) }
+// RejectedProcesses returns the number of processes that called MPI when another process already owned the part. They
+// are not recorded.
+func (r *Rank) RejectedProcesses() int { return int(atomic.LoadUint32(u32(r.part, PartRejected))) }
 
 // Dropped returns the number of calls that left no record because the ring was full.
 func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropped)) }
 
-// Broken reports whether records were dropped that the interpretation of other records depends on.
-func (r *Rank) Broken() bool { return atomic.LoadUint64(u64(r.part, PartBroken)) > 0 }
+// HasEssentialLoss reports whether records were dropped that the interpretation of other records depends on.
+func (r *Rank) HasEssentialLoss() bool { return atomic.LoadUint64(u64(r.part, PartEssentialLost)) > 0 }
 
-// Polls returns the number of tests that found nothing and were therefore not recorded.
-func (r *Rank) Polls() uint64 { return atomic.LoadUint64(u64(r.part, PartPolls)) }
+// FailedTests returns the number of tests that found nothing and were therefore not recorded.
+func (r *Rank) FailedTests() uint64 { return atomic.LoadUint64(u64(r.part, PartFailedTests)) }
 
 // Clocks returns the values of CLOCK_MONOTONIC and CLOCK_REALTIME, in ns, at the rank's first call of MPI.
 func (r *Rank) Clocks() (monotonic time.Duration, realtime int64) {
@@ -121,8 +121,8 @@ func (r *Rank) Clocks() (monotonic time.Duration, realtime int64) {
 // Objects returns the objects that the process has loaded, in order of loading. The caller of each record is in one of
 // them unless it belongs to no object or the table was full.
 func (r *Rank) Objects() []Object {
-	// The acquire pairs with the release in note_object (objects.c): without it the new entry could be seen before
-	// its fields.
+	// The acquire pairs with the release in add_loaded_object (objects.c): without it the new entry could be seen
+	// before its fields.
 	n := min(atomic.LoadUint32(u32(r.part, PartObjects)), MaxObjects)
 	names := r.part[PartNameAt:][:NamesSize]
 	objects := make([]Object, n)
@@ -146,17 +146,17 @@ func (r *Rank) Objects() []Object {
 // Read wakes the threads that wait for space after each half of the ring, and at its end. A thread that is woken for
 // each record would sleep again at once.
 func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
-	return r.readMost(uint64(len(r.ring)), use)
+	return r.readWords(uint64(len(r.ring)), use)
 }
 
-// readMost reads like Read, but starts no further record after it has read most words.
-func (r *Rank) readMost(most uint64, use func(words []uint64)) (n int, err error) {
+// readWords reads like Read, but starts no further record after it has read maxWords words.
+func (r *Rank) readWords(maxWords uint64, use func(words []uint64)) (n int, err error) {
 	size := uint64(len(r.ring))
 	began, woken := r.tail, r.tail
 	defer r.wake()
-	for ; r.err == nil && r.tail-began < most; n++ {
+	for ; r.err == nil && r.tail-began < maxWords; n++ {
 		at := r.tail % size
-		// The acquire pairs with the release in to_ring (capi/insight/record.c): without it the first word
+		// The acquire pairs with the release in copy_to_ring (capi/insight/record.c): without it the first word
 		// could be seen before the other words of the record.
 		head := atomic.LoadUint64(&r.ring[at])
 		if head == 0 {
@@ -182,13 +182,15 @@ func (r *Rank) readMost(most uint64, use func(words []uint64)) (n int, err error
 	return n, r.err
 }
 
-// wake wakes the threads that wait for space in the ring. Its partner is gompi_insight_await (capi/insight/record.c).
-// The waiter stores PartFull and then loads PartTail; Read stores PartTail, and wake then loads PartFull. All four are
-// sequentially consistent. Otherwise the waiter could sleep with the old tail while wake misses the waiter.
+// wake wakes the threads that wait for space in the ring. Its partner is gompi_insight_await_reader
+// (capi/insight/record.c). The waiter stores PartSpaceWanted and then loads PartTail; Read stores PartTail, and wake
+// then loads PartSpaceWanted. All four are sequentially consistent. Otherwise the waiter could sleep with the old tail
+// while wake misses the waiter.
 func (r *Rank) wake() {
-	if atomic.LoadUint32(u32(r.part, PartFull)) != 0 && atomic.SwapUint32(u32(r.part, PartFull), 0) != 0 {
-		atomic.AddUint32(u32(r.part, PartRoom), 1)
-		futexWakeAll(u32(r.part, PartRoom))
+	if atomic.LoadUint32(u32(r.part, PartSpaceWanted)) != 0 && atomic.SwapUint32(u32(r.part, PartSpaceWanted),
+		0) != 0 {
+		atomic.AddUint32(u32(r.part, PartSpaceFutex), 1)
+		futexWakeAll(u32(r.part, PartSpaceFutex))
 	}
 }
 
@@ -201,11 +203,11 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// nap is the longest sleep of a reader that finds nothing to read: a writer wakes it only when a ring fills.
-const nap = 20 * time.Millisecond
+// pollInterval is the longest sleep of a reader that finds nothing to read: a writer wakes it only when a ring fills.
+const pollInterval = 20 * time.Millisecond
 
-// Tick updates the word with the time, by which ranks measure long waits, until stop is closed.
-func (m *Memory) Tick(stop <-chan struct{}) {
+// UpdateClock updates the word with the time, by which ranks measure long waits, until stop is closed.
+func (m *Memory) UpdateClock(stop <-chan struct{}) {
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -220,10 +222,10 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 	}
 }
 
-// ReadOne reads one record of each rank for Follow, and passes it to Follow's use. Only looked may call it, and must do
-// so if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s
+// ReadOneEach reads one record of each rank for Follow, and passes it to Follow's onRecord. Only afterPass may call it,
+// and must do so if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s
 // (capi/insight/record.c).
-func (m *Memory) ReadOne() {
+func (m *Memory) ReadOneEach() {
 	if m.read == nil {
 		return
 	}
@@ -232,19 +234,19 @@ func (m *Memory) ReadOne() {
 	}
 }
 
-// Follow calls use with the words of the records of all ranks until stop is closed, and then with the remaining ones:
-// the ranks have ended by then. The records of one rank arrive in the order in which their calls returned, or were
-// entered for records of entries. There is no order between two ranks. The words are valid until use returns.
+// Follow calls onRecord with the words of the records of all ranks until stop is closed, and then with the remaining
+// ones: the ranks have ended by then. The records of one rank arrive in the order in which their calls returned, or
+// were entered for records of entries. There is no order between two ranks. The words are valid until onRecord returns.
 //
-// After each pass over all ranks Follow calls looked with a time. Every record that precedes a record with that time or
-// an earlier one has been passed to use. The time is CLOCK_MONOTONIC at the start of the pass, or the time that all
-// ranks have Reached if that is earlier. A record that is written later does not precede any earlier one.
-func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64) error,
-	looked func(time.Duration)) error {
+// After each pass over all ranks Follow calls afterPass with a time. Every record that precedes a record with that time
+// or an earlier one has been passed to onRecord. The time is CLOCK_MONOTONIC at the start of the pass, or the time that
+// all ranks have Reached if that is earlier. A record that is written later does not precede any earlier one.
+func (m *Memory) Follow(stop <-chan struct{}, onRecord func(rank int, words []uint64) error,
+	afterPass func(time.Duration)) error {
 	var failed error
 	m.read = func(i int, most uint64) int {
-		n, err := m.ranks[i].readMost(most, func(words []uint64) {
-			if err := use(i, words); err != nil && failed == nil {
+		n, err := m.ranks[i].readWords(most, func(words []uint64) {
+			if err := onRecord(i, words); err != nil && failed == nil {
 				failed = fmt.Errorf("rank %d: %w", i, err)
 			}
 		})
@@ -256,13 +258,13 @@ func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64)
 	defer func() { m.read = nil }()
 	drain := func() (n int) {
 		began := m.reached(monotonic())
-		defer func() { looked(began) }()
+		defer func() { afterPass(began) }()
 		for i, r := range m.ranks {
 			n += m.read(i, uint64(len(r.ring)))
 		}
 		return n
 	}
-	bell, sleeping := u32(m.bytes, JobBell), u32(m.bytes, JobSleeping)
+	doorbell, sleeping := u32(m.bytes, JobDoorbell), u32(m.bytes, JobReaderAsleep)
 	for {
 		select {
 		case <-stop:
@@ -274,13 +276,13 @@ func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64)
 		if drain() > 0 {
 			continue
 		}
-		seen := atomic.LoadUint32(bell)
-		// The partner is call_reader (capi/insight/record.c), which loads the flag after a record is stored.
+		seen := atomic.LoadUint32(doorbell)
+		// The partner is wake_reader (capi/insight/record.c), which loads the flag after a record is stored.
 		// That load is not ordered after the store, so the second pass may miss a record whose writer misses
-		// the flag. The limit nap bounds the delay.
+		// the flag. The timeout pollInterval bounds the delay.
 		atomic.StoreUint32(sleeping, 1)
 		if drain() == 0 {
-			futexSleep(bell, seen, nap)
+			futexSleep(doorbell, seen, pollInterval)
 		}
 		atomic.StoreUint32(sleeping, 0)
 	}

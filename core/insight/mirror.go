@@ -15,13 +15,13 @@ const mirrorPage = 4096
 
 // mirror is the state of a part that is sent, or of a copy.
 type mirror struct {
-	sent    []byte       // sender: the content as sent last
-	reached atomic.Int64 // copy: everything recorded until this time has arrived
+	lastSent []byte       // sender: the content as sent last
+	reached  atomic.Int64 // copy: everything recorded until this time has arrived
 }
 
 // Mirror declares that the ranks run on other hosts and their parts are copies.
 func (m *Memory) Mirror() {
-	m.mirrors = true
+	m.isMirror = true
 }
 
 // Reached records that everything that the rank recorded until the given time has arrived.
@@ -29,7 +29,7 @@ func (r *Rank) Reached(until time.Duration) { r.reached.Store(int64(until)) }
 
 // reached returns the time until which the records of all ranks have arrived, at most now.
 func (m *Memory) reached(now time.Duration) time.Duration {
-	if m.mirrors {
+	if m.isMirror {
 		for _, r := range m.ranks {
 			now = min(now, time.Duration(r.reached.Load()))
 		}
@@ -37,32 +37,32 @@ func (m *Memory) reached(now time.Duration) time.Duration {
 	return now
 }
 
-// End is the time that a rank has Reached when it sends no more.
-const End = time.Duration(math.MaxInt64)
+// NeverMore is the time that a rank has Reached when it sends no more.
+const NeverMore = time.Duration(math.MaxInt64)
 
-// Changes calls use with each page of the part, except the ring, that has changed since the last call. later is added
-// to the clocks.
-func (r *Rank) Changes(later time.Duration, use func(at int64, piece []byte) error) error {
+// ChangedPages calls use with each page of the part, except the ring, that has changed since the last call. offset is
+// added to the clocks.
+func (r *Rank) ChangedPages(offset time.Duration, use func(at int64, piece []byte) error) error {
 	end := PartSlots + min(r.Threads(), Slots)*SlotSize // a thread acquires the first free slot
-	if r.sent == nil {
-		r.sent = make([]byte, PartRing)
+	if r.lastSent == nil {
+		r.lastSent = make([]byte, PartRing)
 	}
 	var page [mirrorPage]byte
 	for at := 0; at < end; at += mirrorPage {
 		n := copy(page[:], r.part[at:min(at+mirrorPage, end)])
 		if at == 0 {
-			for _, off := range []int64{PartMonotonic, PartNow, PartEnded} {
+			for _, off := range []int64{PartMonotonic, PartMonotonicNow, PartEnded} {
 				if clock := u64(page[:], off); *clock != 0 {
-					*clock += uint64(later)
+					*clock += uint64(offset)
 				}
 			}
-			clear(page[PartRoom : PartFull+4]) // state of the ring, which is not copied
+			clear(page[PartSpaceFutex : PartSpaceWanted+4]) // state of the ring, which is not copied
 			clear(page[PartHead : PartTail+8])
 		}
-		if bytes.Equal(page[:n], r.sent[at:at+n]) {
+		if bytes.Equal(page[:n], r.lastSent[at:at+n]) {
 			continue
 		}
-		copy(r.sent[at:], page[:n])
+		copy(r.lastSent[at:], page[:n])
 		if err := use(int64(at), page[:n]); err != nil {
 			return err
 		}
@@ -72,8 +72,8 @@ func (r *Rank) Changes(later time.Duration, use func(at int64, piece []byte) err
 
 var errMirror = errors.New("what came of another host is not of a rank's memory")
 
-// Change writes a page from Changes, called at the rank's host, into the copy.
-func (r *Rank) Change(at int64, piece []byte) error {
+// ApplyPage writes a page from ChangedPages, called at the rank's host, into the copy.
+func (r *Rank) ApplyPage(at int64, piece []byte) error {
 	if at < 0 || at%mirrorPage != 0 || len(piece) > mirrorPage || at+int64(len(piece)) > int64(PartRing) {
 		return errMirror
 	}
@@ -81,7 +81,7 @@ func (r *Rank) Change(at int64, piece []byte) error {
 		if len(piece) < PartTail+8 {
 			return errMirror
 		}
-		copy(piece[PartRoom:PartFull+4], r.part[PartRoom:])
+		copy(piece[PartSpaceFutex:PartSpaceWanted+4], r.part[PartSpaceFutex:])
 		copy(piece[PartHead:PartTail+8], r.part[PartHead:])
 	}
 	copy(r.part[at:], piece)
@@ -112,11 +112,11 @@ func (r *Rank) Write(words []uint64, stop <-chan struct{}) error {
 	return nil
 }
 
-// Shift adds later to the times of a record.
-func Shift(words []uint64, later time.Duration) {
+// ShiftTimes adds offset to the times of a record.
+func ShiftTimes(words []uint64, offset time.Duration) {
 	for _, i := range []int{2, 3} {
 		if words[i] != 0 {
-			words[i] += uint64(later)
+			words[i] += uint64(offset)
 		}
 	}
 }

@@ -20,8 +20,8 @@ type Record struct {
 	End       time.Duration // time of the return; 0 in a record of the entry
 	Caller    uint64        // return address of the call
 	Result    int64         // 0 in a record of the entry
-	Inputs    []Value       // in the order of Plan
-	Outputs   []Value       // in the order of Plan; none in a record of the entry
+	Inputs    []Value       // in the order of RecordItems
+	Outputs   []Value       // in the order of RecordItems; none in a record of the entry
 	Accesses  []Access      // the program's own accesses; then the record is not of a call, and Function is nil
 	Events    []Event       // events that order the thread; then the record is not of a call either
 	words     []uint64      // from which the record was decoded
@@ -37,7 +37,7 @@ type Value struct {
 
 // Uint returns a number, handle or address; for a list its first element. It returns 0 if there is no value.
 func (v *Value) Uint() uint64 {
-	if len(v.Words) == 0 || v.State != Given && v.State != Truncated && v.State != Special {
+	if len(v.Words) == 0 || v.State != Present && v.State != Truncated && v.State != Special {
 		return 0
 	}
 	return v.Words[0]
@@ -46,9 +46,9 @@ func (v *Value) Uint() uint64 {
 // Int returns a number; for a list its first element. It returns 0 if there is no value.
 func (v *Value) Int() int64 { return int64(v.Uint()) }
 
-// Given reports whether there is a value: not a null pointer, a constant in place of an address, or an output that the
-// call did not write.
-func (v *Value) Given() bool { return v.State == Given || v.State == Truncated }
+// HasValue reports whether there is a value: not a null pointer, a constant in place of an address, or an output that
+// the call did not write.
+func (v *Value) HasValue() bool { return v.State == Present || v.State == Truncated }
 
 // Text returns the value of a text.
 func (v *Value) Text() string {
@@ -76,10 +76,10 @@ func (v *Value) Status(i int) Status {
 }
 
 // In returns an input by the parameter's name; a Value without words if the function has no such input.
-func (r *Record) In(name string) *Value { return find(r.Inputs, name) }
+func (r *Record) In(name string) *Value { return findValue(r.Inputs, name) }
 
 // Out returns an output by the parameter's name; a Value without words if there is none, as in a record of an entry.
-func (r *Record) Out(name string) *Value { return find(r.Outputs, name) }
+func (r *Record) Out(name string) *Value { return findValue(r.Outputs, name) }
 
 // Members returns the members of the communicator that the call created, or of the group that it received, as ranks in
 // MPI_COMM_WORLD. With remote it returns those of an intercommunicator's remote group.
@@ -90,7 +90,7 @@ func (r *Record) Members(remote bool) []int {
 	}
 	for _, values := range [][]Value{r.Inputs, r.Outputs} {
 		for i := range values {
-			if values[i].Item.Form == form && values[i].Given() {
+			if values[i].Item.Form == form && values[i].HasValue() {
 				ranks := make([]int, len(values[i].Words))
 				for k, w := range values[i].Words {
 					ranks[k] = int(int64(w))
@@ -102,27 +102,27 @@ func (r *Record) Members(remote bool) []int {
 	return nil
 }
 
-var nothing = Value{State: Absent}
+var noValue = Value{State: Absent}
 
-func find(values []Value, name string) *Value {
+func findValue(values []Value, name string) *Value {
 	for i := range values {
 		if item := values[i].Item; item.Param.Name == name && item.Form != Members && item.Form != Remote {
 			return &values[i]
 		}
 	}
-	return &nothing
+	return &noValue
 }
 
-// plans returns the items of all functions, inputs and outputs separately.
-var plans = sync.OnceValue(func() (all []struct{ before, after []Item }) {
+// allItems returns the items of all functions, inputs and outputs separately.
+var allItems = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 	for _, f := range abi.Functions() {
 		var p struct{ before, after []Item }
-		if !Quiet(f) {
-			for _, i := range Plan(f) {
-				if i.Before {
+		if !IsUnrecorded(f) {
+			for _, i := range RecordItems(f) {
+				if i.IsInput {
 					p.before = append(p.before, i)
 				}
-				if i.After {
+				if i.IsOutput {
 					p.after = append(p.after, i)
 				}
 			}
@@ -134,11 +134,11 @@ var plans = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 
 var errShort = errors.New("a record is shorter than what it holds")
 
-// OfProgram reports whether a record is not of a call of MPI, but of the program's own memory accesses or of events
-// that order its threads.
-func OfProgram(words []uint64) bool {
+// IsProgramRecord reports whether a record is not of a call of MPI, but of the program's own memory accesses or of
+// events that order its threads.
+func IsProgramRecord(words []uint64) bool {
 	number := words[0] & 0xffff
-	return number == ownAccesses || number == orderEvents
+	return number == accessRecord || number == eventRecord
 }
 
 // Decode decodes the words of a record into r. The values of r refer to the words.
@@ -147,30 +147,30 @@ func (r *Record) Decode(words []uint64) error {
 		return errShort
 	}
 	number, flags := int(words[0]&0xffff), words[0]>>16&0xffff
-	if number == ownAccesses || number == orderEvents {
+	if number == accessRecord || number == eventRecord {
 		*r = Record{Number: number, Thread: int(words[1]), Start: time.Duration(words[2]),
 			End: time.Duration(words[3]), Caller: words[4], Result: int64(words[5]),
 			Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], words: words}
 		var err error
-		if number == ownAccesses {
-			r.Accesses, err = own(words[HeadWords:])
+		if number == accessRecord {
+			r.Accesses, err = decodeAccesses(words[HeadWords:])
 		} else {
-			r.Events, err = events(words[HeadWords:])
+			r.Events, err = decodeEvents(words[HeadWords:])
 		}
 		return err
 	}
 	if number >= len(abi.Functions()) {
 		return fmt.Errorf("a record is of function %d, which does not exist", number)
 	}
-	p := &plans()[number]
+	p := &allItems()[number]
 	*r = Record{Function: abi.Functions()[number], Number: number, Thread: int(words[1]),
 		Entry: flags&flagEntry != 0, Truncated: flags&flagTruncated != 0, Start: time.Duration(words[2]),
 		End: time.Duration(words[3]), Caller: words[4], Result: int64(words[5]),
 		Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], words: words}
 	rest := words[HeadWords:]
 	var err error
-	if r.Inputs, rest, err = values(r.Inputs, p.before, rest); err == nil && !r.Entry {
-		r.Outputs, rest, err = values(r.Outputs, p.after, rest)
+	if r.Inputs, rest, err = decodeValues(r.Inputs, p.before, rest); err == nil && !r.Entry {
+		r.Outputs, rest, err = decodeValues(r.Outputs, p.after, rest)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Function.Name, err)
@@ -181,8 +181,8 @@ func (r *Record) Decode(words []uint64) error {
 	return nil
 }
 
-// values decodes items from words, appends them to into, and returns the remaining words.
-func values(into []Value, items []Item, words []uint64) ([]Value, []uint64, error) {
+// decodeValues decodes items from words, appends them to into, and returns the remaining words.
+func decodeValues(into []Value, items []Item, words []uint64) ([]Value, []uint64, error) {
 	for i := range items {
 		v := Value{Item: &items[i]}
 		if len(words) == 0 {

@@ -30,26 +30,26 @@ var useNames = [Uses]string{"put", "get", "accumulate", "get_accumulate", "fetch
 
 func (u Use) String() string { return useNames[u] }
 
-// Waits reports whether the calls are not operations but may wait.
-func (u Use) Waits() bool { return u >= Fence }
+// MayWait reports whether the calls are not operations but may wait.
+func (u Use) MayWait() bool { return u >= Fence }
 
-// Way is the path by which an operation reaches its target's memory: MPIX_GOMPIRMA_DIRECT and so on in
+// Path is the path by which an operation reaches its target's memory: MPIX_GOMPIRMA_DIRECT and so on in
 // include/mpix_gompirma.h.
-type Way int
+type Path int
 
 // The paths, in the order of the header.
 const (
-	Direct Way = iota
+	Direct Path = iota
 	Ring
 	Cma
 	Network
-	Nothing // no data, or no target
-	Ways    // number of paths
+	NoData // no data, or no target
+	Paths  // number of paths
 )
 
-var wayNames = [Ways]string{"direct", "ring", "cma", "network", "nothing"}
+var pathNames = [Paths]string{"direct", "ring", "cma", "network", "nothing"}
 
-func (w Way) String() string { return wayNames[w] }
+func (w Path) String() string { return pathNames[w] }
 
 var uses = map[string]Use{
 	"MPI_Put": Put, "MPI_Rput": Put, "MPI_Get": Get, "MPI_Rget": Get,

@@ -14,7 +14,7 @@ import (
 // the runtime may fail to start.
 //
 //go:linkname runtimeWrite runtime.overrideWrite
-var runtimeWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = tell
+var runtimeWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = onRuntimeWrite
 
 // lastWords is the line so far. The runtime prints in a state in which nothing may be relied on: no allocation, no
 // lock, no larger stack, no race detector is used from here on.
@@ -44,11 +44,11 @@ func init() {
 	}
 }
 
-// tell receives each fragment that the runtime writes.
+// onRuntimeWrite receives each fragment that the runtime writes.
 //
 //go:nosplit
 //go:norace
-func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
+func onRuntimeWrite(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	const stderr = 2
 	if fd != stderr { // not an error message
 		r, _, e := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(p), uintptr(n))
@@ -60,7 +60,7 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	l := &lastWords
 	for i := int32(0); i < n && !l.told; i++ {
 		if l.n == 0 {
-			put(head)
+			appendText(head)
 			l.start = l.n
 		}
 		c := *(*byte)(unsafe.Add(p, i))
@@ -74,17 +74,17 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 		// "fatal error: ..." or "panic: ..."; the preceding "runtime: ..." explains it. After "runtime: mmap:
 		// ..." the runtime exits without further output.
 		case l.line[l.start] == 'f' || l.line[l.start] == 'p' || contains(l.start, "runtime: mmap: "):
-			putLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
-			putLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
+			appendLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
+			appendLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
 			if locksMemory() {
-				putLimit(" (ulimit -l ", rlimitMemlock, "")
+				appendLimit(" (ulimit -l ", rlimitMemlock, "")
 			}
-			putDescriptors()
-			put("\n")
+			appendDescriptors()
+			appendText("\n")
 			l.told = true
 			syscall.RawSyscall(syscall.SYS_WRITE, stderr, uintptr(unsafe.Pointer(&l.line[0])), uintptr(l.n))
 		default:
-			put("; ")
+			appendText("; ")
 			l.start = l.n
 		}
 	}
@@ -123,41 +123,41 @@ func locksMemory() bool {
 
 //go:nosplit
 //go:norace
-func put(s string) {
+func appendText(s string) {
 	for i := 0; i < len(s) && lastWords.n < len(lastWords.line); i++ {
 		lastWords.line[lastWords.n] = s[i]
 		lastWords.n++
 	}
 }
 
-// putDescriptors appends the limit of descriptors, if it is below what the runtime certainly needs.
+// appendDescriptors appends the limit of descriptors, if it is below what the runtime certainly needs.
 //
 //go:nosplit
 //go:norace
-func putDescriptors() {
+func appendDescriptors() {
 	const few = 32
 	if n := limit(syscall.RLIMIT_NOFILE); n < few {
-		put(" (ulimit -n ")
-		putNumber(n)
-		put(")")
+		appendText(" (ulimit -n ")
+		appendNumber(n)
+		appendText(")")
 	}
 }
 
-// putLimit appends a limit in bytes, in KiB as a shell prints it, if there is one, and a value that is enough.
+// appendLimit appends a limit in bytes, in KiB as a shell prints it, if there is one, and a value that is enough.
 //
 //go:nosplit
 //go:norace
-func putLimit(text string, resource uintptr, enough string) {
+func appendLimit(text string, resource uintptr, enough string) {
 	n := limit(resource)
 	if n == unlimited {
 		return
 	}
-	put(text)
-	putNumber(n / 1024)
+	appendText(text)
+	appendNumber(n / 1024)
 	if !lastWords.running {
-		put(enough)
+		appendText(enough)
 	}
-	put(")")
+	appendText(")")
 }
 
 const unlimited = 1<<64 - 1
@@ -175,7 +175,7 @@ func limit(resource uintptr) uint64 {
 
 //go:nosplit
 //go:norace
-func putNumber(n uint64) {
+func appendNumber(n uint64) {
 	var digits [20]byte
 	i := len(digits)
 	for ; ; n /= 10 {

@@ -152,9 +152,9 @@ func TestMemory(t *testing.T) {
 		root := tree(t, files)
 		r := Memory(root, math.MaxInt64)
 		require.Equal(t, c.free, r.Free, c.name)
-		require.Equal(t, c.by, strings.ReplaceAll(r.By, root, "ROOT"), c.name)
-		require.GreaterOrEqual(t, r.Margin, int64(leastMargin), c.name)
-		require.LessOrEqual(t, r.Margin, int64(mostMargin), c.name)
+		require.Equal(t, c.by, strings.ReplaceAll(r.LimitedBy, root, "ROOT"), c.name)
+		require.GreaterOrEqual(t, r.Margin, int64(minMargin), c.name)
+		require.LessOrEqual(t, r.Margin, int64(maxMargin), c.name)
 		require.Equal(t, max(r.Free-r.Margin, 0), r.Usable(), c.name)
 		// A request for less gets the exact value, or a smaller one that suffices.
 		for _, wanted := range []int64{0, 1e6, 1e9} {
@@ -168,7 +168,7 @@ func TestMemory(t *testing.T) {
 func TestMemoryHere(t *testing.T) {
 	r := Memory("/", math.MaxInt64)
 	require.Positive(t, r.Free)
-	require.NotEmpty(t, r.By)
+	require.NotEmpty(t, r.LimitedBy)
 }
 
 func TestBytes(t *testing.T) {

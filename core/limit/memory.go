@@ -9,31 +9,31 @@ import (
 	"sync"
 )
 
-// Room is how much memory can be allocated now without swapping and without the kernel killing a process, and what
+// Headroom is how much memory can be allocated now without swapping and without the kernel killing a process, and what
 // bounds it.
-type Room struct {
-	Free   int64 // bytes, at least 0
-	Margin int64 // how much of Free should stay free, for other processes and for the kernel's tables
-	By     string
+type Headroom struct {
+	Free      int64 // bytes, at least 0
+	Margin    int64 // how much of Free should stay free, for other processes and for the kernel's tables
+	LimitedBy string
 }
 
 // Usable returns how many bytes may be allocated: what is free without the margin.
-func (r Room) Usable() int64 { return max(r.Free-r.Margin, 0) }
+func (r Headroom) Usable() int64 { return max(r.Free-r.Margin, 0) }
 
 // A margin is a share of what bounds the memory, within these limits in bytes.
 const (
 	marginShare = 128
-	leastMargin = 2 << 20
-	mostMargin  = 128 << 20
+	minMargin   = 2 << 20
+	maxMargin   = 128 << 20
 )
 
-func room(free, limit int64, by string) Room {
-	return Room{max(free, 0), min(max(limit/marginShare, leastMargin), mostMargin), by}
+func headroom(free, limit int64, by string) Headroom {
+	return Headroom{max(free, 0), min(max(limit/marginShare, minMargin), maxMargin), by}
 }
 
-// Memory returns the room that the machine and all memory control groups of this process leave. If at least wanted
-// bytes are free, the result may be less than the actual room: the exact value takes ten times as long.
-func Memory(root string, wanted int64) Room {
+// Memory returns the headroom that the machine and all memory control groups of this process leave. If at least wanted
+// bytes are free, the result may be less than the actual headroom: the exact value takes ten times as long.
+func Memory(root string, wanted int64) Headroom {
 	r := MachineMemory(root)
 	groups := Groups(root, "memory")
 	for i, g := range groups {
@@ -45,19 +45,19 @@ func Memory(root string, wanted int64) Room {
 	return r
 }
 
-// largeBytes is the size in bytes from which on Bytes checks the room; then the check costs little compared to using
-// the memory. Go's heap grows in steps of this size.
-const largeBytes = 64 << 20
+// minCheckedBytes is the size in bytes from which on Bytes checks the headroom; then the check costs little compared to
+// using the memory. Go's heap grows in steps of this size.
+const minCheckedBytes = 64 << 20
 
 // Bytes allocates n bytes of Go memory for data of an application, whose counts may have any value. It returns an error
 // if there is not that much memory, where Go's runtime would end the process.
 func Bytes(n int64) ([]byte, error) {
-	if n >= largeBytes {
+	if n >= minCheckedBytes {
 		if r := Memory("/", n); r.Usable() < n {
 			return nil, fmt.Errorf("%d bytes for data in transfer: only %d are available %s", n, r.Usable(),
-				r.By)
+				r.LimitedBy)
 		}
-		if used, most, ok := space("/"); ok && most-used-largeBytes < n {
+		if used, most, ok := addressSpaceUse("/"); ok && most-used-minCheckedBytes < n {
 			return nil, fmt.Errorf("%d bytes for data in transfer: the process has %d KiB of address "+
 				"space, and the limit is %d KiB (ulimit -v)", n, used>>10, most>>10)
 		}
@@ -65,8 +65,8 @@ func Bytes(n int64) ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// MachineMemory returns the room that the machine leaves to all processes.
-func MachineMemory(root string) Room {
+// MachineMemory returns the headroom that the machine leaves to all processes.
+func MachineMemory(root string) Headroom {
 	total, free := int64(math.MaxInt64), int64(math.MaxInt64)
 	for line := range strings.Lines(read(filepath.Join(root, "proc/meminfo"))) {
 		name, rest, _ := strings.Cut(line, ":")
@@ -82,29 +82,29 @@ func MachineMemory(root string) Room {
 			break
 		}
 	}
-	return room(free, total, "on this machine")
+	return headroom(free, total, "on this machine")
 }
 
-// memory returns the room that a group leaves; false if it does not bound memory. top: no ancestor of the group is
+// memory returns the headroom that a group leaves; false if it does not bound memory. top: no ancestor of the group is
 // visible.
 //
 // Clean page cache of files counts as used, although the kernel reclaims it before it kills a process. Dirty pages, and
 // pages of memfds and of tmpfs, cannot be reclaimed so. Above memory.high the kernel kills no process, but slows all of
 // the group down to a standstill. Swap does not count as memory here, so its limits are ignored. Version 1 has a limit
 // for memory and swap together, which does count.
-func (g Group) memory(wanted int64, top bool) (tightest Room, found bool) {
+func (g Group) memory(wanted int64, top bool) (tightest Headroom, found bool) {
 	files := int64(-1)
 	bound := func(limit int64, by, use string) {
 		used, ok := g.number(use)
 		if !ok {
 			return
 		}
-		r := room(limit-used, limit, fmt.Sprintf("in %s (%s is %d)", g.Dir, by, limit))
+		r := headroom(limit-used, limit, fmt.Sprintf("in %s (%s is %d)", g.Dir, by, limit))
 		if r.Usable() < wanted {
 			if files < 0 {
-				files = g.files()
+				files = g.reclaimable()
 			}
-			r = room(limit-used+files, limit, r.By)
+			r = headroom(limit-used+files, limit, r.LimitedBy)
 		}
 		if !found || r.Usable() < tightest.Usable() {
 			tightest, found = r, true
@@ -126,15 +126,15 @@ func (g Group) memory(wanted int64, top bool) (tightest Room, found bool) {
 		}
 	}
 	if top {
-		if limit := g.above(own); limit < own {
+		if limit := g.ancestorLimit(own); limit < own {
 			bound(limit, "hierarchical_memory_limit in memory.stat", "memory.usage_in_bytes")
 		}
 	}
 	return tightest, found
 }
 
-// files returns how many of the bytes in use are clean page cache of files, which the kernel can reclaim.
-func (g Group) files() int64 {
+// reclaimable returns how many of the bytes in use are clean page cache of files, which the kernel can reclaim.
+func (g Group) reclaimable() int64 {
 	stat := g.numbers("memory.stat")
 	if g.V2 {
 		return max(stat["inactive_file"]+stat["active_file"]-stat["file_dirty"]-stat["file_writeback"], 0)
@@ -142,25 +142,25 @@ func (g Group) files() int64 {
 	return max(stat["total_inactive_file"]+stat["total_active_file"]-stat["total_dirty"]-stat["total_writeback"], 0)
 }
 
-// above returns the limit of the ancestors of a version 1 group, which are not visible in a container. own is the
-// group's own limit. It reads memory.stat, which is slow, only once for each value of own.
-func (g Group) above(own int64) int64 {
+// ancestorLimit returns the limit of the ancestors of a version 1 group, which are not visible in a container. own is
+// the group's own limit. It reads memory.stat, which is slow, only once for each value of own.
+func (g Group) ancestorLimit(own int64) int64 {
 	type key struct {
 		dir string
 		own int64
 	}
-	limit, known := aboves.Load(key{g.Dir, own})
+	limit, known := ancestorLimits.Load(key{g.Dir, own})
 	if !known {
 		v, ok := g.numbers("memory.stat")["hierarchical_memory_limit"]
 		if !ok {
 			v = unlimited
 		}
-		limit, _ = aboves.LoadOrStore(key{g.Dir, own}, v)
+		limit, _ = ancestorLimits.LoadOrStore(key{g.Dir, own}, v)
 	}
 	return limit.(int64)
 }
 
-var aboves sync.Map // of int64
+var ancestorLimits sync.Map // of int64
 
 // unlimited is the smallest number that means "no limit" in version 1; version 2 says "max".
 const unlimited = 1 << 60
@@ -184,8 +184,8 @@ func (g Group) numbers(file string) map[string]int64 {
 	return m
 }
 
-// Least returns the smallest number in a file of this process' groups of a controller; false if no group has one.
-func Least(root, controller, v1, v2 string) (least int64, found bool) {
+// MinLimit returns the smallest number in a file of this process' groups of a controller; false if no group has one.
+func MinLimit(root, controller, v1, v2 string) (least int64, found bool) {
 	for _, g := range Groups(root, controller) {
 		file := v1
 		if g.V2 {

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhyNoMapping returns the possible reasons why the system refuses this process another mapping with err, as the end of
-// a sentence: locked memory, the number of mappings, the address space. "" if none of them is near its limit. It takes
-// milliseconds if there are many mappings.
-func WhyNoMapping(root string, err error) string {
+// MmapErrorDetail returns the possible reasons why the system refuses this process another mapping with err, as the end
+// of a sentence: locked memory, the number of mappings, the address space. "" if none of them is near its limit. It
+// takes milliseconds if there are many mappings.
+func MmapErrorDetail(root string, err error) string {
 	if errors.Is(err, unix.EAGAIN) { // all new memory is locked: mlockall(MCL_FUTURE)
 		return lockedMemory(root)
 	}
@@ -24,10 +24,10 @@ func WhyNoMapping(root string, err error) string {
 	most, failed := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
 	// A mapping may temporarily need two more when it splits another one, and other threads may have unmapped some
 	// since.
-	if n := lines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
+	if n := countLines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings; the limit vm.max_map_count is %d", n, most))
 	}
-	if used, most, ok := space(root); ok {
+	if used, most, ok := addressSpaceUse(root); ok {
 		why = append(why, fmt.Sprintf("the process has %d KiB of address space; the limit is %d (ulimit -v)",
 			used>>10, most>>10))
 	}
@@ -48,8 +48,8 @@ func lockedMemory(root string) string {
 	return fmt.Sprintf(" (the process has locked %s KiB of memory; the limit is %d KiB, ulimit -l)", kib, l.Cur>>10)
 }
 
-// space returns the address space in bytes that the process has and may have; false if there is no limit.
-func space(root string) (used, most int64, limited bool) {
+// addressSpaceUse returns the address space in bytes that the process has and may have; false if there is no limit.
+func addressSpaceUse(root string) (used, most int64, limited bool) {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || l.Cur > math.MaxInt64 {
 		return 0, 0, false
@@ -59,8 +59,8 @@ func space(root string) (used, most int64, limited bool) {
 	return n * int64(os.Getpagesize()), int64(l.Cur), true
 }
 
-// AddressSpace returns an error if this process may not have need bytes of address space.
-func AddressSpace(need uint64) error {
+// CheckAddressSpace returns an error if this process may not have need bytes of address space.
+func CheckAddressSpace(need uint64) error {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < need {
 		return fmt.Errorf("the limit on address space is too low (ulimit -v %d): at least %d KiB are "+
@@ -70,8 +70,8 @@ func AddressSpace(need uint64) error {
 	return nil
 }
 
-// Why returns the limit that an error of the system refers to, as the end of a sentence; "" if none is known.
-func Why(root string, err error) string {
+// ErrorDetail returns the limit that an error of the system refers to, as the end of a sentence; "" if none is known.
+func ErrorDetail(root string, err error) string {
 	set := func(resource int, option string) string {
 		var l unix.Rlimit
 		if unix.Getrlimit(resource, &l) != nil || l.Cur == unix.RLIM_INFINITY {
@@ -83,7 +83,7 @@ func Why(root string, err error) string {
 	case errors.Is(err, unix.EMFILE):
 		return set(unix.RLIMIT_NOFILE, "n")
 	case errors.Is(err, unix.EAGAIN): // of processes and threads
-		if n, ok := Least(root, "pids", "pids.max", "pids.max"); ok {
+		if n, ok := MinLimit(root, "pids", "pids.max", "pids.max"); ok {
 			return fmt.Sprintf(" (pids.max of the control group %d)", n) + set(unix.RLIMIT_NPROC, "u")
 		}
 		return set(unix.RLIMIT_NPROC, "u")
@@ -91,8 +91,8 @@ func Why(root string, err error) string {
 	return ""
 }
 
-// lines counts the lines of a file with little memory: Go cannot allocate more when no mapping is possible.
-func lines(path string) (n int) {
+// countLines counts the lines of a file with little memory: Go cannot allocate more when no mapping is possible.
+func countLines(path string) (n int) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0

@@ -34,16 +34,16 @@ type Op struct {
 	large       bool
 }
 
-// Made, set by capi, returns the application's operation with a handle, nil if there is none. If Made is nil, there are
-// only predefined operations.
-var Made func(h uintptr) *Op
+// UserOp, set by capi, returns the application's operation with a handle, nil if there is none. If UserOp is nil, there
+// are only predefined operations.
+var UserOp func(h uintptr) *Op
 
 const (
-	first = abi.MPI_OP_NULL
-	end   = 0x40
+	firstPredefined = abi.MPI_OP_NULL
+	endPredefined   = 0x40
 )
 
-var predefined [end - first]*Op
+var predefined [endPredefined - firstPredefined]*Op
 
 func init() {
 	for h, name := range map[uintptr]string{
@@ -55,18 +55,19 @@ func init() {
 		abi.MPI_NO_OP: "MPI_NO_OP",
 	} {
 		// MPI_REPLACE and MPI_NO_OP depend on the order. All others are commutative (except for rounding).
-		predefined[h-first] = &Op{h: h, name: name, commutative: h != abi.MPI_REPLACE && h != abi.MPI_NO_OP}
+		predefined[h-firstPredefined] = &Op{h: h, name: name, commutative: h != abi.MPI_REPLACE &&
+			h != abi.MPI_NO_OP}
 	}
 }
 
 // Get returns the operation with handle h. MPI_ERR_OP if there is none, or for MPI_OP_NULL.
 func Get(h uintptr) (*Op, error) {
-	if h-first < uintptr(len(predefined)) {
-		if o := predefined[h-first]; o != nil {
+	if h-firstPredefined < uintptr(len(predefined)) {
+		if o := predefined[h-firstPredefined]; o != nil {
 			return o, nil
 		}
-	} else if Made != nil {
-		if o := Made(h); o != nil {
+	} else if UserOp != nil {
+		if o := UserOp(h); o != nil {
 			return o, nil
 		}
 	}
@@ -156,7 +157,8 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 // hold at least n extents. The operation is predefined and defined for b. The slices are the same or do not overlap.
 // Combine does not write gaps inside pair types. MPI_ERR_OP if there is no Kernel for it.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
-	if n == 0 || n <= fewMost && few(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h, b.Handle, origin,
+	if n == 0 || n <= maxSmallCount && combineSmall(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h,
+		b.Handle, origin,
 		target, n) {
 		return nil
 	}

@@ -69,8 +69,8 @@ func TestHandles(t *testing.T) {
 		require.EqualValues(t, abi.MPI_ERR_OP, mpierr.ClassOf(err), "%#x", h)
 	}
 	o := New(0x08000001, 0x1234, true, false)
-	Made = func(h uintptr) *Op { return map[uintptr]*Op{o.Handle(): o}[h] }
-	defer func() { Made = nil }()
+	UserOp = func(h uintptr) *Op { return map[uintptr]*Op{o.Handle(): o}[h] }
+	defer func() { UserOp = nil }()
 	got, err := Get(o.Handle())
 	require.NoError(t, err)
 	require.Same(t, o, got)
@@ -101,9 +101,9 @@ func TestUserCountBeyondInt(t *testing.T) {
 	require.Equal(t, []call{{16, most}, {16 + 4*most, most}, {16 + 8*most, 2}, {16, 1 << 32}}, calls)
 }
 
-// TestFew checks that the loops for few elements have the bits of the reference, including NaN, infinities and
+// TestCombineSmall checks that the loops for few elements have the bits of the reference, including NaN, infinities and
 // overflow.
-func TestFew(t *testing.T) {
+func TestCombineSmall(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	loops := 0
 	for h := uintptr(abi.MPI_SUM); h <= abi.MPI_MAXLOC; h++ {
@@ -112,7 +112,7 @@ func TestFew(t *testing.T) {
 			if !Defined(h, b) {
 				return
 			}
-			for n := 1; n <= fewMost; n++ {
+			for n := 1; n <= maxSmallCount; n++ {
 				x, y := make([]byte, n*int(b.Extent)), make([]byte, n*int(b.Extent))
 				rnd.Read(x)
 				rnd.Read(y)
@@ -122,7 +122,7 @@ func TestFew(t *testing.T) {
 					copy(y[len(y)-8:], bytesOf(math.Inf(-1)))
 				}
 				want, got := append([]byte{}, y...), append([]byte{}, y...)
-				if !few(h, b, x, got, n) {
+				if !combineSmall(h, b, x, got, n) {
 					require.Equal(t, y, got)
 					return
 				}
@@ -140,7 +140,7 @@ func TestFew(t *testing.T) {
 			}
 		})
 	}
-	require.Greater(t, loops, 3*10*fewMost)
+	require.Greater(t, loops, 3*10*maxSmallCount)
 }
 
 func isNaN(b []byte) bool {

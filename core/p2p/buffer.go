@@ -45,7 +45,7 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	}
 	n *= count
 	first := addr + uintptr(l.Origin())
-	if !l.Contiguous() || !datatype.Near(first, n) {
+	if !l.Contiguous() || !datatype.FitsAddressSpace(first, n) {
 		if err := t.InMemory("message's", addr, count); err != nil {
 			return Buffer{}, err
 		}

@@ -13,12 +13,12 @@ type Carrier interface {
 	// Progress receives what has arrived, sends what could not be sent before and copies data of matched messages.
 	// It does not block. It returns whether there was anything to do.
 	Progress() bool
-	// Remind notifies the receivers of all sends in progress that this process waits for them.
-	Remind()
-	// Flushed returns whether this process has sent all of its messages.
-	Flushed() bool
-	// Broken returns an error class once no more messages can arrive, else 0.
-	Broken() int32
+	// NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.
+	NotifyReceivers()
+	// AllSent returns whether this process has sent all of its messages.
+	AllSent() bool
+	// ErrorClass returns an error class once no more messages can arrive, else 0.
+	ErrorClass() int32
 
 	// Start starts an operation. ok is false if there is no memory. r is nil if the operation has completed
 	// already.
@@ -36,17 +36,17 @@ type Carrier interface {
 	Forget(context uint64, n int)
 
 	// Plan creates a plan. Addresses in its steps are of the application's memory, or of Go memory that the caller
-	// keeps alive. The argument of PlanStep and PlanGone is object, not 0. Returns ok = false if there is no
+	// keeps alive. The argument of PlanStep and FreePlan is object, not 0. Returns ok = false if there is no
 	// memory.
-	Plan(h *PlanHead, steps []Step, object uintptr) (p Running, ok bool)
+	Plan(h *PlanHead, steps []Step, object uintptr) (p StartedPlan, ok bool)
 	// ProgressThread declares that the calling thread is the process' progress thread. It then calls no function of
 	// the application: those were written for the threads that the application knows, and often for one of them
 	// only.
 	ProgressThread()
 }
 
-// Place is the location of the processes of the job.
-type Place struct {
+// CarrierConfig is the location of the processes of the job.
+type CarrierConfig struct {
 	Control               []byte // the control segment
 	Rings                 int64  // offset in it of the message rings
 	CellStride, RingBytes int64
@@ -60,7 +60,7 @@ type Operation struct {
 	Context    uint64  // of the communicator's messages
 	Comm       uintptr // handle of the communicator on which errors are raised
 	Source     int32   // of a send: rank of this process in the communicator
-	World      int32   // of a send: number of the destination (core/proc)
+	Process    int32   // of a send: number of the destination (core/proc)
 	Peer, Tag  int32   // rank in the communicator of the destination or source; a receive may have wildcards
 	Mode       uint8   // of a send: standard, synchronous, ready
 	Receive    bool
@@ -115,7 +115,7 @@ type StepKind uint8
 // The kinds of steps: enum gompi_step_kind.
 const (
 	StepSend    StepKind = iota // send Bytes of From to Peer
-	StepPass                    // send data received from others; it has a wrong length if that data had
+	StepForward                 // send data received from others; it has a wrong length if that data had
 	StepRecv                    // receive Bytes into To from Peer
 	StepWait                    // ends a round: the steps after it need all messages started so far
 	StepCopy                    // To = From, Bytes
@@ -125,17 +125,17 @@ const (
 
 // Step is a step of a plan. It has the layout of struct gompi_step.
 type Step struct {
-	Kind     StepKind
-	Via      uint8 // index in PlanHead.Context
-	Asks     bool  // calls a function of the application: not for the progress thread
-	Right    bool  // skipped after an error
-	Peer     int32 // rank in the communicator
-	World    int32 // rank of Peer in MPI_COMM_WORLD
-	From, To uintptr
-	Bytes    int64
+	Kind        StepKind
+	Via         uint8 // index in PlanHead.Context
+	CallsUser   bool  // calls a function of the application: not for the progress thread
+	SkipOnError bool  // skipped after an error
+	Peer        int32 // rank in the communicator
+	WorldRank   int32 // rank of Peer in MPI_COMM_WORLD
+	From, To    uintptr
+	Bytes       int64
 }
 
-// PlanHead is the common part of a plan: see struct gompi_plan_head.
+// PlanHead is the common part of a plan: see struct gompi_plan_params.
 type PlanHead struct {
 	Context     [2]uint64 // of messages in the group, and with the remote group
 	Comm        uintptr   // handle on which errors are raised
@@ -144,7 +144,7 @@ type PlanHead struct {
 	// The predefined operation and datatype of StepCombine steps, and the bytes of an element.
 	Op, Datatype uintptr
 	Element      int
-	Own          int // bytes of Go memory that it allocates
+	GoBytes      int // bytes of Go memory that it allocates
 }
 
 // PlanUse is how often a request of a plan starts it: enum gompi_plan_use.
@@ -152,13 +152,13 @@ type PlanUse uint32
 
 // The uses of plans.
 const (
-	PlanOnce  PlanUse = iota
-	PlanKeep          // once, and C may cache the plan for other calls
-	PlanAgain         // by a persistent request, at each start
+	PlanOnce       PlanUse = iota
+	PlanCached             // once, and C may cache the plan for other calls
+	PlanPersistent         // by a persistent request, at each start
 )
 
-// Running is a plan in C: see capi/message/plan.h.
-type Running interface {
+// StartedPlan is a plan in C: see capi/message/plan.h.
+type StartedPlan interface {
 	// Free ends a plan that has no request.
 	Free()
 	// Do runs a plan to its end. Returns false if the calls in C do not use its carrier; the caller then uses Poll.
@@ -170,9 +170,9 @@ type Running interface {
 	Leave()
 	// Abandon ends a plan whose messages cannot arrive any longer, with an error class and text.
 	Abandon(class int32, text string)
-	// Why returns the error class and text with which a plan has ended; class 0: no error.
-	Why() (class int32, text string)
-	// Request creates a request of a plan. It is inactive with PlanAgain; otherwise the plan starts. The plan is
-	// freed with its request, or when it has ended. nil if there is no memory, or too many requests exist.
+	// ErrorDetail returns the error class and text with which a plan has ended; class 0: no error.
+	ErrorDetail() (class int32, text string)
+	// Request creates a request of a plan. It is inactive with PlanPersistent; otherwise the plan starts. The plan
+	// is freed with its request, or when it has ended. nil if there is no memory, or too many requests exist.
 	Request(use PlanUse) Request
 }

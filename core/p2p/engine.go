@@ -23,8 +23,8 @@ type Engine struct {
 	// Collectives creates communicators without messages (comm.Host). Set before the first communicator is created;
 	// nil: use messages.
 	Collectives interface {
-		ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error)
-		Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error)
+		ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err error)
+		ShortAllgather(c *comm.Comm, mine []byte) (all []byte, done bool, err error)
 	}
 
 	World *comm.Comm
@@ -38,9 +38,9 @@ type Config struct {
 	Size int // number of processes of the job
 	// Processes is the table of all processes that this one knows, those of the job first.
 	Processes proc.Table
-	// Open creates the carrier of this process' messages. Precondition: its ring has memory. An error says which
-	// resource of the system is missing.
-	Open func(p *Place) (Carrier, error)
+	// Open creates the carrier of this process' messages. Precondition: its ring has memory. An error names the
+	// missing resource of the system.
+	Open func(p *CarrierConfig) (Carrier, error)
 }
 
 // New creates the engine of this process, with COMM_WORLD and COMM_SELF. Messages can be sent as soon as all processes
@@ -53,7 +53,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	rank := int(cfg.Processes.Self())
 	e := &Engine{nd: nd, processes: cfg.Processes}
 	var err error
-	e.m, err = cfg.Open(&Place{
+	e.m, err = cfg.Open(&CarrierConfig{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,
 		N: nd.N, Me: nd.Me, Processes: cfg.Processes,
@@ -87,12 +87,12 @@ func (e *Engine) NodeIndex(w int32) int {
 // thread does this thread's part as well.
 func (e *Engine) Progress() bool { return e.m.Progress() }
 
-// Lasts notifies the receivers of all sends in progress that this process waits for them.
-func (e *Engine) Lasts() { e.m.Remind() }
+// NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.
+func (e *Engine) NotifyReceivers() { e.m.NotifyReceivers() }
 
-// broken returns an error once no more messages can arrive.
-func (e *Engine) broken() error {
-	if class := e.m.Broken(); class != 0 {
+// inboxError returns an error once no more messages can arrive.
+func (e *Engine) inboxError() error {
+	if class := e.m.ErrorClass(); class != 0 {
 		return mpierr.New(class, "the message queue in shared memory is damaged (internal error)")
 	}
 	return nil

@@ -44,9 +44,9 @@ func (h host) Node(w int32) int {
 	return int(h.processes.At(w).Node)
 }
 
-// TakeBlock implements comm.Host.
-func (h host) TakeBlock(size int64) ([]byte, uint64, error) {
-	b, name, err := h.nd.TakeBlock(size)
+// AllocBlock implements comm.Host.
+func (h host) AllocBlock(size int64) ([]byte, uint64, error) {
+	b, name, err := h.nd.AllocBlock(size)
 	return b, uint64(name), err
 }
 
@@ -55,14 +55,14 @@ func (h host) OpenBlock(name uint64, size int64) ([]byte, error) {
 	return h.nd.OpenBlock(shm.BlockRef(name), size)
 }
 
-// BlockOpens implements comm.Host.
-func (h host) BlockOpens(name uint64, w int32) bool {
-	return h.nd.BlockOpens(shm.BlockRef(name), h.NodeIndex(w))
+// BlockMapped implements comm.Host.
+func (h host) BlockMapped(name uint64, w int32) bool {
+	return h.nd.BlockMapped(shm.BlockRef(name), h.NodeIndex(w))
 }
 
-// GiveBlock implements comm.Host.
-func (h host) GiveBlock(name uint64, size, used int64) {
-	h.nd.GiveBlock(shm.BlockRef(name), size, used)
+// FreeBlock implements comm.Host.
+func (h host) FreeBlock(name uint64, size, used int64) {
+	h.nd.FreeBlock(shm.BlockRef(name), size, used)
 }
 
 // Bcast implements comm.Host.
@@ -70,7 +70,7 @@ func (h host) Bcast(c *comm.Comm, root int, b []byte) (bool, error) {
 	if h.Collectives == nil {
 		return false, nil
 	}
-	return h.Collectives.ShareOf(c, root, b)
+	return h.Collectives.ShortBcast(c, root, b)
 }
 
 // Allgather implements comm.Host.
@@ -78,7 +78,7 @@ func (h host) Allgather(c *comm.Comm, mine []byte) ([]byte, bool, error) {
 	if h.Collectives == nil {
 		return nil, false, nil
 	}
-	return h.Collectives.Share(c, mine)
+	return h.Collectives.ShortAllgather(c, mine)
 }
 
 // Forget implements comm.Host.

@@ -31,10 +31,10 @@ type op struct {
 	buf Buffer // kept alive
 }
 
-// known returns an op for a request of the carrier.
-func (e *Engine) known(r Request, b *Buffer) *op {
+// newOp returns an op for a request of the carrier.
+func (e *Engine) newOp(r Request, b *Buffer) *op {
 	o := &op{e: e, r: r, buf: *b}
-	o.Op, o.Life, o.Persistent = o, r.State(), r.IsPersistent()
+	o.Op, o.StateWord, o.Persistent = o, r.State(), r.IsPersistent()
 	if r.IsReceive() {
 		o.Kind = request.Receive
 	}
@@ -55,11 +55,11 @@ func HandleOf(r *request.Request) (h uintptr, ok bool) {
 
 // Query implements request.Operation.
 func (o *op) Query(st *request.Status) error {
-	return o.r.Result().tell(st)
+	return o.r.Result().fillStatus(st)
 }
 
-// tell stores the result of a message to st, unless st is nil, and returns its error.
-func (x Result) tell(st *request.Status) error {
+// fillStatus stores the result of a message to st, unless st is nil, and returns its error.
+func (x Result) fillStatus(st *request.Status) error {
 	if st != nil {
 		*st = request.Status{Source: x.Source, Tag: x.Tag, Error: x.Class, Cancelled: x.Cancelled,
 			Bytes: x.Bytes}
@@ -95,12 +95,12 @@ func (o *op) Release() error {
 	return nil
 }
 
-// operation returns the description of a send or receive on c.
-func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32) Operation {
+// newOperation returns the description of a send or receive on c.
+func (e *Engine) newOperation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32) Operation {
 	o := Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
-		World: -1}
+		Process: -1}
 	if peer >= 0 {
-		o.World = c.Peers().World(int(peer))
+		o.Process = c.Peers().World(int(peer))
 	}
 	b.describe(&o)
 	return o
@@ -115,12 +115,12 @@ func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	if r == nil {
 		return nil, nil
 	}
-	return e.known(r, b), nil
+	return e.newOp(r, b), nil
 }
 
-// outgoing returns the description of a send in a mode other than buffered.
-func (e *Engine) outgoing(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode) Operation {
-	m := e.operation(c, x, b, dest, tag)
+// sendOperation returns the description of a send in a mode other than buffered.
+func (e *Engine) sendOperation(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode) Operation {
+	m := e.newOperation(c, x, b, dest, tag)
 	m.Mode, m.Urgent = uint8(mode&modeMask), mode&Urgent != 0
 	return m
 }

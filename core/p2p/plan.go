@@ -13,13 +13,13 @@ import (
 )
 
 // Plan is an operation of several messages on a communicator, which C runs (capi/message/plan.h). Addresses in its
-// steps are of the application's memory, or of Go memory that Keep keeps alive.
+// steps are of the application's memory, or of Go memory that KeepAlive keeps alive.
 type Plan struct {
 	PlanHead
-	Steps []Step
-	Go    []func() error // functions of StepGo steps, indexed by their Bytes
-	Gone  func()         // called when its request has been freed; may be nil
-	Keep  any
+	Steps     []Step
+	Funcs     []func() error // functions of StepGo steps, indexed by their Bytes
+	OnFree    func()         // called when its request has been freed; may be nil
+	KeepAlive any
 }
 
 // plans has the plans that C refers to.
@@ -28,17 +28,17 @@ var plans = handle.NewTable[Plan](handle.Request)
 // PlanStep executes the StepGo step number what of the plan with this object. It returns 0 or an error class with its
 // text. The carrier calls it.
 func PlanStep(object uintptr, what int) (class int32, text string) {
-	if err := guarded(func() error { return plans.Get(object).Go[what]() }); err != nil {
+	if err := recoverPanic(func() error { return plans.Get(object).Funcs[what]() }); err != nil {
 		return mpierr.ClassOf(err), err.Error()
 	}
 	return abi.MPI_SUCCESS, ""
 }
 
-// PlanGone frees the plan with this object. The carrier calls it when a plan and its request have ended.
-func PlanGone(object uintptr) {
-	err := guarded(func() error {
-		if p := plans.Remove(object); p.Gone != nil {
-			p.Gone()
+// FreePlan frees the plan with this object. The carrier calls it when a plan and its request have ended.
+func FreePlan(object uintptr) {
+	err := recoverPanic(func() error {
+		if p := plans.Remove(object); p.OnFree != nil {
+			p.OnFree()
 		}
 		return nil
 	})
@@ -47,8 +47,8 @@ func PlanGone(object uintptr) {
 	}
 }
 
-// guarded calls f and converts a panic to an error, since a panic must not unwind into C.
-func guarded(f func() error) (err error) {
+// recoverPanic calls f and converts a panic to an error, since a panic must not unwind into C.
+func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			err = mpierr.New(abi.MPI_ERR_INTERN, "internal error in a collective operation: %v", x)
@@ -58,7 +58,7 @@ func guarded(f func() error) (err error) {
 }
 
 // open creates a plan in C for p and registers p in plans.
-func (e *Engine) open(p *Plan) (c Running, object uintptr, err error) {
+func (e *Engine) open(p *Plan) (c StartedPlan, object uintptr, err error) {
 	object, ok := plans.Add(p)
 	if ok {
 		if c, ok = e.m.Plan(&p.PlanHead, p.Steps, object); ok {
@@ -70,7 +70,7 @@ func (e *Engine) open(p *Plan) (c Running, object uintptr, err error) {
 }
 
 // Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
-// MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Go.
+// MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Funcs.
 func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 	x, object, err := e.open(p)
 	if err != nil {
@@ -87,20 +87,19 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 		}
 		x.Leave()
 	}
-	if class, text := x.Why(); class != abi.MPI_SUCCESS {
+	if class, text := x.ErrorDetail(); class != abi.MPI_SUCCESS {
 		return mpierr.New(class, "%s", text)
 	}
 	return nil
 }
 
-// planRequest is the request of a plan.
 type planRequest struct{ op }
 
 // Cancel implements request.Operation.
 func (*planRequest) Cancel() error { return request.None{}.Cancel() }
 
-// StartPlan creates a request of a plan on c. It is inactive with PlanAgain, for MPI_Start; otherwise the plan starts.
-// MPI_ERR_NO_MEM.
+// StartPlan creates a request of a plan on c. It is inactive with PlanPersistent, for MPI_Start; otherwise the plan
+// starts. MPI_ERR_NO_MEM.
 func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request, error) {
 	x, object, err := e.open(p)
 	if err != nil {
@@ -113,7 +112,7 @@ func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are "+
 			"active")
 	}
-	o := &planRequest{*e.known(r, &Buffer{})}
+	o := &planRequest{*e.newOp(r, &Buffer{})}
 	o.Op, o.Owner = o, c
 	return &o.Request, nil
 }

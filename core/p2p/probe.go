@@ -26,10 +26,10 @@ func (e *Engine) Improbe(c *comm.Comm, x comm.Context, source int, tag int32, st
 		return NoProc
 	}
 	e.Progress()
-	return e.pick(c, x, source, tag, st)
+	return e.dequeueMatched(c, x, source, tag, st)
 }
 
-func (e *Engine) pick(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) *Message {
+func (e *Engine) dequeueMatched(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) *Message {
 	m, found := e.m.Probe(c.Context(x), int32(source), tag, true, c.Handle)
 	if m == nil {
 		return nil
@@ -50,10 +50,10 @@ func (e *Engine) Mprobe(c *comm.Comm, x comm.Context, source int, tag int32, st 
 		// Only a new arrival can change the result.
 		if now := e.m.Arrived(c.Context(x)); m == nil && now != looked {
 			looked = now
-			m = e.pick(c, x, source, tag, st)
+			m = e.dequeueMatched(c, x, source, tag, st)
 		}
 		return m != nil
-	}, e.waiting(c, int32(source)))
+	}, e.waitOn(c, int32(source)))
 	return m, err
 }
 
@@ -61,7 +61,7 @@ func (e *Engine) Mprobe(c *comm.Comm, x comm.Context, source int, tag int32, st 
 func (e *Engine) Imrecv(b Buffer, m *Message) (*request.Request, error) {
 	if m == NoProc {
 		// The message has no communicator: an error would be raised on the process.
-		r := &fromNobody{}
+		r := &procNullRecv{}
 		r.Kind, r.Op, r.Status = request.Receive, r, request.ProcNull
 		r.Complete()
 		return &r.Request, nil
@@ -72,7 +72,7 @@ func (e *Engine) Imrecv(b Buffer, m *Message) (*request.Request, error) {
 	if r == nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request")
 	}
-	o := e.known(r, &b)
+	o := e.newOp(r, &b)
 	o.Owner = m.c
 	return &o.Request, nil
 }

@@ -13,8 +13,8 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
-	m := e.outgoing(c, x, &b, int32(dest), tag, mode)
-	return e.do(&m, c, &b, nil)
+	m := e.sendOperation(c, x, &b, int32(dest), tag, mode)
+	return e.runBlocking(&m, c, &b, nil)
 }
 
 // Isend starts a send. It returns request.Completed if the buffer may be used again already. The caller has validated
@@ -24,7 +24,7 @@ func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int
 	if dest == abi.MPI_PROC_NULL {
 		return request.Completed, nil
 	}
-	o, err := e.begin(e.outgoing(c, x, &b, int32(dest), tag, mode), &b)
+	o, err := e.begin(e.sendOperation(c, x, &b, int32(dest), tag, mode), &b)
 	if o == nil {
 		return request.Completed, err
 	}
@@ -42,29 +42,29 @@ func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag in
 		}
 		return nil
 	}
-	m := e.operation(c, x, &b, int32(source), tag)
+	m := e.newOperation(c, x, &b, int32(source), tag)
 	m.Receive = true
-	return e.do(&m, c, &b, st)
+	return e.runBlocking(&m, c, &b, st)
 }
 
-// fromNobody is a receive from MPI_PROC_NULL.
-type fromNobody struct {
+// procNullRecv is a receive from MPI_PROC_NULL.
+type procNullRecv struct {
 	request.Request
 	request.None
 }
 
 // Cancel implements request.Operation. It does nothing, since the receive is complete.
-func (*fromNobody) Cancel() error { return nil }
+func (*procNullRecv) Cancel() error { return nil }
 
 // Irecv starts a receive.
 func (e *Engine) Irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32) (*request.Request, error) {
 	if source == abi.MPI_PROC_NULL {
-		r := &fromNobody{}
+		r := &procNullRecv{}
 		r.Kind, r.Op, r.Owner, r.Status = request.Receive, r, c, request.ProcNull
 		r.Complete()
 		return &r.Request, nil
 	}
-	m := e.operation(c, x, &b, int32(source), tag)
+	m := e.newOperation(c, x, &b, int32(source), tag)
 	m.Receive = true
 	o, err := e.begin(m, &b)
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"gompirma/core/shm"
 )
 
-// do executes a send or receive to its end. The wait is in C, except in tests that run several processes in one.
-func (e *Engine) do(m *Operation, c *comm.Comm, b *Buffer, st *request.Status) error {
+// runBlocking executes a send or receive to its end. The wait is in C, except in tests that run several processes in
+// one.
+func (e *Engine) runBlocking(m *Operation, c *comm.Comm, b *Buffer, st *request.Status) error {
 	m.Blocking = true
 	if x, ok := e.m.Do(*m); ok {
 		runtime.KeepAlive(b.keep)
-		return x.tell(st)
+		return x.fillStatus(st)
 	}
 	o, err := e.begin(*m, b)
 	if o == nil {
@@ -25,10 +26,10 @@ func (e *Engine) do(m *Operation, c *comm.Comm, b *Buffer, st *request.Status) e
 // await waits for an operation that has no handle, and releases it.
 func (e *Engine) await(o *op, c *comm.Comm, peer int32, st *request.Status) error {
 	if !o.IsComplete() {
-		err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.m.Broken() != 0 }, e.waiting(c, peer))
+		err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.m.ErrorClass() != 0 }, e.waitOn(c, peer))
 		if !o.IsComplete() {
 			if err == nil {
-				err = e.broken()
+				err = e.inboxError()
 			}
 			o.r.Cancel() // as far as that is possible
 			o.r.Free()
@@ -39,8 +40,8 @@ func (e *Engine) await(o *op, c *comm.Comm, peer int32, st *request.Status) erro
 	return err
 }
 
-// waiting returns the description of a wait for the process with this rank on c, which may be MPI_ANY_SOURCE.
-func (e *Engine) waiting(c *comm.Comm, rank int32) shm.Waiting {
+// waitOn returns the description of a wait for the process with this rank on c, which may be MPI_ANY_SOURCE.
+func (e *Engine) waitOn(c *comm.Comm, rank int32) shm.Waiting {
 	what := shm.Waiting{Peer: -1, Object: uint64(c.Handle)}
 	if rank >= 0 {
 		what.Peer = c.Peers().World(int(rank))
@@ -76,11 +77,11 @@ func (e *Engine) AwaitAny(done func() bool) error {
 
 // AwaitFor is AwaitAny with a description of the wait for reports.
 func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
-	if err := e.nd.WaitFor(func() bool { return done() || e.m.Broken() != 0 }, what); err != nil {
+	if err := e.nd.WaitFor(func() bool { return done() || e.m.ErrorClass() != 0 }, what); err != nil {
 		return err
 	}
 	if !done() {
-		return e.broken()
+		return e.inboxError()
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 // their variants.
 func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer, peer int, tag int32,
 	mode Mode) (*request.Request, error) {
-	m := e.operation(c, x, &b, int32(peer), tag)
+	m := e.newOperation(c, x, &b, int32(peer), tag)
 	m.Receive, m.Mode, m.Persistent = k == request.Receive, uint8(mode&modeMask), true
 	o, err := e.begin(m, &b)
 	if err != nil {
@@ -99,6 +100,6 @@ func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer,
 	return &o.Request, nil
 }
 
-// Flushed waits until this process has sent all of its messages: part of MPI_Finalize. Messages that their receiver has
-// not received when it is in MPI_Finalize too are withdrawn.
-func (e *Engine) Flushed() error { return e.nd.Wait(e.m.Flushed) }
+// WaitAllSent waits until this process has sent all of its messages: part of MPI_Finalize. Messages that their receiver
+// has not received when it is in MPI_Finalize too are withdrawn.
+func (e *Engine) WaitAllSent() error { return e.nd.Wait(e.m.AllSent) }

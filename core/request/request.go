@@ -14,7 +14,7 @@ import (
 )
 
 // Done is the handle of a request that is complete from the start and has no table entry. MPI_Rput on a directly mapped
-// window returns it to save the entry. Any number of requests may have this handle. Waiting for it gives the empty
+// window returns it to save the entry. Any number of requests may have this handle. Waiting for it returns the empty
 // status. It is in the range that the ABI reserves for predefined requests.
 const Done = abi.MPI_REQUEST_NULL + 1
 
@@ -23,10 +23,10 @@ type Operation interface {
 	// Start begins a persistent operation (MPI_Start). Precondition: the request is inactive.
 	Start() error
 	// Cancel tries to cancel the operation (MPI_Cancel) without blocking. Once the request is complete, the status
-	// says whether it succeeded.
+	// shows whether it succeeded.
 	Cancel() error
-	// Query is called once for a completed request whose state is in C (Life), before its status is read. Its error
-	// is the error of the call.
+	// Query is called once for a completed request whose state is in C (StateWord), before its status is read. Its
+	// error is the error of the call.
 	Query(st *Status) error
 	// Release is called when neither the application nor the operation needs the request any longer.
 	Release() error
@@ -67,13 +67,13 @@ const (
 // The thread that completes the operation writes Status and Err before Complete. Other threads read them only after
 // IsComplete.
 type Request struct {
-	state atomic.Uint32
-	freed atomic.Uint32 // freedByUser, freedByOp
-	tell  atomic.Pointer[func()]
-	told  atomic.Bool // tell has been called for this start
-	// Life is the word with the state of the request if it is not in state: C holds that of a message and completes
-	// it, and Op queries the result. Set before other threads can see the request.
-	Life *uint32
+	state      atomic.Uint32
+	freed      atomic.Uint32 // freedByUser, freedByOp
+	onComplete atomic.Pointer[func()]
+	notified   atomic.Bool // onComplete has been called for this start
+	// StateWord is the word with the state of the request if it is not in state: C holds that of a message and
+	// completes it, and Op queries the result. Set before other threads can see the request.
+	StateWord *uint32
 
 	Kind       Kind
 	Persistent bool
@@ -96,34 +96,34 @@ const (
 	freedByOp               // it has completed
 )
 
-func (r *Request) life() uint32 {
-	if r.Life != nil {
-		return atomic.LoadUint32(r.Life)
+func (r *Request) loadState() uint32 {
+	if r.StateWord != nil {
+		return atomic.LoadUint32(r.StateWord)
 	}
 	return r.state.Load()
 }
 
-func (r *Request) setLife(s uint32) {
-	if r.Life != nil {
-		atomic.StoreUint32(r.Life, s)
+func (r *Request) storeState(s uint32) {
+	if r.StateWord != nil {
+		atomic.StoreUint32(r.StateWord, s)
 		return
 	}
 	r.state.Store(s)
 }
 
 // IsComplete returns whether the operation is done. An inactive request is not complete: see Inactive.
-func (r *Request) IsComplete() bool { return r.life() == complete }
+func (r *Request) IsComplete() bool { return r.loadState() == complete }
 
 // Inactive returns whether the request is persistent and not started.
-func (r *Request) Inactive() bool { return r.life() == inactive }
+func (r *Request) Inactive() bool { return r.loadState() == inactive }
 
 // SetInactive makes a persistent request inactive: at its creation, and when a call has returned its completion.
-func (r *Request) SetInactive() { r.setLife(inactive) }
+func (r *Request) SetInactive() { r.storeState(inactive) }
 
 // SetActive makes a persistent request active. Operation.Start calls it.
 func (r *Request) SetActive() {
 	r.Err = nil
-	r.told.Store(false)
+	r.notified.Store(false)
 	r.state.Store(active)
 }
 
@@ -131,22 +131,23 @@ func (r *Request) SetActive() {
 // Complete releases the request if the application has freed it meanwhile.
 func (r *Request) Complete() {
 	r.state.Store(complete)
-	r.inform()
+	r.notify()
 	if r.freed.Load() != 0 && r.freed.Or(freedByOp)&freedByOp == 0 {
 		r.release()
 	}
 }
 
-// Tell makes f be called when the request is complete, once for each start of it; at once if it is complete already.
-func (r *Request) Tell(f func()) {
-	r.tell.Store(&f)
+// OnComplete makes f be called when the request is complete, once for each start of it; at once if it is complete
+// already.
+func (r *Request) OnComplete(f func()) {
+	r.onComplete.Store(&f)
 	if r.IsComplete() {
-		r.inform()
+		r.notify()
 	}
 }
 
-func (r *Request) inform() {
-	if f := r.tell.Load(); f != nil && r.told.CompareAndSwap(false, true) {
+func (r *Request) notify() {
+	if f := r.onComplete.Load(); f != nil && r.notified.CompareAndSwap(false, true) {
 		(*f)()
 	}
 }
@@ -159,9 +160,10 @@ func (r *Request) release() error {
 }
 
 // Free implements MPI_Request_free except for the handle. It releases the request at once if it is complete or
-// inactive, otherwise on completion. If the state is in C (Life), it calls Release at once, which takes care of that.
+// inactive, otherwise on completion. If the state is in C (StateWord), it calls Release at once, which takes care of
+// that.
 func (r *Request) Free() error {
-	if r.Life != nil || r.state.Load() != active {
+	if r.StateWord != nil || r.state.Load() != active {
 		return r.release()
 	}
 	r.freed.Store(freedByUser)
@@ -177,7 +179,7 @@ func (r *Request) Free() error {
 func (r *Request) Finish(st *Status) (freed bool, err error) {
 	freed = !r.Persistent
 	err = r.Err
-	if r.Life != nil {
+	if r.StateWord != nil {
 		if e := r.Op.Query(&r.Status); err == nil {
 			err = e
 		}

@@ -59,15 +59,15 @@ func TestPersistentStays(t *testing.T) {
 	require.Equal(t, 1, c.releases)
 }
 
-// TestTell checks that f is called once for each start, whether Tell or Complete comes last.
-func TestTell(t *testing.T) {
+// TestOnComplete checks that f is called once for each start, whether OnComplete or Complete comes last.
+func TestOnComplete(t *testing.T) {
 	for i := 0; i < 2000; i++ {
 		r := &Request{}
 		var told atomic.Int32
 		var wg sync.WaitGroup
 		wg.Add(1)
 		go func() { defer wg.Done(); r.Complete() }()
-		r.Tell(func() { told.Add(1) })
+		r.OnComplete(func() { told.Add(1) })
 		wg.Wait()
 		require.Equal(t, int32(1), told.Load())
 		r.SetActive()

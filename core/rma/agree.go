@@ -8,7 +8,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// agree combines the errors that the members found in their own arguments into one result for all, compares the
+// agree combines the errors that the members found in their own arguments into one result for all. It compares the
 // arguments that must be equal, and sets the window's hints to the values in force.
 func (w *Window) agree(own error, members records) error {
 	if own != nil {
@@ -20,7 +20,7 @@ func (w *Window) agree(own error, members records) error {
 		}
 	}
 	first := members.at(0)
-	w.may = ^uint64(0)
+	w.allowed = ^uint64(0)
 	for i := range members.n() {
 		m := members.at(i)
 		if m.flavor != first.flavor {
@@ -30,26 +30,26 @@ func (w *Window) agree(own error, members records) error {
 				first.flavor)
 		}
 		if m.size != first.size {
-			w.may &^= SameSize
+			w.allowed &^= SameSize
 		}
-		if m.unit != first.unit {
-			w.may &^= SameDispUnit
+		if m.dispUnit != first.dispUnit {
+			w.allowed &^= SameDispUnit
 		}
 	}
 	if w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.spans() {
 		return mpierr.New(abi.MPI_ERR_RMA_SHARED, "only %d of the %d processes are on this node, and nodes "+
 			"share no "+
 			"memory: create a communicator of each node with MPI_Comm_split_type",
-			len(w.near.ranks), members.n())
+			len(w.local.ranks), members.n())
 	}
-	w.hints.Common = together(members.hints)
-	w.hints.Common.Promises &= w.may
+	w.hints.Common = combineCommon(members.hints)
+	w.hints.Common.Promises &= w.allowed
 	return nil
 }
 
-// agreed returns whether the first exchange is sufficient: there is nothing to reserve, and all members have proposed
-// the same handle. It then sets the window's handle.
-func (w *Window) agreed(members records, place uint64) bool {
+// agreedInFirst returns whether the first exchange is sufficient: there is nothing to reserve, and all members have
+// proposed the same handle. It then sets the window's handle.
+func (w *Window) agreedInFirst(members records, place uint64) bool {
 	if w.allocates() || w.spans() || w.block == 0 {
 		return false
 	}
@@ -64,14 +64,14 @@ func (w *Window) agreed(members records, place uint64) bool {
 
 // Sizes in bytes of what each member sends in the second exchange, and in the last one of a window that spans nodes.
 const (
-	agreementSize = 40
-	fineSize      = 20
+	agreeBytes   = 40
+	confirmBytes = 20
 )
 
 // agreeOnHandle finds a place whose index is free at all members. In the same exchanges it distributes the leaders'
 // reservations and the channel of the messages between nodes.
 func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *error) (place uint64, fatal error) {
-	const size = agreementSize
+	const size = agreeBytes
 	c := x.c
 	place = mine
 	var highest, channel uint64
@@ -86,7 +86,7 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 			windows.withdraw(place)
 			var ok bool
 			if place, ok = windows.propose(highest); !ok && *err == nil {
-				*err = tooMany()
+				*err = tooManyWindows()
 			}
 		}
 		b := make([]byte, size)
@@ -95,14 +95,14 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 		if place == highest {
 			b[4] = 1
 		}
-		if w.near.table {
+		if w.local.table {
 			b[5] = 1
 		}
 		le.PutUint64(b[8:], place)
 		le.PutUint64(b[16:], uint64(w.controlOff))
 		le.PutUint64(b[24:], uint64(w.segmentOff))
 		le.PutUint64(b[32:], channel)
-		all, xerr := x.all(b)
+		all, xerr := x.allgather(b)
 		if xerr != nil {
 			return place, xerr
 		}
@@ -122,25 +122,25 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 			w.Handle = handle.Make(handle.Win, numberAt(place))
 			// The leader's reservations, as far as the others need them: each member computes the sizes
 			// itself.
-			its := all[size*w.near.leader():]
+			its := all[size*w.local.leader():]
 			w.controlOff = int64(le.Uint64(its[16:]))
 			w.segmentOff = int64(le.Uint64(its[24:]))
-			w.near.table = its[5] == 1
+			w.local.table = its[5] == 1
 			if w.spans() {
-				w.between = c.Channel(le.Uint64(all[32:]))
+				w.msgComm = c.Channel(le.Uint64(all[32:]))
 			}
 			return place, nil
 		}
 	}
 }
 
-// allFine does the last exchange of creation: a window exists at all members or at none. Members on other nodes learn
-// which memory they may read and write. A member that returns from it may send operations to this one, so this member's
-// descriptor must exist before.
-func (w *Window) allFine(x *exchanges, err *error) error {
+// confirmAll does the last exchange of creation: a window exists at all members or at none. Members on other nodes
+// learn which memory they may read and write. A member that returns from it may send operations to this one, so this
+// member's descriptor must exist before.
+func (w *Window) confirmAll(x *exchanges, err *error) error {
 	size, c := 4, x.c
 	if w.spans() {
-		size = fineSize
+		size = confirmBytes
 	}
 	le, b := binary.LittleEndian, make([]byte, size)
 	le.PutUint32(b, uint32(mpierr.ClassOf(*err)))
@@ -148,7 +148,7 @@ func (w *Window) allFine(x *exchanges, err *error) error {
 		le.PutUint64(b[4:], w.region.Key)
 		le.PutUint64(b[12:], w.region.Address)
 	}
-	all, xerr := x.all(b)
+	all, xerr := x.allgather(b)
 	if xerr != nil {
 		return xerr
 	}
@@ -158,12 +158,12 @@ func (w *Window) allFine(x *exchanges, err *error) error {
 		}
 	}
 	if w.spans() && *err == nil {
-		w.host.Data.SetRegions(w.Handle, w.near.mine(), func(rank int) Region {
+		w.host.Data.SetRegions(w.Handle, w.local.writtenRows(), func(rank int) Region {
 			m := all[size*rank+4:]
 			return Region{Key: le.Uint64(m), Address: le.Uint64(m[8:])}
 		})
-		if w.near.table && len(w.near.ranks) > 1 { // each has written a part of the table
-			return w.host.Data.Meet(w.Handle)
+		if w.local.table && len(w.local.ranks) > 1 { // each has written a part of the table
+			return w.host.Data.NodeBarrier(w.Handle)
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ type Spec struct {
 	Size     int64   // bytes
 	DispUnit int32
 	Hints    Hints
-	HintsErr error // error in Hints
+	HintsErr error
 	// Error already found in the member's arguments. Creation then fails at the other members too.
 	Err error
 }
@@ -25,7 +25,7 @@ type Spec struct {
 //
 // It costs a member two exchanges of 80 bytes or less, three if the window allocates memory or its members are on
 // several nodes. Memory: 32 bytes for each member of the node, plus the control memory that the members of a node
-// share, which has 32 bytes for each member of all nodes if there are several.
+// share. If there are several nodes, the control memory has 32 bytes for each member of all nodes.
 //
 // If a member's arguments are wrong or there is not enough memory, all members return an error. The member that found
 // it returns its class; the others return the class of the first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG,
@@ -41,57 +41,58 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size,
 		DispUnit: spec.DispUnit, hints: hints}
-	w.near = h.nearOf(c.Size(), w.Rank, w.Group.World)
+	w.local = h.localMembersOf(c.Size(), w.Rank, w.Group.World)
 
 	place, ok := windows.propose(0)
 	if !ok {
-		err = tooMany()
+		err = tooManyWindows()
 	}
-	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1,
-		address: uint64(spec.Base), proposal: place,
+	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, dispUnit: spec.DispUnit, size: spec.Size,
+		memfdOff: -1,
+		address:  uint64(spec.Base), proposal: place,
 		alignment: hints.alignment(spec.Size), hints: hints.Common}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
-			mine.heap = r.off + int64(spec.Base-r.addr)
+			mine.memfdOff = r.off + int64(spec.Base-r.addr)
 			w.hugePages = r.huge
 			if hints.InPlace != InPlaceOff {
 				w.hints.Shared = "true"
 			}
 		} else {
-			mine.heap, mine.inPlace, err = w.enterInPlace()
+			mine.memfdOff, mine.inPlace, err = w.shareInPlace()
 		}
 		mine.class = mpierr.ClassOf(err)
 	}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && err == nil {
-		if w.own, err = h.takeAttached(); err == nil {
-			mine.heap = w.own.off
+		if w.attached, err = h.acquireAttached(); err == nil {
+			mine.memfdOff = w.attached.off
 		}
 		mine.class = mpierr.ClassOf(err)
 	}
 	var controlErr error
-	if w.near.leads() && w.near.dense() && err == nil {
-		controlErr = w.takeControl()
+	if w.local.isLeader() && w.local.usesAllPages() && err == nil {
+		controlErr = w.allocControl()
 		mine.control = w.block
 	}
 	x := h.exchanges(c, w.spans())
 	defer x.close()
-	all, xerr := x.all(mine.encode())
+	all, xerr := x.allgather(mine.encode())
 	if xerr != nil {
-		w.close(neverMade)
+		w.close(creationFailed)
 		windows.withdraw(place)
 		return nil, xerr
 	}
 	members := records(all)
 	if err := w.agree(err, members); err != nil {
-		w.close(neverMade)
+		w.close(creationFailed)
 		windows.withdraw(place)
 		return nil, err
 	}
 
 	// The lowest member of each node reserves. One exchange agrees on the reservations and the window's handle
 	// together.
-	w.block = members.at(w.near.leader()).control
-	if !w.agreed(members, place) {
+	w.block = members.at(w.local.leader()).control
+	if !w.agreedInFirst(members, place) {
 		if err = controlErr; err == nil {
 			err = w.reserve(members)
 		}
@@ -101,17 +102,17 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		err = w.open(members)
 	}
 	if xerr == nil {
-		xerr = w.allFine(&x, &err)
+		xerr = w.confirmAll(&x, &err)
 	}
 	if xerr != nil || err != nil {
-		w.close(neverMade)
+		w.close(creationFailed)
 		windows.withdraw(place) // last: from here on another thread may create a window with this handle
 		if xerr != nil {
 			return nil, xerr
 		}
 		return nil, err
 	}
-	windows.enter(w, place)
+	windows.add(w, place)
 	return w, nil
 }
 
@@ -131,6 +132,6 @@ func check(spec *Spec) (Hints, error) {
 	return spec.Hints, spec.HintsErr
 }
 
-func tooMany() error {
+func tooManyWindows() error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a window: the maximum of %d is reached", handle.MaxWindows)
 }

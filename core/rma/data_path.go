@@ -16,15 +16,15 @@ type DataPath interface {
 	// Remove removes the descriptor, if there is one: calls no longer find the window. Precondition: no thread is
 	// in a call on it.
 	Remove(h uintptr)
-	// MayFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC if an epoch is open;
-	// the text says which. MPI_ERR_WIN: no such window.
-	MayFree(h uintptr) error
+	// CheckFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC if an epoch is open;
+	// the text names it. MPI_ERR_WIN: no such window.
+	CheckFree(h uintptr) error
 	// Barrier is a barrier among the window's members, for MPI_Win_free: no member uses the window after it. It
 	// blocks until all members have called it and costs what a fence costs. MPI_ERR_PROC_ABORTED: a member failed;
 	// MPI_ERR_WIN: no such window.
 	Barrier(h uintptr) error
-	// Meet is a barrier among the members on this node alone.
-	Meet(h uintptr) error
+	// NodeBarrier is a barrier among the members on this node only.
+	NodeBarrier(h uintptr) error
 	// Attached returns whether memory that is attached to a window, and that origins cannot address directly, lies
 	// in [from, to).
 	Attached(h, from, to uintptr) bool
@@ -35,7 +35,7 @@ type DataPath interface {
 	// SetRegions sets the registered memory of the members of a window that spans nodes, for the ranks of
 	// Plan.Rows.
 	SetRegions(h uintptr, rows Rows, of func(rank int) Region)
-	// Share turns size bytes of ordinary memory from addr on, whole pages, into shared memory in place, in this
+	// Share converts size bytes of ordinary memory from addr on, whole pages, to shared memory in place, in this
 	// process' image in nd's memory (core/shm). It returns the error of the system call; then everything is as
 	// before.
 	Share(nd *shm.Node, addr uintptr, size int64) error
@@ -48,35 +48,35 @@ type DataPath interface {
 type Plan struct {
 	Handle  uintptr
 	Group   *group.Group
-	Flavor  int32    // abi.MPI_WIN_FLAVOR_
-	Rank    int      // of this process
-	Members int      // number of members
-	Near    []Target // members on this node, by rank; the entry of this process gives the window's attributes
+	Flavor  int32 // abi.MPI_WIN_FLAVOR_
+	Rank    int   // of this process
+	Members int
+	Local   []Target // members on this node, by rank; the entry of this process has the window's attributes
 	// Of a window that spans nodes: the address of the member table that the processes of this node share (0: the
 	// descriptor gets its own), the rows that this process writes, and the members.
-	Table uintptr
-	Rows  Rows
-	Of    func(rank int) Member
+	Table    uintptr
+	Rows     Rows
+	MemberOf func(rank int) Member
 	// Leaders are the lowest members of each node by their ranks in MPI_COMM_WORLD, if this process is one of them,
 	// at index Node; otherwise nil.
-	Leaders []int32
-	Node    int
-	Shared  uintptr // address of this node's control memory in this process
-	Told    uintptr // address in it of the words by which this node's members exchange hints (MPI_Win_set_info)
+	Leaders   []int32
+	Node      int
+	Control   uintptr // address of this node's control memory in this process
+	HintsAddr uintptr // address in it of the words by which this node's members exchange hints (MPI_Win_set_info)
 	// Attached is the address of this member's table of a dynamic window, of which AttachedBytes bytes have memory.
-	Attached      uintptr
-	AttachedBytes int64
-	Hints         Hints  // in force; HugePages says whether this member's memory has any
-	May           uint64 // promises of Hints that may be in force
+	Attached        uintptr
+	AttachedBytes   int64
+	Hints           Hints  // in force; HugePages: this member's memory has huge pages
+	AllowedPromises uint64 // promises of Hints that may be in force
 }
 
 // Rows is the members of a window with ranks in [From, To).
 type Rows struct{ From, To int }
 
-// InPieces calls f for all rows, in groups of at most most rows.
-func (r Rows) InPieces(most int, f func(first, count int)) {
-	for at := r.From; at < r.To; at += most {
-		f(at, min(most, r.To-at))
+// InChunks calls f for consecutive groups of rows, each of up to maxRows rows.
+func (r Rows) InChunks(maxRows int, f func(first, count int)) {
+	for at := r.From; at < r.To; at += maxRows {
+		f(at, min(maxRows, r.To-at))
 	}
 }
 

@@ -7,20 +7,20 @@ import (
 	"gompirma/core/shm"
 )
 
-// Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of the memory that it has attached in its own part of
-// the node's memory, where the origins read it without the target's help. C writes and reads the table: struct
-// gompi_attached in capi/win/attached.h.
+// Dynamic windows (MPI-5.0 12.2.4). Each member has a table of the memory that it has attached. The table is in the
+// member's part of the node's memory, where the origins read it without the target's help. C writes and reads the
+// table: struct gompi_attached_regions in capi/win/attached.h.
 //
 //	0   version  uint64
 //	8   count    uint64
 //	64  entries  32 bytes each: address, size, offset of the memory in the node's memfd (-1: ordinary memory), 0
 
 const (
-	// MostAttached is the number of regions that a member can have attached to one window at a time.
-	MostAttached  = 1 << 20
+	// MaxAttached is the number of regions that a member can have attached to one window at a time.
+	MaxAttached   = 1 << 20
 	attachedHead  = 64
 	attachedEntry = 32
-	attachedSize  = attachedHead + MostAttached*attachedEntry
+	attachedSize  = attachedHead + MaxAttached*attachedEntry
 	attachedStep  = 64 << 10 // memory for the table is allocated in steps of this size
 )
 
@@ -35,21 +35,21 @@ type attached struct {
 	committed int64
 }
 
-// takeAttached returns a table for a new window, a cached one if there is one. Releasing the table's address space
+// acquireAttached returns a table for a new window, a cached one if there is one. Releasing the table's address space
 // checks all limits of memory, with which a window costs 700 us instead of 15 to 50 us. So the table of one freed
 // window is cached, with the memory of one step.
-func (h *Host) takeAttached() (*attached, error) {
-	if a := h.table.Swap(nil); a != nil {
+func (h *Host) acquireAttached() (*attached, error) {
+	if a := h.cachedAttached.Swap(nil); a != nil {
 		return a, nil
 	}
 	return newAttached(h.Node)
 }
 
-// giveAttached frees or caches the table of a window. Precondition: no process uses the table any longer.
-func (h *Host) giveAttached(a *attached) {
+// releaseAttached frees or caches the table of a window. Precondition: no process uses the table any longer.
+func (h *Host) releaseAttached(a *attached) {
 	if a.committed == attachedStep {
 		a.clear()
-		if h.table.CompareAndSwap(nil, a) {
+		if h.cachedAttached.CompareAndSwap(nil, a) {
 			return
 		}
 	}
@@ -82,7 +82,7 @@ func (a *attached) close() {
 // GrowAttached allocates memory for another step of this member's table and returns the bytes that have memory then.
 // MPI_ERR_NO_MEM.
 func (w *Window) GrowAttached() (int64, error) {
-	a := w.own
+	a := w.attached
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.nd.Commit(a.off+a.committed, attachedStep); err != nil {
@@ -95,11 +95,11 @@ func (w *Window) GrowAttached() (int64, error) {
 // AttachedTable returns the address where another rank's table of attached memory is mapped in this process; 0 if it
 // cannot be mapped or the rank is on another node.
 func (w *Window) AttachedTable(rank int) uintptr {
-	i, ok := slices.BinarySearch(w.near.ranks, int32(rank))
+	i, ok := slices.BinarySearch(w.local.ranks, int32(rank))
 	if !ok {
 		return 0
 	}
-	return w.MapAttached(w.tables[i], attachedSize)
+	return w.MapAttached(w.attachedOffs[i], attachedSize)
 }
 
 // MapAttached returns the address of [off, off+size) of the node's memory in this process and maps it if necessary; 0
@@ -107,24 +107,24 @@ func (w *Window) AttachedTable(rank int) uintptr {
 // limits the number of mappings of a process (vm.max_map_count).
 func (w *Window) MapAttached(off, size int64) uintptr {
 	if from := off / arenaSize * arenaSize; off+size <= from+arenaSize {
-		if addr := w.mapOnce(from, arenaSize); addr != 0 {
+		if addr := w.mapCached(from, arenaSize); addr != 0 {
 			return addr + uintptr(off-from)
 		}
 	}
 	from := off / shm.PageSize * shm.PageSize
-	if addr := w.mapOnce(from, pages(off+size-from)); addr != 0 {
+	if addr := w.mapCached(from, roundToPages(off+size-from)); addr != 0 {
 		return addr + uintptr(off-from)
 	}
 	return 0
 }
 
-// mapOnce returns the address where whole pages of the node's memory are mapped for this window, 0 if they cannot be
+// mapCached returns the address where whole pages of the node's memory are mapped for this window, 0 if they cannot be
 // mapped.
-func (w *Window) mapOnce(off, size int64) uintptr {
+func (w *Window) mapCached(off, size int64) uintptr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := extent{off, size}
-	if addr, ok := w.maps[key]; ok {
+	if addr, ok := w.attachedMaps[key]; ok {
 		return addr
 	}
 	b, err := w.host.Node.TryMap(off, size)
@@ -132,9 +132,9 @@ func (w *Window) mapOnce(off, size int64) uintptr {
 		return 0
 	}
 	w.mapped = append(w.mapped, b)
-	if w.maps == nil {
-		w.maps = map[extent]uintptr{}
+	if w.attachedMaps == nil {
+		w.attachedMaps = map[extent]uintptr{}
 	}
-	w.maps[key] = address(b)
-	return w.maps[key]
+	w.attachedMaps[key] = address(b)
+	return w.attachedMaps[key]
 }

@@ -49,60 +49,61 @@ const (
 // Refused in a row means that the call returns MPI_ERR_RMA_SYNC in that state.
 const Refused Access = 0xff
 
-// Row is the effect of one call on the epochs.
-type Row struct {
+// EpochRow is the effect of one call on the epochs.
+type EpochRow struct {
 	// Name is the name of the call in C.
 	Name string
 	// After is the access epoch after the call, indexed by the one before. Conditions of single targets (is this
 	// target locked, is it in the group) are checked in addition.
 	After [AccessStates]Access
-	// Closed and Exposed say whether the call is possible while no exposure epoch is open, and while one is.
-	Closed, Exposed bool
+	// IfNotExposed and IfExposed: whether the call is possible while no exposure epoch is open, and while one is.
+	IfNotExposed, IfExposed bool
 	// Target: the call is for one target, which has further conditions.
 	Target bool
-	// AtOnce: the epoch changes when the call begins, not when it has completed its wait. So a thread that is about
-	// to open an epoch prevents other threads from opening an incompatible one.
-	AtOnce bool
+	// AtBegin: the epoch changes when the call begins, not when it has completed its wait. So a thread that is
+	// about to open an epoch prevents other threads from opening an incompatible one.
+	AtBegin bool
 }
 
 // Table has the rows of all calls.
-var Table = [Calls]Row{
-	CallFence: {Name: "FENCE", Closed: true, After: [...]Access{
+var Table = [Calls]EpochRow{
+	CallFence: {Name: "FENCE", IfNotExposed: true, After: [...]Access{
 		None: FenceOpen, FenceOpen: FenceOpen, Fence: FenceOpen, Start: Refused, Lock: Refused,
 		LockAll: Refused}},
-	CallFenceEnd: {Name: "FENCE_END", Closed: true, After: [...]Access{
+	CallFenceEnd: {Name: "FENCE_END", IfNotExposed: true, After: [...]Access{
 		None: None, FenceOpen: None, Fence: None, Start: Refused, Lock: Refused, LockAll: Refused}},
-	CallStart: {Name: "START", Closed: true, Exposed: true, AtOnce: true, After: [...]Access{
+	CallStart: {Name: "START", IfNotExposed: true, IfExposed: true, AtBegin: true, After: [...]Access{
 		None: Start, FenceOpen: Start, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
-	CallComplete: {Name: "COMPLETE", Closed: true, Exposed: true, After: [...]Access{
+	CallComplete: {Name: "COMPLETE", IfNotExposed: true, IfExposed: true, After: [...]Access{
 		None: Refused, FenceOpen: Refused, Fence: Refused, Start: None, Lock: Refused, LockAll: Refused}},
-	CallPost: {Name: "POST", Closed: true, After: [...]Access{
+	CallPost: {Name: "POST", IfNotExposed: true, After: [...]Access{
 		None: None, FenceOpen: FenceOpen, Fence: Refused, Start: Start, Lock: Lock, LockAll: LockAll}},
-	CallWait: {Name: "WAIT", Exposed: true, After: [...]Access{
+	CallWait: {Name: "WAIT", IfExposed: true, After: [...]Access{
 		None: None, FenceOpen: FenceOpen, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
-	CallTest: {Name: "TEST", Exposed: true, After: [...]Access{
+	CallTest: {Name: "TEST", IfExposed: true, After: [...]Access{
 		None: None, FenceOpen: FenceOpen, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
-	CallLock: {Name: "LOCK", Closed: true, Exposed: true, Target: true, AtOnce: true, After: [...]Access{
+	CallLock: {Name: "LOCK", IfNotExposed: true, IfExposed: true, Target: true, AtBegin: true, After: [...]Access{
 		None: Lock, FenceOpen: Lock, Fence: Refused, Start: Refused, Lock: Lock, LockAll: Refused}},
-	CallUnlock: {Name: "UNLOCK", Closed: true, Exposed: true, Target: true, After: [...]Access{
+	CallUnlock: {Name: "UNLOCK", IfNotExposed: true, IfExposed: true, Target: true, After: [...]Access{
 		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: None, LockAll: Refused}},
-	CallLockAll: {Name: "LOCK_ALL", Closed: true, Exposed: true, AtOnce: true, After: [...]Access{
+	CallLockAll: {Name: "LOCK_ALL", IfNotExposed: true, IfExposed: true, AtBegin: true, After: [...]Access{
 		None: LockAll, FenceOpen: LockAll, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
-	CallUnlockAll: {Name: "UNLOCK_ALL", Closed: true, Exposed: true, After: [...]Access{
+	CallUnlockAll: {Name: "UNLOCK_ALL", IfNotExposed: true, IfExposed: true, After: [...]Access{
 		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Refused, LockAll: None}},
-	CallOperation: {Name: "OPERATION", Closed: true, Exposed: true, Target: true, AtOnce: true, After: [...]Access{
-		None: Refused, FenceOpen: Fence, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
-	CallFlush: {Name: "FLUSH", Closed: true, Exposed: true, Target: true, After: [...]Access{
+	CallOperation: {Name: "OPERATION", IfNotExposed: true, IfExposed: true, Target: true, AtBegin: true,
+		After: [...]Access{
+			None: Refused, FenceOpen: Fence, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
+	CallFlush: {Name: "FLUSH", IfNotExposed: true, IfExposed: true, Target: true, After: [...]Access{
 		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
-	CallFlushLocal: {Name: "FLUSH_LOCAL", Closed: true, Exposed: true, Target: true, After: [...]Access{
+	CallFlushLocal: {Name: "FLUSH_LOCAL", IfNotExposed: true, IfExposed: true, Target: true, After: [...]Access{
 		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
-	CallFlushAll: {Name: "FLUSH_ALL", Closed: true, Exposed: true, After: [...]Access{
+	CallFlushAll: {Name: "FLUSH_ALL", IfNotExposed: true, IfExposed: true, After: [...]Access{
 		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
-	CallFlushLocalAll: {Name: "FLUSH_LOCAL_ALL", Closed: true, Exposed: true, After: [...]Access{
+	CallFlushLocalAll: {Name: "FLUSH_LOCAL_ALL", IfNotExposed: true, IfExposed: true, After: [...]Access{
 		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
-	CallSync: {Name: "SYNC", Closed: true, Exposed: true, After: [...]Access{
+	CallSync: {Name: "SYNC", IfNotExposed: true, IfExposed: true, After: [...]Access{
 		None: None, FenceOpen: FenceOpen, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
-	CallFree: {Name: "FREE", Closed: true, After: [...]Access{
+	CallFree: {Name: "FREE", IfNotExposed: true, After: [...]Access{
 		None: None, FenceOpen: None, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
 }
 

@@ -20,7 +20,7 @@ enum gompi_access {
 	ACCESS_NONE = 0,
 `)
 	for s := FenceOpen; s < AccessStates; s++ {
-		fmt.Fprintf(&b, "\tACCESS_%s = %d,\n", AccessNames[s].C, bit(s))
+		fmt.Fprintf(&b, "\tACCESS_%s = %d,\n", AccessNames[s].C, accessBit(s))
 	}
 	fmt.Fprintf(&b, "\tACCESS_MASK = %d,\n};\n\nenum gompi_epoch_call {\n", 1<<(AccessStates-1)-1)
 	for _, row := range Table {
@@ -45,13 +45,13 @@ static const struct gompi_epoch_row {
 			if i > 0 {
 				b.WriteString(", ")
 				if s != Refused {
-					in |= bit(Access(i))
+					in |= accessBit(Access(i))
 				}
 			}
 			fmt.Fprint(&b, s)
 		}
-		fmt.Fprintf(&b, "}, %d, %d, %t, {%t, %t}, %t, %t},\n", in, row.to(), row.After[None] != Refused,
-			row.Closed, row.Exposed, row.Target, row.AtOnce)
+		fmt.Fprintf(&b, "}, %d, %d, %t, {%t, %t}, %t, %t},\n", in, row.resultBit(), row.After[None] != Refused,
+			row.IfNotExposed, row.IfExposed, row.Target, row.AtBegin)
 	}
 	b.WriteString("};\n\n// By number.\n")
 	fmt.Fprintf(&b, "static const char *const gompi_access_name[%d] = {\n", AccessStates)
@@ -62,8 +62,8 @@ static const struct gompi_epoch_row {
 	return b.Bytes()
 }
 
-// bit returns the bit of an access epoch in gompi_win.access.
-func bit(s Access) int {
+// accessBit returns the bit of an access epoch in gompi_win.access.
+func accessBit(s Access) int {
 	if s == None {
 		return 0
 	}
@@ -73,15 +73,15 @@ func bit(s Access) int {
 // stays is the result of to for a call after which the epoch depends on the one before.
 const stays = 0xff
 
-// to returns the bit of the epoch after a call, or stays.
-func (r *Row) to() int {
+// resultBit returns the bit of the epoch after a call, or stays.
+func (r *EpochRow) resultBit() int {
 	to := -1
 	for _, s := range r.After {
 		switch {
 		case s == Refused:
 		case to < 0:
-			to = bit(s)
-		case to != bit(s):
+			to = accessBit(s)
+		case to != accessBit(s):
 			return stays
 		}
 	}

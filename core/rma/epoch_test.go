@@ -43,9 +43,9 @@ func TestExposureTable(t *testing.T) {
 	for call, row := range Table {
 		call := Call(call)
 		ends := call == CallWait || call == CallTest
-		require.Equal(t, !ends, row.Closed, "no exposure epoch, then %s", row.Name)
+		require.Equal(t, !ends, row.IfNotExposed, "no exposure epoch, then %s", row.Name)
 		collective := call == CallFence || call == CallFenceEnd || call == CallFree || call == CallPost
-		require.Equal(t, !collective, row.Exposed, "exposure epoch, then %s", row.Name)
+		require.Equal(t, !collective, row.IfExposed, "exposure epoch, then %s", row.Name)
 	}
 }
 

@@ -2,16 +2,16 @@ package rma
 
 import "gompirma/core/shm"
 
-// ending is the kind of end of a window.
-type ending int
+// closeReason is the kind of end of a window.
+type closeReason int
 
 const (
-	neverMade ending = iota // its creation failed
-	freed                   // it existed: its control memory is in use until all members have left it
+	creationFailed closeReason = iota // its creation failed
+	freed                             // it existed: its control memory is in use until all members have left it
 )
 
 // close releases this member's resources of the window.
-func (w *Window) close(how ending) {
+func (w *Window) close(how closeReason) {
 	nd := w.host.Node
 	if w.Handle != 0 {
 		w.host.Data.Remove(w.Handle)
@@ -20,10 +20,10 @@ func (w *Window) close(how ending) {
 		w.host.Data.Unregister(w.region)
 		w.region = Region{}
 	}
-	if w.between != nil {
-		w.between.Forget()
+	if w.msgComm != nil {
+		w.msgComm.Forget()
 	}
-	w.leaveInPlace()
+	w.unshareInPlace()
 	if w.segment != nil {
 		shared.remove(address(w.segment), byWindow)
 		nd.Unmap(w.segment)
@@ -37,46 +37,46 @@ func (w *Window) close(how ending) {
 	for _, r := range w.reserved {
 		nd.Release(r.off, r.size)
 	}
-	if w.own != nil {
-		w.host.giveAttached(w.own)
-		w.own = nil
+	if w.attached != nil {
+		w.host.releaseAttached(w.attached)
+		w.attached = nil
 	}
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
 }
 
-// leaveControl gives up this member's use of the control memory.
-func (w *Window) leaveControl(how ending) {
+// leaveControl releases this member's use of the control memory.
+func (w *Window) leaveControl(how closeReason) {
 	nd := w.host.Node
-	if how == neverMade {
+	if how == creationFailed {
 		// No member uses it any longer. If others know it, they may have written to it.
 		if w.block == 0 {
 			nd.Unmap(w.control)
-		} else if w.near.leads() {
+		} else if w.local.isLeader() {
 			used := int64(0)
 			if w.Handle != 0 {
 				used = shm.Dirty
 			}
-			nd.GiveBlock(w.block, w.near.size(), used)
+			nd.FreeBlock(w.block, w.local.controlBytes(), used)
 		}
 		return
 	}
-	left := counter(w.control, w.near.left())
-	last := int(left.Add(1)) == len(w.near.ranks)
+	left := counter(w.control, w.local.leaveOff())
+	last := int(left.Add(1)) == len(w.local.ranks)
 	switch {
 	case w.block != 0 && last:
-		used := w.near.size()
-		if used > shm.MostKept { // GiveBlock then releases its memory to the system
+		used := w.local.controlBytes()
+		if used > shm.MaxCachedBytes { // FreeBlock then releases its memory to the system
 			used = shm.Dirty
 		}
-		nd.GiveBlock(w.block, w.near.size(), used)
+		nd.FreeBlock(w.block, w.local.controlBytes(), used)
 	case w.block != 0:
-	case w.near.leads():
+	case w.local.isLeader():
 		// The leader may reuse the memory at once after it releases it: no other member may access it any
 		// longer.
-		nd.Wait(func() bool { return int(left.Load()) == len(w.near.ranks) })
+		nd.Wait(func() bool { return int(left.Load()) == len(w.local.ranks) })
 		nd.Unmap(w.control)
 	default:
-		nd.Wake(w.host.NodeIndex(w.Group.World(w.near.leader())))
+		nd.Wake(w.host.NodeIndex(w.Group.World(w.local.leader())))
 		nd.Unmap(w.control)
 	}
 }
@@ -86,13 +86,13 @@ func (w *Window) leaveControl(how ending) {
 // MPI_ERR_RMA_SYNC if an epoch is open; the window is then unchanged. Free checks twice, since before may open an
 // epoch.
 func (w *Window) Free(before func() error) error {
-	if err := w.host.Data.MayFree(w.Handle); err != nil {
+	if err := w.host.Data.CheckFree(w.Handle); err != nil {
 		return err
 	}
 	if err := before(); err != nil {
 		return err
 	}
-	if err := w.host.Data.MayFree(w.Handle); err != nil { // before runs code of the application
+	if err := w.host.Data.CheckFree(w.Handle); err != nil { // before runs code of the application
 		return err
 	}
 	w.ending.Store(true)

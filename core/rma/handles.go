@@ -28,15 +28,17 @@ const (
 	lowBits   = 10 // the bits of the index that change first
 	indexBits = 20
 	// No window has index 0: that is the index in an uninitialized handle.
-	indexMask = handle.MaxWindows
-	lowMask   = 1<<lowBits - 1
-	turnBits  = 7                  // distinguish windows with the same index
-	sameBlock = lowBits + turnBits // places that are equal above these bits have the same high bits of the index
+	indexMask      = handle.MaxWindows
+	lowMask        = 1<<lowBits - 1
+	generationBits = 7 // distinguish windows with the same index
+	// places that are equal above these bits have the same high bits of the index
+	highShift = lowBits + generationBits
 )
 
 // numberAt returns the handle number of a place.
 func numberAt(place uint64) uint32 {
-	low, turn, high := place&lowMask, place>>lowBits&(1<<turnBits-1), place>>sameBlock&(1<<(indexBits-lowBits)-1)
+	low, turn, high := place&lowMask, place>>lowBits&(1<<generationBits-1),
+		place>>highShift&(1<<(indexBits-lowBits)-1)
 	return uint32(turn<<indexBits | high<<lowBits | low)
 }
 
@@ -44,16 +46,16 @@ func indexAt(place uint64) uint32 { return numberAt(place) & indexMask }
 
 var windows = registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 
-func init() { windows.watch = trim.NewWatch(windows.settle) }
+func init() { windows.watch = trim.NewWatch(windows.trim) }
 
 // windowWeight is the memory of a window, in the unit of trim.
 const windowWeight = 32
 
-// settle shrinks the maps to their contents after most of many windows have been freed.
-func (r *registry) settle() {
+// trim shrinks the maps to their contents after most of many windows have been freed.
+func (r *registry) trim() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.watch.Over(windowWeight * len(r.windows)) {
+	if r.watch.ShouldTrim(windowWeight * len(r.windows)) {
 		r.windows, r.used = trim.Map(r.windows), trim.Map(r.used)
 	}
 }
@@ -65,15 +67,15 @@ func Lookup(h uintptr) *Window {
 	return windows.windows[h]
 }
 
-// propose reserves the index of the next place that is >= least, beyond the last window's place, and has a free index.
-// ok is false if all indices are in use.
-func (r *registry) propose(least uint64) (place uint64, ok bool) {
+// propose reserves the index of the next place that is >= minPlace, beyond the last window's place, and has a free
+// index. ok is false if all indices are in use.
+func (r *registry) propose(minPlace uint64) (place uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.used) >= handle.MaxWindows {
 		return 0, false
 	}
-	place = max(least, r.last+1)
+	place = max(minPlace, r.last+1)
 	for tried := 0; ; tried++ {
 		if index := indexAt(place); index != 0 && !r.used[index] {
 			r.used[index] = true
@@ -81,7 +83,7 @@ func (r *registry) propose(least uint64) (place uint64, ok bool) {
 		}
 		place++
 		if tried > lowMask { // all of them are in use
-			place = (place>>sameBlock + 1) << sameBlock
+			place = (place>>highShift + 1) << highShift
 			tried = 0
 		}
 	}
@@ -94,7 +96,7 @@ func (r *registry) withdraw(place uint64) {
 	delete(r.used, indexAt(place))
 }
 
-func (r *registry) enter(w *Window, place uint64) {
+func (r *registry) add(w *Window, place uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.windows[w.Handle] = w

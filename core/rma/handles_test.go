@@ -25,14 +25,14 @@ func TestProposals(t *testing.T) {
 	again, _ := r.propose(0)
 	require.Equal(t, a, again, "no window was made of it")
 	w := &Window{Handle: handle.Make(handle.Win, numberAt(a))}
-	r.enter(w, a)
+	r.add(w, a)
 	r.remove(w.Handle)
 	next, _ := r.propose(0)
 	require.Greater(t, next, a, "a stale handle differs from its successor")
 }
 
-// TestNumbersOfPlaces checks that every number is at one place of the first 2^27, so none repeats earlier.
-func TestNumbersOfPlaces(t *testing.T) {
+// TestHandleNumbers checks that every number is at one place of the first 2^27, so none repeats earlier.
+func TestHandleNumbers(t *testing.T) {
 	seen := make([]uint64, handle.Numbers/64)
 	for place := range uint64(handle.Numbers) {
 		n := numberAt(place)
@@ -44,9 +44,9 @@ func TestNumbersOfPlaces(t *testing.T) {
 	require.Equal(t, numberAt(5), numberAt(handle.Numbers+5))
 }
 
-// TestPlacesInUse checks that windows which are created and freed use few entries of C's table, and that no number
+// TestIndicesInUse checks that windows which are created and freed use few entries of C's table, and that no number
 // repeats soon while some windows live.
-func TestPlacesInUse(t *testing.T) {
+func TestIndicesInUse(t *testing.T) {
 	const windows, block = 150_000, 1 << lowBits
 	for _, live := range []int{0, 1, 600, 3000} {
 		r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
@@ -54,7 +54,7 @@ func TestPlacesInUse(t *testing.T) {
 			place, ok := r.propose(0)
 			require.True(t, ok)
 			w := &Window{Handle: handle.Make(handle.Win, numberAt(place))}
-			r.enter(w, place)
+			r.add(w, place)
 			return w
 		}
 		for range live {
@@ -71,13 +71,13 @@ func TestPlacesInUse(t *testing.T) {
 			highest = max(highest, handle.Number(w.Handle)&indexMask)
 			r.remove(w.Handle)
 		}
-		turns := windows/(block<<turnBits-live%block<<turnBits) + 1
+		turns := windows/(block<<generationBits-live%block<<generationBits) + 1
 		require.Less(t, int(highest), (live/block+turns+2)*block, "%d live", live)
 	}
 }
 
-// TestMostWindows checks that the next window fails while all indices are in use, and succeeds as soon as one is free.
-func TestMostWindows(t *testing.T) {
+// TestMaxWindows checks that the next window fails while all indices are in use, and succeeds as soon as one is free.
+func TestMaxWindows(t *testing.T) {
 	r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 	var last uint64
 	for range handle.MaxWindows {
@@ -85,7 +85,7 @@ func TestMostWindows(t *testing.T) {
 		if !ok {
 			t.Fatal("refused too early")
 		}
-		r.enter(&Window{Handle: handle.Make(handle.Win, numberAt(place))}, place)
+		r.add(&Window{Handle: handle.Make(handle.Win, numberAt(place))}, place)
 		last = place
 	}
 	_, ok := r.propose(0)
@@ -100,7 +100,7 @@ func TestRegions(t *testing.T) {
 	var r regions
 	mem := make([]byte, 100)
 	r.add(region{addr: 1000, bytes: mem, off: 5000})
-	r.add(region{addr: 500, bytes: mem, off: 9000, maker: byAllocMem})
+	r.add(region{addr: 500, bytes: mem, off: 9000, creator: byAllocMem})
 	for _, c := range []struct {
 		addr  uintptr
 		size  int64
@@ -127,7 +127,7 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 		all = append(all, (&record{size: size, alignment: 64}).encode()...)
 	}
 	// Rank 1 is on another node.
-	w := Window{Flavor: abi.MPI_WIN_FLAVOR_SHARED, near: near{ranks: []int32{0, 2, 3, 4}}}
+	w := Window{Flavor: abi.MPI_WIN_FLAVOR_SHARED, local: localMembers{ranks: []int32{0, 2, 3, 4}}}
 	offsets, total, alignment := w.layout(all)
 	require.Equal(t, []int64{0, 10, 10, 5010}, offsets, "one after the other without a gap")
 	require.Equal(t, []int64{5011, shm.PageSize}, []int64{total, alignment})
@@ -136,14 +136,14 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }
 
-// noSlots is a data path without memory for a window descriptor.
-type noSlots struct {
+// noDescriptors is a data path without memory for a window descriptor.
+type noDescriptors struct {
 	DataPath
 	remove func(h uintptr)
 }
 
-func (noSlots) Install(*Plan) error { return errors.New("no slot") }
-func (n noSlots) Remove(h uintptr)  { n.remove(h) }
+func (noDescriptors) Install(*Plan) error { return errors.New("no descriptor") }
+func (n noDescriptors) Remove(h uintptr)  { n.remove(h) }
 
 // TestHandleOfFailedWindow checks that a failed creation releases its handle last. Another thread may reuse the handle
 // at once, and later steps of the failed creation would destroy its window.
@@ -153,13 +153,13 @@ func TestHandleOfFailedWindow(t *testing.T) {
 		Node:      node(t),
 		NodeIndex: func(int32) int { return 0 },
 		Allgather: func(_ *comm.Comm, mine []byte) ([]byte, error) { return mine, nil },
-		Data: noSlots{remove: func(h uintptr) {
+		Data: noDescriptors{remove: func(h uintptr) {
 			removed++
 			require.True(t, windows.used[handle.Number(h)&indexMask], "the handle is free already")
 		}},
 	}
 	_, err := Create(h, comm.NewSelf(nil, 0), Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 100, DispUnit: 1})
-	require.ErrorContains(t, err, "no slot")
+	require.ErrorContains(t, err, "no descriptor")
 	require.Equal(t, 1, removed)
 	require.Empty(t, windows.used)
 }

@@ -9,7 +9,7 @@ import (
 // those of a window for MPI_Win_set_info and MPI_Win_get_info (struct gompi_hints in capi/win/hints.h).
 type Hints struct {
 	Common     Common // hints that have one value in force at all members
-	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least LeastAlignment
+	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least MinAlignment
 	HugePages  bool   // gompirma_huge_pages: requested
 	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "": not given
 	InPlace    uint8  // gompirma_share_in_place: InPlaceOff..
@@ -29,39 +29,39 @@ const (
 	NonContiguous
 )
 
-// Whether MPI_Win_create turns ordinary memory into shared memory in place.
+// Whether MPI_Win_create converts ordinary memory to shared memory in place.
 const (
 	InPlaceOff = iota
 	InPlaceOn
 	InPlaceRequired // if it cannot, creation fails
 )
 
-// LeastAlignment is the alignment in bytes of all memory that MPI allocates: a cache line, which is more than any
+// MinAlignment is the alignment in bytes of all memory that MPI allocates: a cache line, which is more than any
 // predefined datatype needs.
-const LeastAlignment = 64
+const MinAlignment = 64
 
 // DefaultHints returns the values in force where neither info nor environment sets others.
 func DefaultHints() Hints {
-	return Hints{Alignment: LeastAlignment}
+	return Hints{Alignment: MinAlignment}
 }
 
-// commonSize is the number of bytes that hold a Common.
-const commonSize = 16
+// commonBytes is the number of bytes that hold a Common.
+const commonBytes = 16
 
-// put writes c as commonSize bytes.
-func (c Common) put(b []byte) {
+// encode writes c as commonBytes bytes.
+func (c Common) encode(b []byte) {
 	binary.LittleEndian.PutUint64(b, c.Promises)
 	binary.LittleEndian.PutUint64(b[8:], c.Granularity)
 }
 
-// commonOf is the inverse of put.
-func commonOf(b []byte) Common {
+// decodeCommon is the inverse of encode.
+func decodeCommon(b []byte) Common {
 	return Common{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// together returns what is in force at a window whose members ask for these hints: the promises that all members make,
-// and the smallest granularity above 0.
-func together(members iter.Seq[Common]) Common {
+// combineCommon returns what is in force at a window whose members ask for these hints: the promises that all members
+// make, and the smallest granularity above 0.
+func combineCommon(members iter.Seq[Common]) Common {
 	c := Common{Promises: ^uint64(0)}
 	for m := range members {
 		// 0 (none) wraps around to the largest value

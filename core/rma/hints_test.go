@@ -22,9 +22,9 @@ func TestCommonHints(t *testing.T) {
 		{Common{NonContiguous, 1}, Common{^uint64(0), 4096}, Common{NonContiguous, 1}},
 		{Common{0, 1<<63 - 1}, Common{0, 0}, Common{0, 1<<63 - 1}},
 	} {
-		var b [commonSize]byte
-		c.one.put(b[:]) // decoding restores what the members encode
-		require.Equal(t, c.want, together(slices.Values([]Common{commonOf(b[:]), c.other, c.other})))
-		require.Equal(t, c.want, together(slices.Values([]Common{c.other, c.one})))
+		var b [commonBytes]byte
+		c.one.encode(b[:]) // decoding restores what the members encode
+		require.Equal(t, c.want, combineCommon(slices.Values([]Common{decodeCommon(b[:]), c.other, c.other})))
+		require.Equal(t, c.want, combineCommon(slices.Values([]Common{c.other, c.one})))
 	}
 }

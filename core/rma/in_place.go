@@ -16,10 +16,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// Ordinary memory that is shared in place. At MPI_Win_create with the info key gompirma_share_in_place the whole pages
-// of the buffer become pages of the node's memfd, in this process' image (core/shm), and origins address them directly.
-// At MPI_Win_free they become private memory again. The pages at either end that also hold other data of the process
-// stay private, and origins reach them by the ring path.
+// Ordinary memory that is shared in place. At MPI_Win_create with the info key gompirma_share_in_place, the whole pages
+// of the buffer become pages of the node's memfd, in this process' image (core/shm). Origins then address them
+// directly. At MPI_Win_free they become private memory again. The pages at either end that also hold other data of the
+// process stay private, and origins reach them by the ring path.
 //
 // The address of a byte determines its offset in the memfd. So windows over the same or overlapping memory share only a
 // use count for each stretch of it.
@@ -30,8 +30,8 @@ const (
 	allShared                   // and the pages that hold its ends
 )
 
-// stretch is a range of whole pages that is shared in place now.
-type stretch struct {
+// sharedRange is a range of whole pages that is shared in place now.
+type sharedRange struct {
 	lo, hi uintptr
 	users  int // number of windows and attached regions
 	advice uint8
@@ -40,12 +40,12 @@ type stretch struct {
 // span is a range of addresses.
 type span struct{ lo, hi uintptr }
 
-type stretches struct {
+type sharedRanges struct {
 	mu   sync.Mutex
-	list []stretch // sorted, disjoint
+	list []sharedRange // sorted, disjoint
 }
 
-var inPlace stretches
+var inPlace sharedRanges
 
 // wholePages returns the pages that lie wholly in a buffer; lo >= hi if there are none.
 func wholePages(addr uintptr, size int64) span {
@@ -57,8 +57,8 @@ func touchedPages(addr uintptr, size int64) span {
 	return span{addr &^ (shm.PageSize - 1), (addr + uintptr(size) + shm.PageSize - 1) &^ (shm.PageSize - 1)}
 }
 
-// cutLocked makes the address at a border between stretches.
-func (s *stretches) cutLocked(at uintptr) {
+// splitLocked makes the address at a border between stretches.
+func (s *sharedRanges) splitLocked(at uintptr) {
 	for i, x := range s.list {
 		if x.lo < at && at < x.hi {
 			left := x
@@ -70,14 +70,14 @@ func (s *stretches) cutLocked(at uintptr) {
 	}
 }
 
-func (s *stretches) insertLocked(i int, x stretch) {
-	s.list = append(s.list, stretch{})
+func (s *sharedRanges) insertLocked(i int, x sharedRange) {
+	s.list = append(s.list, sharedRange{})
 	copy(s.list[i+1:], s.list[i:])
 	s.list[i] = x
 }
 
 // gapsLocked returns the parts of r that are not shared.
-func (s *stretches) gapsLocked(r span) (gaps []span) {
+func (s *sharedRanges) gapsLocked(r span) (gaps []span) {
 	for _, x := range s.list {
 		if x.hi <= r.lo || x.lo >= r.hi {
 			continue
@@ -93,16 +93,16 @@ func (s *stretches) gapsLocked(r span) (gaps []span) {
 	return gaps
 }
 
-// take shares the parts of r that are not shared yet and increments the use count of all of r, for the window by. On
+// acquire shares the parts of r that are not shared yet and increments the use count of all of r, for the window by. On
 // error everything is as before.
-func (s *stretches) take(h *Host, r span, by *Window) error {
+func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gaps := s.gapsLocked(r)
-	added := make([]stretch, len(gaps))
+	added := make([]sharedRange, len(gaps))
 	for i, g := range gaps {
-		advice, absent, err := shareable(g)
-		if err == nil && private(g, by) {
+		advice, absent, err := checkShareable(g)
+		if err == nil && isUsedPrivately(g, by) {
 			err = mpierr.New(abi.MPI_ERR_RMA_SHARED,
 				"a window or attached region that is not shared in place includes memory in %#x to %#x",
 				g.lo, g.hi)
@@ -117,7 +117,7 @@ func (s *stretches) take(h *Host, r span, by *Window) error {
 			}
 			return err
 		}
-		added[i] = stretch{lo: g.lo, hi: g.hi, advice: advice}
+		added[i] = sharedRange{lo: g.lo, hi: g.hi, advice: advice}
 		advise(added[i])
 	}
 	for _, x := range added {
@@ -134,7 +134,7 @@ func (s *stretches) take(h *Host, r span, by *Window) error {
 // share shares the pages of r, of which absent bytes have no memory yet. On error everything is as before.
 func share(h *Host, r span, absent int64) error {
 	lo := r.lo
-	err := h.InPieces(int64(r.hi-r.lo), absent, func(at, size int64) error {
+	err := h.InChunks(int64(r.hi-r.lo), absent, func(at, size int64) error {
 		if err := h.Data.Share(h.Node, r.lo+uintptr(at), size); err != nil {
 			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system cannot share the memory %#x to %#x: "+
 				"%v", r.lo,
@@ -150,14 +150,14 @@ func share(h *Host, r span, absent int64) error {
 }
 
 // covers returns whether all of r is shared.
-func (s *stretches) covers(r span) bool {
+func (s *sharedRanges) covers(r span) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.gapsLocked(r)) == 0
 }
 
-// hold increments the use count of the parts of r that are shared already, and returns these parts.
-func (s *stretches) hold(r span) (held []span) {
+// retain increments the use count of the parts of r that are shared already, and returns these parts.
+func (s *sharedRanges) retain(r span) (held []span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, x := range s.list {
@@ -171,9 +171,9 @@ func (s *stretches) hold(r span) (held []span) {
 	return held
 }
 
-func (s *stretches) countLocked(r span, by int) {
-	s.cutLocked(r.lo)
-	s.cutLocked(r.hi)
+func (s *sharedRanges) countLocked(r span, by int) {
+	s.splitLocked(r.lo)
+	s.splitLocked(r.hi)
 	for i := range s.list {
 		if x := &s.list[i]; r.lo <= x.lo && x.hi <= r.hi {
 			x.users += by
@@ -182,7 +182,7 @@ func (s *stretches) countLocked(r span, by int) {
 }
 
 // release decrements the use counts. Stretches without users become private memory again.
-func (s *stretches) release(h *Host, held []span) {
+func (s *sharedRanges) release(h *Host, held []span) {
 	if len(held) == 0 {
 		return
 	}
@@ -210,16 +210,16 @@ func (s *stretches) release(h *Host, held []span) {
 	s.list = kept
 }
 
-// private returns whether a window other than but, or an attached region, has memory in r. Precondition: nothing in r
-// is shared in place.
-func private(r span, but *Window) bool {
+// isUsedPrivately returns whether a window other than but, or an attached region, has memory in r. Precondition:
+// nothing in r is shared in place.
+func isUsedPrivately(r span, but *Window) bool {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
 	for _, w := range windows.windows {
 		if w != but && w.Flavor == abi.MPI_WIN_FLAVOR_CREATE && w.Base < r.hi && r.lo < w.Base+uintptr(w.Size) {
 			return true
 		}
-		if w.own != nil && w.host.Data.Attached(w.Handle, r.lo, r.hi) {
+		if w.attached != nil && w.host.Data.Attached(w.Handle, r.lo, r.hi) {
 			return true
 		}
 	}
@@ -236,15 +236,15 @@ var advices = []struct {
 // not reserved, read sequentially or at random, accounted, soft-dirty.
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
-// shareable returns the advice that the program gave for the pages of r and about how many bytes of them have no memory
-// yet. The error says why they cannot be shared in place.
-func shareable(r span) (advice uint8, absent int64, err error) {
+// checkShareable returns the advice that the program gave for the pages of r and about how many bytes of them have no
+// memory yet. The error is the reason why they cannot be shared in place.
+func checkShareable(r span) (advice uint8, absent int64, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "cannot read the memory map of the process: %v", err)
 	}
 	defer f.Close()
-	advice, absent, why := inspect(f, r)
+	advice, absent, why := parseSmaps(f, r)
 	if why == "" && r.hi > shm.ImageStride {
 		why = "is above the addresses that can be shared"
 	}
@@ -254,9 +254,9 @@ func shareable(r span) (advice uint8, absent int64, err error) {
 	return advice, absent, nil
 }
 
-// inspect reads a file like /proc/self/smaps up to the end of r. It returns the advice given for the pages of r, about
-// how many bytes of them have no memory yet, and why they cannot be shared ("": they can).
-func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
+// parseSmaps reads a file like /proc/self/smaps up to the end of r. It returns the advice given for the pages of r,
+// about how many bytes of them have no memory yet, and why they cannot be shared ("": they can).
+func parseSmaps(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 	var m span // the mapping whose lines follow
 	next := r.lo
 	first := true
@@ -291,7 +291,7 @@ func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 		switch fields[0] {
 		case "Rss:":
 			kib, _ := strconv.ParseInt(fields[1], 10, 64)
-			// smaps does not say which pages have memory. Assume as many missing pages in r as possible.
+			// smaps does not report which pages have memory. Assume as many missing pages in r as possible.
 			absent += min(int64(min(m.hi, r.hi)-max(m.lo, r.lo)), int64(m.hi-m.lo)-kib<<10)
 		case "VmFlags:":
 			var given uint8
@@ -304,7 +304,7 @@ func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 					}
 				}
 				if !known {
-					return 0, 0, whyNot(flag)
+					return 0, 0, flagErrorDetail(flag)
 				}
 			}
 			if !first && given != advice {
@@ -327,8 +327,8 @@ func address64(hex string) uintptr {
 	return uintptr(x)
 }
 
-// whyNot returns the reason why memory with this flag of /proc/self/smaps cannot be shared.
-func whyNot(flag string) string {
+// flagErrorDetail returns the reason why memory with this flag of /proc/self/smaps cannot be shared.
+func flagErrorDetail(flag string) string {
 	switch flag {
 	case "lo":
 		return "is locked (mlock, mlockall)"
@@ -348,13 +348,13 @@ func whyNot(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// enterInPlace shares the buffer of MPI_Win_create in place if its hints ask for it. It returns what the other members
+// shareInPlace shares the buffer of MPI_Win_create in place if its hints ask for it. It returns what the other members
 // can address (wholePagesShared or allShared) and the buffer's offset in the memfd, -1 if they cannot address it.
 // MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM if gompirma_share_in_place is "require" and sharing fails.
-func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
+func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
 	want, asked := inner, w.hints.InPlace != InPlaceOff
-	if asked && ownMapping(w.Base, w.Size) {
+	if asked && hasOwnMapping(w.Base, w.Size) {
 		want = outer
 	}
 	rest := []span{outer}
@@ -365,16 +365,16 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 			"bytes", w.Size,
 			w.Base, shm.PageSize)
 	default:
-		if err = inPlace.take(w.host, want, w); err == nil {
-			w.held = []span{want}
+		if err = inPlace.acquire(w.host, want, w); err == nil {
+			w.heldSpans = []span{want}
 			rest = []span{{outer.lo, want.lo}, {want.hi, outer.hi}}
 		}
 	}
 	// Memory that another window has shared stays shared as long as this window lives.
 	for _, r := range rest {
-		w.held = append(w.held, inPlace.hold(r)...)
+		w.heldSpans = append(w.heldSpans, inPlace.retain(r)...)
 	}
-	what, told := w.sharedNow()
+	what, hint := w.sharedPart()
 	switch {
 	case what == allShared:
 		err = nil
@@ -382,10 +382,10 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	case err != nil && w.hints.InPlace == InPlaceRequired:
 		return -1, 0, err
 	case err != nil:
-		told = "false: " + err.Error()
+		hint = "false: " + err.Error()
 	}
 	if asked {
-		w.hints.Shared = told
+		w.hints.Shared = hint
 	}
 	if what == 0 {
 		return -1, 0, nil
@@ -394,9 +394,9 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	return image + int64(w.Base), what, nil
 }
 
-// sharedNow returns which part of the window's memory is shared in place, and the same as the value of
+// sharedPart returns which part of the window's memory is shared in place, and the same as the value of
 // gompirma_shared_in_place; "" if none is.
-func (w *Window) sharedNow() (what uint8, told string) {
+func (w *Window) sharedPart() (what uint8, hint string) {
 	inner := wholePages(w.Base, w.Size)
 	switch {
 	case inPlace.covers(touchedPages(w.Base, w.Size)):
@@ -408,11 +408,11 @@ func (w *Window) sharedNow() (what uint8, told string) {
 	return 0, ""
 }
 
-// ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from about 128 KiB
-// on. Then no other data lies on the pages at its ends, and they can be shared too. The C library of Linux marks this
-// in the two words before the buffer: the distance from the beginning of the mapping to these words, and the size from
-// there on, with bit 1 set. Other data that happens to match loses nothing by being shared.
-func ownMapping(addr uintptr, size int64) bool {
+// hasOwnMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from about 128
+// KiB on. Then no other data lies on the pages at its ends, and they can be shared too. The C library of Linux marks
+// this in the two words before the buffer: the distance from the beginning of the mapping to these words, and the size
+// from there on, with bit 1 set. Other data that happens to match loses nothing by being shared.
+func hasOwnMapping(addr uintptr, size int64) bool {
 	f, err := os.Open("/proc/self/mem") // reads return an error where nothing is mapped
 	if err != nil {
 		return false
@@ -429,10 +429,10 @@ func ownMapping(addr uintptr, size int64) bool {
 		total < shm.HeapStride && int64(total&^7) >= size+16
 }
 
-// leaveInPlace releases what enterInPlace holds.
-func (w *Window) leaveInPlace() {
-	inPlace.release(w.host, w.held)
-	w.held = nil
+// unshareInPlace releases what shareInPlace holds.
+func (w *Window) unshareInPlace() {
+	inPlace.release(w.host, w.heldSpans)
+	w.heldSpans = nil
 }
 
 // mapInPlace maps a member's memory that is shared in place: all of it or its whole pages.
@@ -447,7 +447,7 @@ func (w *Window) mapInPlace(t *Target, m *record) error {
 			m.address)
 	}
 	before := int64(r.lo - uintptr(m.address)) // negative if the first page begins before the window
-	b, err := w.host.Node.Map(m.heap+before, int64(r.hi-r.lo))
+	b, err := w.host.Node.Map(m.memfdOff+before, int64(r.hi-r.lo))
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (f *fakeSystem) host() *Host {
 	return &Host{
 		Data: f,
 		// One page at a time, so that errors occur in the middle.
-		InPieces: func(size, _ int64, take func(at, size int64) error) error {
+		InChunks: func(size, _ int64, take func(at, size int64) error) error {
 			for at := int64(0); at < size; at += 4096 {
 				if err := take(at, 4096); err != nil {
 					return err
@@ -61,9 +61,9 @@ func (f *fakeSystem) pages() (n int) {
 	return n
 }
 
-// TestStretches takes and releases overlapping ranges of one buffer in every order: a page is shared once, and as long
-// as it has a user.
-func TestStretches(t *testing.T) {
+// TestSharedRanges takes and releases overlapping ranges of one buffer in every order: a page is shared once, and as
+// long as it has a user.
+func TestSharedRanges(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095
 	at := func(from, to int) span { return span{base + uintptr(from)*4096, base + uintptr(to)*4096} }
@@ -72,7 +72,7 @@ func TestStretches(t *testing.T) {
 	for _, taking := range orders {
 		for _, releasing := range orders {
 			f := &fakeSystem{shared: map[uintptr]int{}}
-			h, s := f.host(), &stretches{}
+			h, s := f.host(), &sharedRanges{}
 			used := map[uintptr]int{}
 			check := func() {
 				for p := at(0, 0).lo; p < at(0, 32).hi; p += 4096 {
@@ -89,12 +89,12 @@ func TestStretches(t *testing.T) {
 			}
 			for _, i := range taking {
 				r := ranges[i]
-				require.NoError(t, s.take(h, at(r[0], r[1]), nil))
+				require.NoError(t, s.acquire(h, at(r[0], r[1]), nil))
 				count(r, 1)
 				check()
 				require.True(t, s.covers(at(r[0], r[1])))
 			}
-			held := s.hold(at(8, 22))
+			held := s.retain(at(8, 22))
 			for p := 8; p < 22; p++ {
 				used[at(p, p).lo]++
 			}
@@ -111,14 +111,14 @@ func TestStretches(t *testing.T) {
 	}
 }
 
-// TestTakeAllOrNothing makes the system refuse a page in the middle.
-func TestTakeAllOrNothing(t *testing.T) {
+// TestAcquireAllOrNothing makes the system refuse a page in the middle.
+func TestAcquireAllOrNothing(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095
 	f := &fakeSystem{shared: map[uintptr]int{}, refuse: base + 20*4096}
-	h, s := f.host(), &stretches{}
-	require.NoError(t, s.take(h, span{base + 8*4096, base + 12*4096}, nil))
-	err := s.take(h, span{base, base + 32*4096}, nil)
+	h, s := f.host(), &sharedRanges{}
+	require.NoError(t, s.acquire(h, span{base + 8*4096, base + 12*4096}, nil))
+	err := s.acquire(h, span{base, base + 32*4096}, nil)
 	require.Equal(t, int32(abi.MPI_ERR_RMA_SHARED), mpierr.ClassOf(err))
 	require.Equal(t, 4, f.pages())
 	s.release(h, []span{{base + 8*4096, base + 12*4096}})
@@ -128,7 +128,7 @@ func TestTakeAllOrNothing(t *testing.T) {
 
 const smapsTail = "Size: 16 kB\nRss:    8 kB\nPss: 8 kB\n"
 
-func TestInspect(t *testing.T) {
+func TestParseSmaps(t *testing.T) {
 	entry := func(head, flags string) string { return head + "\n" + smapsTail + "VmFlags: " + flags + " \n" }
 	plain := entry("10000-14000 rw-p 00000000 00:00 0 [heap]", "rd wr mr mw me ac sd")
 	for _, c := range []struct {
@@ -163,7 +163,7 @@ func TestInspect(t *testing.T) {
 		{"different advice", plain + entry("14000-18000 rw-p 0 00:00 0", "rd wr hg"), span{0x13000, 0x15000}, 0,
 			0, "has ranges with different advice (madvise)"},
 	} {
-		advice, absent, why := inspect(strings.NewReader(c.smaps), c.r)
+		advice, absent, why := parseSmaps(strings.NewReader(c.smaps), c.r)
 		require.Equal(t, c.why, why, c.name)
 		if why == "" {
 			require.Equal(t, c.advice, advice, c.name)

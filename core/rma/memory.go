@@ -15,19 +15,19 @@ import (
 
 // region is one mapping.
 type region struct {
-	addr  uintptr
-	bytes []byte
-	off   int64 // in the memfd
-	maker maker
-	huge  bool // consists of huge pages
+	addr    uintptr
+	bytes   []byte
+	off     int64 // in the memfd
+	creator creator
+	huge    bool // consists of huge pages
 }
 
-// maker is the code of this process that created a region.
-type maker int
+// creator is the code of this process that created a region.
+type creator int
 
 const (
-	byWindow   maker = iota // a window, or the pool of small allocations (pool.go)
-	byAllocMem              // MPI_Alloc_mem for one allocation, so MPI_Free_mem removes it
+	byWindow   creator = iota // a window, or the pool of small allocations (pool.go)
+	byAllocMem                // MPI_Alloc_mem for one allocation, so MPI_Free_mem removes it
 )
 
 type regions struct {
@@ -66,12 +66,12 @@ func (r *regions) find(addr uintptr, size int64) (region, bool) {
 	return r.list[i], true
 }
 
-// remove removes the region that begins at addr, if that maker created it.
-func (r *regions) remove(addr uintptr, by maker) (region, bool) {
+// remove removes the region that begins at addr, if by created it.
+func (r *regions) remove(addr uintptr, by creator) (region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := sort.Search(len(r.list), func(i int) bool { return r.list[i].addr >= addr })
-	if i == len(r.list) || r.list[i].addr != addr || r.list[i].maker != by {
+	if i == len(r.list) || r.list[i].addr != addr || r.list[i].creator != by {
 		return region{}, false
 	}
 	x := r.list[i]
@@ -92,7 +92,7 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 		return 0, nil
 	}
 	alignment := hints.alignment(size)
-	if pooled(size, alignment) {
+	if isPooled(size, alignment) {
 		// If there is no address space for another arena, there may still be enough for this allocation.
 		if addr, err := small.alloc(nd, size, alignment); err == nil {
 			return addr, nil
@@ -102,24 +102,24 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	b, err := nd.MapAligned(off, pages(size), alignment)
+	b, err := nd.MapAligned(off, roundToPages(size), alignment)
 	if err != nil {
 		nd.Release(off, size)
 		return 0, err
 	}
-	huge, err := nd.CommitMapped(b, off, hints.pages())
+	huge, err := nd.CommitMapped(b, off, hints.pageKind())
 	if err != nil {
 		nd.Unmap(b)
 		nd.Release(off, size)
 		return 0, err
 	}
 	addr := address(b)
-	shared.add(region{addr: addr, bytes: b, off: off, maker: byAllocMem, huge: huge})
+	shared.add(region{addr: addr, bytes: b, off: off, creator: byAllocMem, huge: huge})
 	return addr, nil
 }
 
-// pages returns which kind of pages the hints ask for.
-func (h *Hints) pages() shm.Pages {
+// pageKind returns which kind of pages the hints ask for.
+func (h *Hints) pageKind() shm.Pages {
 	if h.HugePages {
 		return shm.HugePages
 	}
@@ -154,4 +154,4 @@ func FreeMem(nd *shm.Node, addr uintptr) error {
 	return nil
 }
 
-func pages(n int64) int64 { return (n + shm.PageSize - 1) / shm.PageSize * shm.PageSize }
+func roundToPages(n int64) int64 { return (n + shm.PageSize - 1) / shm.PageSize * shm.PageSize }

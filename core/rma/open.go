@@ -10,13 +10,13 @@ import (
 // reserve reserves, at the leader of a node, the address space of the control memory and of an allocated window's
 // memory there.
 func (w *Window) reserve(members records) error {
-	if !w.near.leads() {
+	if !w.local.isLeader() {
 		return nil
 	}
 	if w.block == 0 {
 		err := w.reserveControl()
-		if err != nil && w.near.table {
-			w.near.table = false
+		if err != nil && w.local.table {
+			w.local.table = false
 			err = w.reserveControl()
 		}
 		if err != nil {
@@ -25,10 +25,10 @@ func (w *Window) reserve(members records) error {
 	}
 	if w.allocates() {
 		_, total, alignment := w.layout(members)
-		if err := w.fits(total); err != nil {
+		if err := w.checkMemory(total); err != nil {
 			return err
 		}
-		x, err := w.take(total, alignment)
+		x, err := w.reserveRange(total, alignment)
 		w.segmentOff = x.off
 		return err
 	}
@@ -37,8 +37,8 @@ func (w *Window) reserve(members records) error {
 
 // reserveControl reserves address space for the control memory and allocates memory for its used pages.
 func (w *Window) reserveControl() error {
-	x, err := w.take(w.near.size(), shm.PageSize)
-	for _, u := range w.near.used() {
+	x, err := w.reserveRange(w.local.controlBytes(), shm.PageSize)
+	for _, u := range w.local.usedPages() {
 		if err == nil {
 			err = w.host.Node.Commit(x.off+u.off, u.size)
 		}
@@ -47,41 +47,41 @@ func (w *Window) reserveControl() error {
 	return err
 }
 
-// takeControl allocates zeroed control memory as a block of shared memory. Precondition: all of its pages are used.
-func (w *Window) takeControl() (err error) {
-	w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
-	if err != nil && w.near.table {
-		w.near.table = false
-		w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
+// allocControl allocates zeroed control memory as a block of shared memory. Precondition: all of its pages are used.
+func (w *Window) allocControl() (err error) {
+	w.control, w.block, err = w.host.Node.AllocBlock(w.local.controlBytes())
+	if err != nil && w.local.table {
+		w.local.table = false
+		w.control, w.block, err = w.host.Node.AllocBlock(w.local.controlBytes())
 	}
 	clear(w.control) // a communicator with a block of this size may have left data there
 	return err
 }
 
-// largeTotal is the size in bytes from which on fits checks. For less, each member finds out itself whether there is
-// memory for its part, and the check would take a third of the time of creating a small window.
-const largeTotal = 16 << 20
+// minCheckedBytes is the size in bytes from which on checkMemory checks. For less, each member detects itself whether
+// there is memory for its part. The check would take a third of the time of creating a small window.
+const minCheckedBytes = 16 << 20
 
-// fits returns an error if the machine has less memory than the window needs, so that no member starts to allocate. The
-// limits of the members' control groups are checked by each member itself.
-func (w *Window) fits(total int64) error {
-	if total < largeTotal {
+// checkMemory returns an error if the machine has less memory than the window needs, so that no member starts to
+// allocate. The limits of the members' control groups are checked by each member itself.
+func (w *Window) checkMemory(total int64) error {
+	if total < minCheckedBytes {
 		return nil
 	}
 	room := limit.MachineMemory("/")
-	if total > room.Usable() && w.host.Node.AwaitGiven() {
+	if total > room.Usable() && w.host.Node.WaitAllReleased() {
 		room = limit.MachineMemory("/")
 	}
 	if total > room.Usable() {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot allocate %d bytes of window memory: only %d are "+
 			"available %s", total,
-			room.Usable(), room.By)
+			room.Usable(), room.LimitedBy)
 	}
 	return nil
 }
 
-// take reserves address space that the end of the window releases.
-func (w *Window) take(size, alignment int64) (x extent, err error) {
+// reserveRange reserves address space that the end of the window releases.
+func (w *Window) reserveRange(size, alignment int64) (x extent, err error) {
 	if x.off, err = w.host.Node.Reserve(size, alignment); err == nil {
 		x.size = size
 		w.reserved = append(w.reserved, x)
@@ -93,10 +93,10 @@ func (w *Window) take(size, alignment int64) (x extent, err error) {
 // alignment of the segment. Parts of MPI_Win_allocate begin on pages, so that each member's memory comes from its own
 // NUMA node. Parts of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
 func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
-	offsets = make([]int64, len(w.near.ranks))
+	offsets = make([]int64, len(w.local.ranks))
 	alignment = shm.PageSize
 	contiguous := w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.hints.Common.Promises&NonContiguous == 0
-	for i, r := range w.near.ranks {
+	for i, r := range w.local.ranks {
 		m := members.at(int(r))
 		alignment = max(alignment, m.alignment)
 		if !contiguous {
@@ -115,9 +115,9 @@ func (w *Window) open(members records) (err error) {
 	switch {
 	case w.control != nil:
 	case w.block != 0:
-		w.control, err = nd.OpenBlock(w.block, w.near.size())
+		w.control, err = nd.OpenBlock(w.block, w.local.controlBytes())
 	default:
-		w.control, err = nd.Map(w.controlOff, pages(w.near.size()))
+		w.control, err = nd.Map(w.controlOff, roundToPages(w.local.controlBytes()))
 	}
 	if err != nil {
 		return err
@@ -127,17 +127,18 @@ func (w *Window) open(members records) (err error) {
 		var total, alignment int64
 		offsets, total, alignment = w.layout(members)
 		if total > 0 {
-			if w.segment, err = nd.MapAligned(w.segmentOff, pages(total), alignment); err != nil {
+			if w.segment, err = nd.MapAligned(w.segmentOff, roundToPages(total), alignment); err != nil {
 				return err
 			}
-			w.Base = address(w.segment) + uintptr(offsets[w.near.me])
+			w.Base = address(w.segment) + uintptr(offsets[w.local.me])
 		}
 		if w.Size > 0 {
 			// Commit the pages that this member's memory covers at least partly; a page that two members
 			// share is committed by both.
-			from, to := offsets[w.near.me]/shm.PageSize*shm.PageSize, pages(offsets[w.near.me]+w.Size)
+			from, to := offsets[w.local.me]/shm.PageSize*shm.PageSize,
+				roundToPages(offsets[w.local.me]+w.Size)
 			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,
-				w.hints.pages()); err != nil {
+				w.hints.pageKind()); err != nil {
 				return err
 			}
 		}
@@ -149,15 +150,15 @@ func (w *Window) open(members records) (err error) {
 			w.Base = 0
 		}
 	}
-	w.targets = make([]Target, len(w.near.ranks))
-	for i, r := range w.near.ranks {
+	w.targets = make([]Target, len(w.local.ranks))
+	for i, r := range w.local.ranks {
 		m := members.at(int(r))
-		t := Target{Rank: r, Size: m.size, DispUnit: m.unit, Peer: w.Group.World(int(r)),
+		t := Target{Rank: r, Size: m.size, DispUnit: m.dispUnit, Peer: w.Group.World(int(r)),
 			Address: uintptr(m.address)}
 		switch {
 		case w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC:
-			w.tables = append(w.tables, m.heap)
-		case i == w.near.me:
+			w.attachedOffs = append(w.attachedOffs, m.memfdOff)
+		case i == w.local.me:
 			t.Base, t.Direct, t.Address = w.Base, true, w.Base
 		case w.segment != nil:
 			t.Base, t.Direct = address(w.segment)+uintptr(offsets[i]), true
@@ -167,9 +168,9 @@ func (w *Window) open(members records) (err error) {
 			if err := w.mapInPlace(&t, &m); err != nil {
 				return err
 			}
-		case m.heap >= 0:
-			skip := m.heap % shm.PageSize
-			b, err := nd.Map(m.heap-skip, pages(m.size+skip))
+		case m.memfdOff >= 0:
+			skip := m.memfdOff % shm.PageSize
+			b, err := nd.Map(m.memfdOff-skip, roundToPages(m.size+skip))
 			if err != nil {
 				return err
 			}
@@ -179,22 +180,23 @@ func (w *Window) open(members records) (err error) {
 		w.targets[i] = t
 	}
 	p := Plan{Handle: w.Handle, Group: w.Group, Flavor: w.Flavor, Rank: w.Rank, Members: members.n(),
-		Near: w.targets, Shared: address(w.control), Told: address(w.control) + uintptr(w.near.hints(0)),
-		Hints: w.hints, May: w.may}
+		Local: w.targets, Control: address(w.control), HintsAddr: address(w.control) +
+			uintptr(w.local.hintsOff(0)),
+		Hints: w.hints, AllowedPromises: w.allowed}
 	p.Hints.HugePages = w.hugePages
-	if w.own != nil {
-		p.Attached, p.AttachedBytes = address(w.own.bytes), w.own.committed
+	if w.attached != nil {
+		p.Attached, p.AttachedBytes = address(w.attached.bytes), w.attached.committed
 	}
 	if w.spans() {
-		p.Rows = w.near.mine()
-		p.Of = func(rank int) Member {
+		p.Rows = w.local.writtenRows()
+		p.MemberOf = func(rank int) Member {
 			m := members.at(rank)
-			return Member{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(rank)}
+			return Member{Size: m.size, DispUnit: m.dispUnit, Peer: w.Group.World(rank)}
 		}
-		if w.near.table {
-			p.Table = address(w.control) + uintptr(w.near.rows())
+		if w.local.table {
+			p.Table = address(w.control) + uintptr(w.local.rowsOff())
 		}
-		if w.near.leads() {
+		if w.local.isLeader() {
 			p.Leaders, p.Node = w.leaders()
 		}
 		if w.Size > 0 && w.Flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {

@@ -13,36 +13,36 @@ import (
 // which have memory only while they are in use. A chunk holds blocks of one size. An allocation larger than half a
 // chunk has consecutive chunks of its own, a row. To windows an arena is a region like any other.
 type pool struct {
-	mu      sync.Mutex
-	byAddr  map[uintptr]*arena // by address / arenaSize
-	arenas  []*arena
-	classes [len(strides)][]*chunk // chunks that have a free block
-	kept    *chunk                 // the row that was freed last; it still has its memory
-	empty   int                    // arenas without chunks in use
+	mu          sync.Mutex
+	byAddr      map[uintptr]*arena // by address / arenaSize
+	arenas      []*arena
+	classes     [len(strides)][]*chunk // chunks that have a free block
+	cachedRow   *chunk                 // the row that was freed last; it still has its memory
+	emptyArenas int                    // arenas without chunks in use
 }
 
 const (
-	arenaSize   = 16 << 20
-	chunkSize   = 64 << 10
-	chunks      = arenaSize / chunkSize
-	mostPooled  = 1 << 20 // bytes; larger allocations have a mapping of their own
-	mostBlock   = chunkSize / 2
-	mostBlocks  = chunkSize / LeastAlignment
-	mostAligned = chunkSize
+	arenaSize        = 16 << 20
+	chunkSize        = 64 << 10
+	chunks           = arenaSize / chunkSize
+	maxPooledBytes   = 1 << 20 // bytes; larger allocations have a mapping of their own
+	maxBlockBytes    = chunkSize / 2
+	maxBlocks        = chunkSize / MinAlignment
+	maxPoolAlignment = chunkSize
 )
 
 // strides are the sizes of blocks. A block begins at a multiple of its size in a chunk, so a power of two aligns it.
 // Sizes from a page on are multiples of the page size, so these blocks begin on pages.
 var strides = [...]int{64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096,
-	8192, 12288, 16384, 20480, mostBlock}
+	8192, 12288, 16384, 20480, maxBlockBytes}
 
 type arena struct {
-	bytes  []byte
-	off    int64 // in the node's memory
-	chunks [chunks]chunk
-	busy   [chunks]bool
-	used   int // chunks that are busy
-	row    int // upper bound of the number of consecutive free chunks
+	bytes      []byte
+	off        int64 // in the node's memory
+	chunks     [chunks]chunk
+	busy       [chunks]bool
+	used       int // chunks that are busy
+	maxFreeRun int // upper bound of the number of consecutive free chunks
 }
 
 // chunk is a part of an arena.
@@ -52,20 +52,22 @@ type chunk struct {
 	class int // class of its blocks
 	// If the chunk belongs to a row: the number of chunks at the first of them, -1 at the others. 0: it holds
 	// blocks.
-	row  int
-	size int64 // bytes of the row that have memory
-	kept bool  // the row is pool.kept
+	row    int
+	size   int64 // bytes of the row that have memory
+	cached bool  // the row is pool.cachedRow
 
-	taken int // blocks that are allocated
-	fresh int // blocks from this index on have never been allocated and are zero
-	bits  [mostBlocks / 64]uint64
-	place int // index in pool.classes, -1: not there
+	allocated  int // blocks that are allocated
+	fresh      int // blocks from this index on have never been allocated and are zero
+	bits       [maxBlocks / 64]uint64
+	classIndex int // index in pool.classes, -1: not there
 }
 
 var small = pool{byAddr: map[uintptr]*arena{}}
 
-// pooled returns whether the pool serves allocations of this size and alignment.
-func pooled(size, alignment int64) bool { return size <= mostPooled && alignment <= mostAligned }
+// isPooled returns whether the pool serves allocations of this size and alignment.
+func isPooled(size, alignment int64) bool {
+	return size <= maxPooledBytes && alignment <= maxPoolAlignment
+}
 
 // alloc returns the address of size zeroed bytes, aligned to alignment, a power of two. MPI_ERR_NO_MEM.
 func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
@@ -77,19 +79,19 @@ func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 		return p.allocRowLocked(nd, int((size+chunkSize-1)/chunkSize), size)
 	}
 	if len(p.classes[class]) == 0 {
-		c, err := p.takeLocked(nd, 1, chunkSize)
+		c, err := p.allocChunksLocked(nd, 1, chunkSize)
 		if err != nil {
 			return 0, err
 		}
 		c.class, c.row, c.fresh = class, 0, 0
 		c.bits = [len(c.bits)]uint64{}
-		p.offerLocked(c)
+		p.addToClassLocked(c)
 	}
 	list := p.classes[class]
 	c := list[len(list)-1]
-	block := c.take()
-	if c.taken == c.blocks() {
-		p.withdrawLocked(c)
+	block := c.allocBlock()
+	if c.allocated == c.blocks() {
+		p.removeClassLocked(c)
 	}
 	stride := strides[class]
 	b := c.bytes()[block*stride : (block+1)*stride]
@@ -103,20 +105,20 @@ func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 
 // allocRowLocked allocates a row of n chunks for size bytes.
 func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) {
-	if c := p.kept; c != nil {
-		p.kept = nil
-		if c.row == n && c.size >= pages(size) {
+	if c := p.cachedRow; c != nil {
+		p.cachedRow = nil
+		if c.row == n && c.size >= roundToPages(size) {
 			clear(c.bytes()[:size])
-			c.kept = false
+			c.cached = false
 			return address(c.bytes()), nil
 		}
-		p.giveLocked(nd, c, c.row)
+		p.freeChunksLocked(nd, c, c.row)
 	}
-	c, err := p.takeLocked(nd, n, pages(size))
+	c, err := p.allocChunksLocked(nd, n, roundToPages(size))
 	if err != nil {
 		return 0, err
 	}
-	c.size, c.kept = pages(size), false
+	c.size, c.cached = roundToPages(size), false
 	return address(c.bytes()), nil
 }
 
@@ -132,21 +134,21 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	case c.row > 0:
 		// The freed row keeps its memory until the next one is freed. So a program that allocates and frees a
 		// row repeatedly does not allocate and release memory each time.
-		if p.kept != nil {
-			p.giveLocked(nd, p.kept, p.kept.row)
+		if p.cachedRow != nil {
+			p.freeChunksLocked(nd, p.cachedRow, p.cachedRow.row)
 		}
-		p.kept, c.kept = c, true
+		p.cachedRow, c.cached = c, true
 		return true, true
 	}
 	c.bits[block/64] &^= uint64(1) << (block % 64)
-	c.taken--
-	if c.place < 0 {
-		p.offerLocked(c)
+	c.allocated--
+	if c.classIndex < 0 {
+		p.addToClassLocked(c)
 	}
 	// The last chunk of a class stays, for the same reason.
-	if c.taken == 0 && len(p.classes[c.class]) > 1 {
-		p.withdrawLocked(c)
-		p.giveLocked(nd, c, 1)
+	if c.allocated == 0 && len(p.classes[c.class]) > 1 {
+		p.removeClassLocked(c)
+		p.freeChunksLocked(nd, c, 1)
 	}
 	return true, true
 }
@@ -161,7 +163,7 @@ func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	within := int(addr % arenaSize)
 	c = &a.chunks[within/chunkSize]
 	within %= chunkSize
-	if !a.busy[c.index] || c.row < 0 || c.row > 0 && (within != 0 || c.kept) {
+	if !a.busy[c.index] || c.row < 0 || c.row > 0 && (within != 0 || c.cached) {
 		return nil, 0, true
 	}
 	if c.row > 0 {
@@ -175,8 +177,8 @@ func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	return c, block, true
 }
 
-// RoomOf returns the size in bytes of the pool's allocation that begins at addr, 0 if there is none.
-func RoomOf(addr uintptr) int64 {
+// BlockBytes returns the size in bytes of the pool's allocation that begins at addr, 0 if there is none.
+func BlockBytes(addr uintptr) int64 {
 	small.mu.Lock()
 	defer small.mu.Unlock()
 	c, _, _ := small.findLocked(addr)
@@ -191,13 +193,13 @@ func RoomOf(addr uintptr) int64 {
 
 func (c *chunk) blocks() int { return chunkSize / strides[c.class] }
 
-// take allocates the first free block. Precondition: the chunk has one.
-func (c *chunk) take() int {
+// allocBlock allocates the first free block. Precondition: the chunk has one.
+func (c *chunk) allocBlock() int {
 	for i, word := range c.bits {
 		if word != ^uint64(0) {
 			bit := bits.TrailingZeros64(^word)
 			c.bits[i] |= 1 << bit
-			c.taken++
+			c.allocated++
 			return 64*i + bit
 		}
 	}
@@ -208,27 +210,27 @@ func (c *chunk) bytes() []byte { return c.arena.bytes[c.index*chunkSize:] }
 
 func (c *chunk) offset() int64 { return c.arena.off + int64(c.index)*chunkSize }
 
-func (p *pool) offerLocked(c *chunk) {
+func (p *pool) addToClassLocked(c *chunk) {
 	list := &p.classes[c.class]
-	c.place = len(*list)
+	c.classIndex = len(*list)
 	*list = append(*list, c)
 }
 
-func (p *pool) withdrawLocked(c *chunk) {
+func (p *pool) removeClassLocked(c *chunk) {
 	list := &p.classes[c.class]
 	last := (*list)[len(*list)-1]
-	(*list)[c.place], last.place = last, c.place
+	(*list)[c.classIndex], last.classIndex = last, c.classIndex
 	(*list)[len(*list)-1] = nil
 	*list = (*list)[:len(*list)-1]
-	c.place = -1
+	c.classIndex = -1
 }
 
-// takeLocked allocates n consecutive free chunks with memory for size bytes and returns the first.
-func (p *pool) takeLocked(nd *shm.Node, n int, size int64) (*chunk, error) {
+// allocChunksLocked allocates n consecutive free chunks with memory for size bytes and returns the first.
+func (p *pool) allocChunksLocked(nd *shm.Node, n int, size int64) (*chunk, error) {
 	var a *arena
 	at := -1
 	for _, a = range p.arenas {
-		if at = a.find(n); at >= 0 {
+		if at = a.findFree(n); at >= 0 {
 			break
 		}
 	}
@@ -246,17 +248,17 @@ func (p *pool) takeLocked(nd *shm.Node, n int, size int64) (*chunk, error) {
 	for i := at; i < at+n; i++ {
 		a.busy[i], a.chunks[i].row = true, -1
 	}
-	c.row, c.place = n, -1
+	c.row, c.classIndex = n, -1
 	if a.used == 0 {
-		p.empty--
+		p.emptyArenas--
 	}
 	a.used += n
 	return c, nil
 }
 
-// find returns the index of the first of n consecutive free chunks, -1 if there are none.
-func (a *arena) find(n int) int {
-	if a.row < n {
+// findFree returns the index of the first of n consecutive free chunks, -1 if there are none.
+func (a *arena) findFree(n int) int {
+	if a.maxFreeRun < n {
 		return -1
 	}
 	free := 0
@@ -267,26 +269,26 @@ func (a *arena) find(n int) int {
 			return i - n + 1
 		}
 	}
-	a.row = n - 1
+	a.maxFreeRun = n - 1
 	return -1
 }
 
-// giveLocked frees n consecutive chunks. It frees the arena too if nothing in it is in use and there is another such
-// arena.
-func (p *pool) giveLocked(nd *shm.Node, c *chunk, n int) {
+// freeChunksLocked frees n consecutive chunks. It frees the arena too if nothing in it is in use and there is another
+// such arena.
+func (p *pool) freeChunksLocked(nd *shm.Node, c *chunk, n int) {
 	a := c.arena
 	nd.Discard(c.offset(), int64(n)*chunkSize)
 	for i := c.index; i < c.index+n; i++ {
 		a.busy[i] = false
 	}
-	a.row = chunks
+	a.maxFreeRun = chunks
 	if a.used -= n; a.used > 0 {
 		return
 	}
-	if p.empty++; p.empty == 1 {
+	if p.emptyArenas++; p.emptyArenas == 1 {
 		return
 	}
-	p.empty--
+	p.emptyArenas--
 	p.arenas = slices.DeleteFunc(p.arenas, func(x *arena) bool { return x == a })
 	addr := address(a.bytes)
 	delete(p.byAddr, addr/arenaSize)
@@ -305,14 +307,14 @@ func (p *pool) newArenaLocked(nd *shm.Node) (*arena, error) {
 		nd.Release(off, arenaSize)
 		return nil, err
 	}
-	a := &arena{bytes: b, off: off, row: chunks}
+	a := &arena{bytes: b, off: off, maxFreeRun: chunks}
 	for i := range a.chunks {
 		a.chunks[i].arena, a.chunks[i].index = a, i
 	}
 	addr := address(b)
 	p.byAddr[addr/arenaSize] = a
 	p.arenas = append(p.arenas, a)
-	p.empty++
+	p.emptyArenas++
 	shared.add(region{addr: addr, bytes: b, off: off})
 	return a, nil
 }

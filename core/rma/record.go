@@ -10,9 +10,9 @@ import (
 type record struct {
 	class     int32
 	flavor    int32
-	unit      int32
+	dispUnit  int32
 	size      int64
-	heap      int64 // offset of the memory in the memfd, -1: ordinary memory
+	memfdOff  int64 // offset of the memory in the memfd, -1: ordinary memory
 	address   uint64
 	proposal  uint64 // place of a handle, see handles.go
 	alignment int64
@@ -26,7 +26,7 @@ type record struct {
 
 const (
 	recordHints = 64 // offset of its hints
-	recordSize  = recordHints + commonSize
+	recordSize  = recordHints + commonBytes
 )
 
 func (r *record) encode() []byte {
@@ -34,27 +34,27 @@ func (r *record) encode() []byte {
 	le := binary.LittleEndian
 	le.PutUint32(b[0:], uint32(r.class))
 	le.PutUint32(b[4:], uint32(r.flavor))
-	le.PutUint32(b[8:], uint32(r.unit))
+	le.PutUint32(b[8:], uint32(r.dispUnit))
 	le.PutUint32(b[12:], uint32(r.proposal))
 	le.PutUint64(b[16:], uint64(r.size))
-	le.PutUint64(b[24:], uint64(r.heap))
+	le.PutUint64(b[24:], uint64(r.memfdOff))
 	le.PutUint64(b[32:], r.address)
 	le.PutUint64(b[40:], uint64(r.alignment))
 	le.PutUint32(b[48:], uint32(r.proposal>>32))
 	b[52] = r.inPlace
 	le.PutUint64(b[56:], uint64(r.control))
-	r.hints.put(b[recordHints:])
+	r.hints.encode(b[recordHints:])
 	return b
 }
 
 func decode(b []byte) record {
 	le := binary.LittleEndian
 	return record{
-		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
+		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), dispUnit: int32(le.Uint32(b[8:])),
 		proposal: uint64(le.Uint32(b[48:]))<<32 | uint64(le.Uint32(b[12:])), size: int64(le.Uint64(b[16:])),
-		heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
+		memfdOff: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
 		alignment: int64(le.Uint64(b[40:])), inPlace: b[52], control: shm.BlockRef(le.Uint64(b[56:])),
-		hints: commonOf(b[recordHints:]),
+		hints: decodeCommon(b[recordHints:]),
 	}
 }
 

@@ -3,9 +3,9 @@
 // data path work from the descriptor alone, in capi's C code, without calling Go. The package must not know how
 // operations are executed.
 //
-// Words used here and in capi: A *process* is numbered on its node. A *rank* is the rank in a window's group. A *slot*
-// is the window descriptor, C's struct for a window. A target is *direct* if its memory is mapped in this process.
-// Otherwise the *progress thread* of the target's process executes the operations.
+// Words used here and in capi: A *process* is numbered on its node. A *rank* is the rank in a window's group. A window
+// *descriptor* is C's struct for a window. A target is *direct* if its memory is mapped in this process. Otherwise the
+// *progress thread* of the target's process executes the operations.
 package rma
 
 import (
@@ -29,48 +29,48 @@ type Host struct {
 	NodeIndex func(world int32) int
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
-	// Words begins a series of exchanges among the members of c, which are on several nodes: of up to kept bytes in
-	// the first exchange and up to rest bytes in others. nil: use Allgather.
-	Words func(c *comm.Comm, kept, rest int) Words
-	// InPieces is that of Node: it calls take for size bytes, chunk by chunk, while memory for cost bytes of them
+	// SharedAllgather begins a series of exchanges among the members of c, which are on several nodes: of up to
+	// firstBytes bytes in the first exchange and up to laterBytes bytes in others. nil: use Allgather.
+	SharedAllgather func(c *comm.Comm, firstBytes, laterBytes int) SharedAllgather
+	// InChunks is that of Node: it calls take for size bytes, chunk by chunk, while memory for cost bytes of them
 	// is available.
-	InPieces func(size, cost int64, take func(at, size int64) error) error
+	InChunks func(size, cost int64, take func(at, size int64) error) error
 
-	table atomic.Pointer[attached] // table of a freed dynamic window, cached for the next one
+	cachedAttached atomic.Pointer[attached] // table of a freed dynamic window, cached for the next one
 }
 
-// Words is a series of exchanges of blocks of equal size (core/coll.Words). The result of All is read-only. The result
-// of the first call is valid until Close, that of later calls until the next call.
-type Words interface {
-	All(mine []byte) ([]byte, error)
+// SharedAllgather is a series of exchanges of blocks of equal size (core/coll.NewSharedAllgather). The result of
+// Allgather is read-only. The result of the first call is valid until Close, that of later calls until the next call.
+type SharedAllgather interface {
+	Allgather(mine []byte) ([]byte, error)
 	Close()
 }
 
 // exchanges is the series of exchanges that creates a window.
 type exchanges struct {
-	h     *Host
-	c     *comm.Comm
-	words Words // if the members are on several nodes
+	h      *Host
+	c      *comm.Comm
+	shared SharedAllgather // if the members are on several nodes
 }
 
 func (h *Host) exchanges(c *comm.Comm, spans bool) exchanges {
 	x := exchanges{h: h, c: c}
-	if spans && h.Words != nil {
-		x.words = h.Words(c, recordSize, max(agreementSize, fineSize))
+	if spans && h.SharedAllgather != nil {
+		x.shared = h.SharedAllgather(c, recordSize, max(agreeBytes, confirmBytes))
 	}
 	return x
 }
 
-func (x *exchanges) all(mine []byte) ([]byte, error) {
-	if x.words != nil {
-		return x.words.All(mine)
+func (x *exchanges) allgather(mine []byte) ([]byte, error) {
+	if x.shared != nil {
+		return x.shared.Allgather(mine)
 	}
 	return x.h.Allgather(x.c, mine)
 }
 
 func (x *exchanges) close() {
-	if x.words != nil {
-		x.words.Close()
+	if x.shared != nil {
+		x.shared.Close()
 	}
 }
 
@@ -85,40 +85,43 @@ type Window struct {
 	Size     int64 // bytes
 	DispUnit int32
 
-	host      *Host
-	near      near
-	targets   []Target   // the members on this node, in the order of near
-	between   *comm.Comm // of a window that spans nodes: the communicator for messages among its members; else nil
-	region    Region     // registration of this member's memory for other nodes; the zero Region: not registered
-	may       uint64     // promises that may be in force: not same_size or same_disp_unit if sizes or units differ
-	own       *attached  // table of attached memory, of a dynamic window
-	tables    []int64    // of a dynamic window: offsets in the memfd of the tables of the members on this node
-	control   []byte     // control memory
-	block     shm.BlockRef
-	segment   []byte // memory of an allocated window, all mapped; nil for MPI_Win_create
-	hugePages bool   // some of the member's own memory consists of huge pages
-	mapped    [][]byte
-	reserved  []extent // what this member reserved for its node as the leader: control memory, then the segment
-	held      []span   // memory shared in place that this window uses
-	ending    atomic.Bool
+	host    *Host
+	local   localMembers
+	targets []Target // the members on this node, in the order of local.ranks
+	// of a window that spans nodes: the communicator for messages among its members; else nil
+	msgComm *comm.Comm
+	region  Region // registration of this member's memory for other nodes; the zero Region: not registered
+	// promises that may be in force: not same_size or same_disp_unit if sizes or units differ
+	allowed      uint64
+	attached     *attached // table of attached memory, of a dynamic window
+	attachedOffs []int64   // of a dynamic window: offsets in the memfd of the tables of the members on this node
+	control      []byte    // control memory
+	block        shm.BlockRef
+	segment      []byte // memory of an allocated window, all mapped; nil for MPI_Win_create
+	hugePages    bool   // some of the member's own memory consists of huge pages
+	mapped       [][]byte
+	reserved     []extent // what this member reserved for its node as the leader: control memory, then the segment
+	heldSpans    []span   // memory shared in place that this window uses
+	ending       atomic.Bool
 
 	controlOff, segmentOff int64 // offsets of the control memory and the segment in the memfd
 
 	hints Hints // as given at creation
 
-	mu   sync.Mutex
-	maps map[extent]uintptr // of a dynamic window: attached memory of other members that is mapped in this process
+	mu sync.Mutex
+	// of a dynamic window: attached memory of other members that is mapped in this process
+	attachedMaps map[extent]uintptr
 }
 
 type extent struct{ off, size int64 }
 
 // spans returns whether the window has members on other nodes.
-func (w *Window) spans() bool { return len(w.near.ranks) < w.Group.Size() }
+func (w *Window) spans() bool { return len(w.local.ranks) < w.Group.Size() }
 
 // allocates returns whether creating the window allocates its memory.
 func (w *Window) allocates() bool {
 	return w.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE || w.Flavor == abi.MPI_WIN_FLAVOR_SHARED
 }
 
-// Tell exchanges blocks of equal size among the members of a window that spans nodes, in the order of their ranks.
-func (w *Window) Tell(mine []byte) ([]byte, error) { return w.host.Allgather(w.between, mine) }
+// Allgather exchanges blocks of equal size among the members of a window that spans nodes, in the order of their ranks.
+func (w *Window) Allgather(mine []byte) ([]byte, error) { return w.host.Allgather(w.msgComm, mine) }

@@ -16,9 +16,9 @@ type backing interface {
 	// mapping maps [off, off+size), whole pages, at the given address, replacing what is mapped there, or at an
 	// address that the system chooses (nil). All methods return the error of the system call.
 	mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error)
-	// take allocates the memory of a range, zeroed where there was none. give releases it.
-	take(off, size int64) error
-	give(off, size int64)
+	// alloc allocates the memory of a range, zeroed where there was none. release releases it.
+	alloc(off, size int64) error
+	release(off, size int64)
 }
 
 // memfd is a sparse file in memory, by its descriptor.
@@ -32,25 +32,25 @@ func (fd memfd) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, err
 	return unix.MmapPtr(int(fd), off, at, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, flags)
 }
 
-func (fd memfd) take(off, size int64) error {
+func (fd memfd) alloc(off, size int64) error {
 	for {
 		if err := unix.Fallocate(int(fd), 0, off, size); denied(err) {
-			return takeMapped(fd, off, size)
+			return allocMapped(fd, off, size)
 		} else if err != unix.EINTR {
 			return err
 		}
 	}
 }
 
-func (fd memfd) give(off, size int64) {
+func (fd memfd) release(off, size int64) {
 	if denied(unix.Fallocate(int(fd), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off,
 		roundUp(size, PageSize))) {
-		giveMapped(fd, off, size)
+		releaseMapped(fd, off, size)
 	}
 }
 
-// takeMapped and giveMapped are take and give through a mapping, for systems where no call does it directly.
-func takeMapped(m backing, off, size int64) error {
+// allocMapped and releaseMapped are alloc and release through a mapping, for systems where no call does it directly.
+func allocMapped(m backing, off, size int64) error {
 	return whileMapped(m, off, size, func(b []byte) error {
 		err := populate(b)
 		if err == unix.EINVAL { // a kernel without MADV_POPULATE_WRITE (before Linux 5.14)
@@ -63,7 +63,7 @@ func takeMapped(m backing, off, size int64) error {
 	})
 }
 
-func giveMapped(m backing, off, size int64) {
+func releaseMapped(m backing, off, size int64) {
 	whileMapped(m, off, size, func(b []byte) error { return unix.Madvise(b, unix.MADV_REMOVE) })
 }
 
@@ -72,7 +72,7 @@ func giveMapped(m backing, off, size int64) {
 func denied(err error) bool { return err == unix.EPERM || err == unix.EACCES || err == unix.ENOSYS }
 
 // create creates the empty file of a node's memory: a memfd. Where memfd_create is denied, it creates a file without a
-// name in a directory, which can hold the header only; why is then the reason. The error says what the user can do.
+// name in a directory, which can hold the header only; why is then the reason. The error contains advice for the user.
 func create() (fd int, why error, err error) {
 	fd, why = unix.MemfdCreate("gompirma", 0)
 	if why == nil {
@@ -83,18 +83,18 @@ func create() (fd int, why error, err error) {
 		return -1, nil, why
 	}
 	for _, folder := range []string{"/dev/shm", os.TempDir()} {
-		if fd, err = nameless(folder); err == nil {
+		if fd, err = unnamedFile(folder); err == nil {
 			return fd, why, nil
 		}
 	}
-	return -1, nil, fmt.Errorf("%w, and no file in /dev/shm or %s: %w%s", why, os.TempDir(), err, toDo)
+	return -1, nil, fmt.Errorf("%w, and no file in /dev/shm or %s: %w%s", why, os.TempDir(), err, memfdAdvice)
 }
 
-// toDo is the advice to the user where a seccomp filter denies calls.
-const toDo = ": permit memfd_create, for example in the seccomp profile of the container"
+// memfdAdvice is the advice to the user where a seccomp filter denies calls.
+const memfdAdvice = ": permit memfd_create, for example in the seccomp profile of the container"
 
-// nameless creates a file without a name that has memory for its first page.
-func nameless(folder string) (int, error) {
+// unnamedFile creates a file without a name that has memory for its first page.
+func unnamedFile(folder string) (int, error) {
 	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_RDWR, 0o600)
 	if err != nil { // a file system without O_TMPFILE
 		var f *os.File
@@ -109,7 +109,7 @@ func nameless(folder string) (int, error) {
 			return -1, err
 		}
 	}
-	if err = memfd(fd).growHead(); err == nil {
+	if err = memfd(fd).growHeader(); err == nil {
 		_, err = unix.Pwrite(fd, []byte{0}, 0)
 	}
 	if err != nil {
@@ -137,9 +137,9 @@ func (fd memfd) grow(size int64) error {
 	return unix.Ftruncate(int(fd), size)
 }
 
-// growHead sets the size of a memfd to that of the header, or to the limit of file sizes if that is smaller: a mapping
-// has a whole page anyway.
-func (fd memfd) growHead() error {
+// growHeader sets the size of a memfd to that of the header, or to the limit of file sizes if that is smaller: a
+// mapping has a whole page anyway.
+func (fd memfd) growHeader() error {
 	size := uint64(HeaderSize)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil {

@@ -10,38 +10,38 @@ import (
 )
 
 // Blocks are parts of the node's memory that some of its processes share for a time: control memory of communicators
-// and windows. To allocate memory, map it, fault its pages in and release it costs 100 us, and a loop that creates and
-// frees a communicator would do all that in each iteration. So blocks lie in arenas. A process maps another process'
-// arena when it first opens a block there, and keeps it mapped. Unused blocks of up to MostKept bytes keep their
-// memory.
+// and windows. Allocating memory, mapping it, faulting its pages in and releasing it costs 100 us. A loop that creates
+// and frees a communicator would do all that in each iteration. So blocks lie in arenas. A process maps another
+// process' arena when it first opens a block there, and keeps it mapped. Unused blocks of up to MaxCachedBytes bytes
+// keep their memory.
 //
 // An arena belongs to the process in whose heap it lies. Only this owner allocates its blocks. All blocks of an arena
 // have one size. The last user of a block returns it by setting a bit in the arena's head, without a message to the
 // owner:
 //
-//	0     opened    MaxProcesses bits: processes that have the arena mapped, by index; never cleared
-//	512   returned  mostBlocks bits: returned blocks that the owner has not collected yet
-//	1024  bare      mostBlocks bits: those of them that have no memory
-//	1536  returns   uint32: number of blocks returned so far
+//	0     opened       MaxProcesses bits: processes that have the arena mapped, by index; never cleared
+//	512   returned     maxBlocks bits: returned blocks that the owner has not collected yet
+//	1024  uncommitted  maxBlocks bits: those of them that have no memory
+//	1536  returns      uint32: number of blocks returned so far
 
 // BlockRef names a block for the processes of its node. It is the block's offset in the node's memory; the bits below
 // the page size hold the base-2 logarithm of the size of its arena. An arena is aligned to its size.
 type BlockRef uint64
 
 const (
-	arenaReturned = MaxProcesses / 8
-	arenaBare     = arenaReturned + mostBlocks/8
-	arenaReturns  = arenaBare + mostBlocks/8
-	arenaHead     = PageSize
+	arenaReturned    = MaxProcesses / 8
+	arenaUncommitted = arenaReturned + maxBlocks/8
+	arenaReturns     = arenaUncommitted + maxBlocks/8
+	arenaHead        = PageSize
 
-	leastArena = 20 // base-2 logarithms
-	usualArena = 26
-	mostArena  = 40
-	mostBlocks = 4096
+	minArenaLog   = 20 // base-2 logarithms
+	usualArenaLog = 26
+	maxArenaLog   = 40
+	maxBlocks     = 4096
 )
 
-// MostKept is the number of bytes of unused blocks that keep their memory, besides the last two of each size.
-const MostKept = 1 << 20
+// MaxCachedBytes is the number of bytes of unused blocks that keep their memory, besides the last two of each size.
+const MaxCachedBytes = 1 << 20
 
 func (r BlockRef) log() uint        { return uint(r % PageSize) }
 func (r BlockRef) offset() int64    { return int64(r &^ (PageSize - 1)) }
@@ -51,16 +51,16 @@ func (r BlockRef) arenaSize() int64 { return 1 << r.log() }
 // blocks is the state of a process' blocks.
 type blocks struct {
 	mu     sync.Mutex
-	mapped map[int64]*arena // arenas of all processes, by offset
-	kinds  map[int64]*kind  // blocks that this process allocates, by size
+	mapped map[int64]*arena     // arenas of all processes, by offset
+	bySize map[int64]*sizeClass // blocks that this process allocates, by size
 }
 
-// kind is the blocks of one size that this process allocates.
-type kind struct {
-	size   int64
-	arenas []*arena
-	free   []BlockRef // returned, with memory
-	bare   []BlockRef // returned, without memory
+// sizeClass is the blocks of one size that this process allocates.
+type sizeClass struct {
+	size        int64
+	arenas      []*arena
+	free        []BlockRef // returned, with memory
+	uncommitted []BlockRef // returned, without memory
 }
 
 // arena is an arena that this process has mapped.
@@ -69,28 +69,28 @@ type arena struct {
 	bytes []byte
 
 	// Used by the owner only:
-	log   uint
-	count int    // capacity in blocks
-	fresh int    // blocks from this index on have never been handed out
-	taken int    // blocks from this index on have no memory
-	seen  uint32 // value of returns at the last collect
+	log         uint
+	count       int    // capacity in blocks
+	fresh       int    // blocks from this index on have never been handed out
+	committed   int    // blocks from this index on have no memory
+	returnsSeen uint32 // value of returns at the last collect
 }
 
-// TakeBlock allocates size bytes of memory that processes of the node can share. It returns their mapping in this
+// AllocBlock allocates size bytes of memory that processes of the node can share. It returns their mapping in this
 // process and their name. The memory is zeroed except for what the previous user excluded by its argument used of
-// GiveBlock: a communicator's control block keeps the data of collectives. MPI_ERR_NO_MEM.
-func (nd *Node) TakeBlock(size int64) ([]byte, BlockRef, error) {
+// FreeBlock: a communicator's control block keeps the data of collectives. MPI_ERR_NO_MEM.
+func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 	size = roundUp(max(size, 1), PageSize)
 	b := &nd.blocks
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k := b.kinds[size]
+	k := b.bySize[size]
 	if k == nil {
-		k = &kind{size: size}
-		if b.kinds == nil {
-			b.kinds = map[int64]*kind{}
+		k = &sizeClass{size: size}
+		if b.bySize == nil {
+			b.bySize = map[int64]*sizeClass{}
 		}
-		b.kinds[size] = k
+		b.bySize[size] = k
 	}
 	if len(k.free) == 0 {
 		k.collect()
@@ -98,29 +98,29 @@ func (nd *Node) TakeBlock(size int64) ([]byte, BlockRef, error) {
 	if n := len(k.free); n > 0 {
 		r := k.free[n-1]
 		k.free = k.free[:n-1]
-		atomic.AddInt64(nd.i64(nd.Me, CellKept), -size)
+		atomic.AddInt64(nd.i64(nd.Me, CellCachedBytes), -size)
 		return b.mapped[r.arenaOff()].block(r, size), r, nil
 	}
-	if n := len(k.bare); n > 0 {
-		r := k.bare[n-1]
+	if n := len(k.uncommitted); n > 0 {
+		r := k.uncommitted[n-1]
 		if err := nd.Commit(r.offset(), size); err != nil {
 			return nil, 0, err
 		}
-		k.bare = k.bare[:n-1]
+		k.uncommitted = k.uncommitted[:n-1]
 		return b.mapped[r.arenaOff()].block(r, size), r, nil
 	}
 	return nd.freshBlockLocked(k)
 }
 
 // collect moves the blocks that have been returned to the free lists.
-func (k *kind) collect() {
+func (k *sizeClass) collect() {
 	for _, a := range k.arenas {
-		// Acquire: pairs with the increment in GiveBlock. A count that is not acquired could be newer than the
+		// Acquire: pairs with the increment in FreeBlock. A count that is not acquired could be newer than the
 		// bits that are read below: a bit that is missed now would not be read again until the next return.
-		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.seen {
+		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.returnsSeen {
 			continue
 		} else {
-			a.seen = n
+			a.returnsSeen = n
 		}
 		for w := 0; w*64 < a.fresh; w++ {
 			word := u64(a.bytes, int64(arenaReturned+8*w))
@@ -128,7 +128,7 @@ func (k *kind) collect() {
 				continue
 			}
 			returned := atomic.SwapUint64(word, 0)
-			bare := u64(a.bytes, int64(arenaBare+8*w))
+			bare := u64(a.bytes, int64(arenaUncommitted+8*w))
 			for ; returned != 0; returned &= returned - 1 {
 				bit := returned & -returned
 				i := 64*w + bits.TrailingZeros64(bit)
@@ -137,7 +137,7 @@ func (k *kind) collect() {
 				}
 				r := a.ref(i, k.size)
 				if atomic.AndUint64(bare, ^bit)&bit != 0 {
-					k.bare = append(k.bare, r)
+					k.uncommitted = append(k.uncommitted, r)
 				} else {
 					k.free = append(k.free, r)
 				}
@@ -147,7 +147,7 @@ func (k *kind) collect() {
 }
 
 // freshBlockLocked hands out a block for the first time.
-func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
+func (nd *Node) freshBlockLocked(k *sizeClass) ([]byte, BlockRef, error) {
 	var a *arena
 	if n := len(k.arenas); n > 0 && k.arenas[n-1].fresh < k.arenas[n-1].count {
 		a = k.arenas[n-1]
@@ -157,9 +157,9 @@ func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
 			return nil, 0, err
 		}
 	}
-	if a.fresh == a.taken {
+	if a.fresh == a.committed {
 		// Allocate memory for as many more blocks as have it already, or for one if there is not that much.
-		more := min(max(a.fresh, 1), max(int(MostKept/k.size), 1), a.count-a.fresh)
+		more := min(max(a.fresh, 1), max(int(MaxCachedBytes/k.size), 1), a.count-a.fresh)
 		at := a.ref(a.fresh, k.size).offset()
 		err := nd.Commit(at, int64(more)*k.size)
 		if err != nil && more > 1 {
@@ -169,7 +169,7 @@ func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		a.taken += more
+		a.committed += more
 	}
 	r := a.ref(a.fresh, k.size)
 	a.fresh++
@@ -177,10 +177,10 @@ func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
 }
 
 // newArenaLocked creates an arena, twice as large as the previous one up to the usual maximum.
-func (nd *Node) newArenaLocked(k *kind) (*arena, error) {
-	log := uint(leastArena)
+func (nd *Node) newArenaLocked(k *sizeClass) (*arena, error) {
+	log := uint(minArenaLog)
 	if n := len(k.arenas); n > 0 {
-		log = min(k.arenas[n-1].log+1, usualArena)
+		log = min(k.arenas[n-1].log+1, usualArenaLog)
 	}
 	log = max(log, uint(bits.Len64(uint64(arenaHead+k.size-1))))
 	off, err := nd.Reserve(1<<log, 1<<log)
@@ -196,7 +196,7 @@ func (nd *Node) newArenaLocked(k *kind) (*arena, error) {
 		nd.Release(off, 1<<log)
 		return nil, err
 	}
-	a.log, a.count = log, int(min((1<<log-arenaHead)/k.size, mostBlocks))
+	a.log, a.count = log, int(min((1<<log-arenaHead)/k.size, maxBlocks))
 	k.arenas = append(k.arenas, a)
 	return a, nil
 }
@@ -236,7 +236,7 @@ func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()
-	if r.log() >= leastArena && r.log() <= mostArena {
+	if r.log() >= minArenaLog && r.log() <= maxArenaLog {
 		a := nd.blocks.mapped[r.arenaOff()]
 		if a == nil {
 			var err error
@@ -251,42 +251,42 @@ func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x is not a block of %d bytes of shared memory", uint64(r), size)
 }
 
-// BlockOpens returns whether process i has mapped the arena of a block that is open here: OpenBlock does not fail
+// BlockMapped returns whether process i has mapped the arena of a block that is open here: OpenBlock does not fail
 // there.
-func (nd *Node) BlockOpens(r BlockRef, i int) bool {
+func (nd *Node) BlockMapped(r BlockRef, i int) bool {
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()
 	a := nd.blocks.mapped[r.arenaOff()]
 	return a != nil && i >= 0 && i < nd.N && atomic.LoadUint64(u64(a.bytes, int64(i/64*8)))>>(i%64)&1 != 0
 }
 
-// Dirty as argument used of GiveBlock: any byte of the block may differ from zero.
+// Dirty as argument used of FreeBlock: any byte of the block may differ from zero.
 const Dirty = -1
 
-// GiveBlock returns a block that no process uses any longer and that is open here. Only its first used bytes may differ
+// FreeBlock returns a block that no process uses any longer and that is open here. Only its first used bytes may differ
 // from zero; used may be Dirty.
-func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
+func (nd *Node) FreeBlock(r BlockRef, size, used int64) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()
 	a := nd.blocks.mapped[r.arenaOff()]
 	nd.blocks.mu.Unlock()
-	owner := (r.offset() - nd.heaps) / nd.stride
+	owner := (r.offset() - nd.heapOff) / nd.heapStride
 	if a == nil || a.block(r, size) == nil || owner < 0 || owner >= int64(nd.N) {
 		return
 	}
 	i := (r.offset() - a.off - arenaHead) / size
 	word, bit := i/64*8, uint64(1)<<(i%64)
-	kept := nd.i64(int(owner), CellKept)
+	kept := nd.i64(int(owner), CellCachedBytes)
 	clean := used >= 0
-	if clean && atomic.AddInt64(kept, size) > max(MostKept, 2*size) {
+	if clean && atomic.AddInt64(kept, size) > max(MaxCachedBytes, 2*size) {
 		atomic.AddInt64(kept, -size)
 		clean = false
 	}
 	if clean {
 		clearUsed(a.block(r, size)[:roundUp(used, 8)])
 	} else {
-		nd.memory.give(r.offset(), size)
-		atomic.OrUint64(u64(a.bytes, arenaBare+word), bit)
+		nd.memory.release(r.offset(), size)
+		atomic.OrUint64(u64(a.bytes, arenaUncommitted+word), bit)
 	}
 	atomic.OrUint64(u64(a.bytes, arenaReturned+word), bit)
 	// Release: pairs with the load in collect. It follows the bits: if the count changed first, collect could
@@ -298,12 +298,12 @@ func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
 func (nd *Node) BlocksInUse() (n int) {
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()
-	for _, k := range nd.blocks.kinds {
+	for _, k := range nd.blocks.bySize {
 		k.collect()
 		for _, a := range k.arenas {
 			n += a.fresh
 		}
-		n -= len(k.free) + len(k.bare)
+		n -= len(k.free) + len(k.uncommitted)
 	}
 	return n
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBlocks takes, opens and returns a block in three different processes.
+// TestBlocks allocates, opens and frees a block in three different processes.
 func TestBlocks(t *testing.T) {
 	onBoth(t, 3, blocksAreShared)
 }
@@ -16,39 +16,39 @@ func blocksAreShared(t *testing.T, nd []*Node) {
 	a, b, c := nd[0], nd[1], nd[2]
 	const size = 3 * PageSize
 
-	mine, name, err := a.TakeBlock(size)
+	mine, name, err := a.AllocBlock(size)
 	require.NoError(t, err)
 	require.Len(t, mine, size)
-	require.True(t, a.BlockOpens(name, 0))
-	require.False(t, a.BlockOpens(name, 1))
+	require.True(t, a.BlockMapped(name, 0))
+	require.False(t, a.BlockMapped(name, 1))
 	theirs, err := b.OpenBlock(name, size)
 	require.NoError(t, err)
-	require.True(t, a.BlockOpens(name, 1))
-	require.False(t, a.BlockOpens(name, 2))
+	require.True(t, a.BlockMapped(name, 1))
+	require.False(t, a.BlockMapped(name, 2))
 	mine[5], mine[size-1] = 1, 2
 	require.Equal(t, []byte{1, 2}, []byte{theirs[5], theirs[size-1]})
 	require.Equal(t, 1, a.BlocksInUse())
 
-	_, err = c.OpenBlock(name+1<<leastArena-2*PageSize, size)
+	_, err = c.OpenBlock(name+1<<minArenaLog-2*PageSize, size)
 	require.Error(t, err, "beyond the arena")
 	_, err = c.OpenBlock(name&^(PageSize-1)|5, size)
 	require.Error(t, err, "an arena of 32 bytes")
 
-	// The last user returns the block, and its owner can take it again: zeroed, and without a new mapping.
+	// The last user returns the block, and its owner can allocate it again: zeroed, and without a new mapping.
 	mine[size-1] = 0
-	b.GiveBlock(name, size, 64)
+	b.FreeBlock(name, size, 64)
 	require.Zero(t, a.BlocksInUse())
-	again, second, err := a.TakeBlock(size)
+	again, second, err := a.AllocBlock(size)
 	require.NoError(t, err)
 	require.Equal(t, name, second)
 	require.Equal(t, make([]byte, size), again)
 	again[size-1] = 3
-	b.GiveBlock(name, size, Dirty)
-	third, other, err := a.TakeBlock(size)
+	b.FreeBlock(name, size, Dirty)
+	third, other, err := a.AllocBlock(size)
 	require.NoError(t, err)
 	require.Equal(t, name, other)
 	require.Equal(t, make([]byte, size), third, "zeroed though nobody said what was used")
-	b.GiveBlock(name, size, 0)
+	b.FreeBlock(name, size, 0)
 }
 
 // TestManyBlocks checks that no block is handed out twice, that other processes need few mappings of them, and that
@@ -59,7 +59,7 @@ func TestManyBlocks(t *testing.T) {
 	const n, size = 3000, 2 * PageSize
 	names := map[BlockRef]bool{}
 	for i := range n {
-		mine, name, err := a.TakeBlock(size)
+		mine, name, err := a.AllocBlock(size)
 		require.NoError(t, err)
 		require.False(t, names[name])
 		names[name] = true
@@ -72,12 +72,12 @@ func TestManyBlocks(t *testing.T) {
 	require.Equal(t, n, a.BlocksInUse())
 	require.Less(t, len(b.blocks.mapped), 8)
 	for name := range names {
-		b.GiveBlock(name, size, 8)
+		b.FreeBlock(name, size, 8)
 	}
 	require.Zero(t, a.BlocksInUse())
-	require.LessOrEqual(t, *a.i64(0, CellKept), int64(MostKept))
+	require.LessOrEqual(t, *a.i64(0, CellCachedBytes), int64(MaxCachedBytes))
 	for range n {
-		mine, name, err := a.TakeBlock(size)
+		mine, name, err := a.AllocBlock(size)
 		require.NoError(t, err)
 		require.True(t, names[name], "one that was there before")
 		require.Zero(t, mine[0])

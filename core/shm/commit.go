@@ -12,20 +12,20 @@ import (
 // rest: processes of other jobs allocate memory too, and the kernel kills a process rather than refuse. The less memory
 // is free, the smaller are the chunks, so that several processes that allocate at once notice before it is too late.
 const (
-	leastPiece = 256 << 10
-	mostPiece  = 16 << 20
-	pieceShare = 16
+	minChunkBytes = 256 << 10
+	maxChunkBytes = 16 << 20
+	chunkShare    = 16
 )
 
-func pieceOf(room limit.Room, least int64) int64 {
-	return min(max(room.Usable()/pieceShare/leastPiece*leastPiece, least), mostPiece)
+func chunkBytes(headroom limit.Headroom, minBytes int64) int64 {
+	return min(max(headroom.Usable()/chunkShare/minChunkBytes*minChunkBytes, minBytes), maxChunkBytes)
 }
 
 // Commit allocates zeroed memory for [off, off+size), which may be in any process' reservation. It takes the time of
 // writing the memory once, and the kernel serializes the processes that do it; large amounts go through CommitMapped.
 // MPI_ERR_NO_MEM if there is not that much memory; then nothing has changed.
 func (nd *Node) Commit(off, size int64) error {
-	return nd.commit(off, size, leastPiece, nd.memory.take)
+	return nd.commit(off, size, minChunkBytes, nd.memory.alloc)
 }
 
 // Pages is the kind of pages that memory consists of.
@@ -46,17 +46,17 @@ func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	if !huge && nd.N == 1 {
 		return false, nd.Commit(off, int64(len(b)))
 	}
-	least := int64(leastPiece)
+	minBytes := int64(minChunkBytes)
 	if huge {
-		least = HugePage
+		minBytes = HugePage
 	}
 	fill := populate
-	err := nd.commit(off, int64(len(b)), least, func(at, size int64) error {
+	err := nd.commit(off, int64(len(b)), minBytes, func(at, size int64) error {
 		if err := fill(b[at-off : at-off+size]); err != unix.EINVAL {
 			return err
 		}
 		fill = func([]byte) error { return unix.EINVAL } // kernel without MADV_POPULATE_WRITE (Linux < 5.14)
-		return nd.memory.take(at, size)
+		return nd.memory.alloc(at, size)
 	})
 	return huge && err == nil && hugeMapped(address(b), uint64(len(b))), err
 }
@@ -70,8 +70,8 @@ var populate = func(b []byte) error {
 	}
 }
 
-func (nd *Node) commit(off, size, least int64, take func(off, size int64) error) error {
-	err := nd.inPieces(size, size, least, func(at, n int64) error {
+func (nd *Node) commit(off, size, minBytes int64, take func(off, size int64) error) error {
+	err := nd.inChunks(size, size, minBytes, func(at, n int64) error {
 		if err := take(off+at, n); err != nil {
 			return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot allocate %d bytes of shared memory: "+
 				"%v", size, err)
@@ -79,23 +79,23 @@ func (nd *Node) commit(off, size, least int64, take func(off, size int64) error)
 		return nil
 	})
 	if err != nil {
-		nd.memory.give(off, size)
+		nd.memory.release(off, size)
 	}
 	return err
 }
 
-// InPieces calls take for size bytes, chunk after chunk. cost is the memory in bytes that this allocates; it must be
-// available. InPieces stops at the first error: that of take, or MPI_ERR_NO_MEM. The caller then releases what has been
+// InChunks calls take for size bytes, chunk after chunk. cost is the memory in bytes that this allocates; it must be
+// available. InChunks stops at the first error: that of take, or MPI_ERR_NO_MEM. The caller then releases what has been
 // allocated so far.
-func (nd *Node) InPieces(size, cost int64, take func(at, size int64) error) error {
-	return nd.inPieces(size, cost, leastPiece, take)
+func (nd *Node) InChunks(size, cost int64, take func(at, size int64) error) error {
+	return nd.inChunks(size, cost, minChunkBytes, take)
 }
 
-func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) error) error {
+func (nd *Node) inChunks(size, cost, minBytes int64, take func(at, size int64) error) error {
 	if size == 0 {
 		return nil
 	}
-	room, stands, err := nd.promise(cost)
+	headroom, stands, err := nd.promise(cost)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) erro
 		return take(0, size)
 	}
 	promised := cost
-	defer func() { nd.keep(promised) }()
+	defer func() { nd.lowerPromise(promised) }()
 	for at := int64(0); ; {
-		n := min(size-at, pieceOf(room, least))
+		n := min(size-at, chunkBytes(headroom, minBytes))
 		if err := take(at, n); err != nil {
 			return err
 		}
@@ -114,17 +114,18 @@ func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) erro
 			return nil
 		}
 		kept := min(n, promised)
-		nd.keep(kept)
+		nd.lowerPromise(kept)
 		promised -= kept
-		if room = nd.promises.look(need(promised)); need(promised) > room.Free-room.Margin/2 {
+		headroom = nd.promises.headroom(withPageTables(promised))
+		if withPageTables(promised) > headroom.Free-headroom.Margin/2 {
 			return mpierr.New(abi.MPI_ERR_NO_MEM,
 				"cannot allocate %d bytes of shared memory: after the first %d only %d are "+
 					"available %s", cost,
-				cost-promised, room.Usable(), room.By)
+				cost-promised, headroom.Usable(), headroom.LimitedBy)
 		}
 	}
 }
 
 // Discard returns the memory of [off, off+size) to the system. The address space stays reserved, and Commit may
 // allocate zeroed memory there again.
-func (nd *Node) Discard(off, size int64) { nd.memory.give(off, size) }
+func (nd *Node) Discard(off, size int64) { nd.memory.release(off, size) }

@@ -28,8 +28,8 @@ func taken(t *testing.T, nd *Node) int64 {
 func limited(t *testing.T, nodes []*Node, total int64) {
 	before := taken(t, nodes[0])
 	for _, nd := range nodes {
-		nd.promises.look = func(int64) limit.Room {
-			return limit.Room{Free: max(before+total-taken(t, nd), 0), By: "in a test"}
+		nd.promises.headroom = func(int64) limit.Headroom {
+			return limit.Headroom{Free: max(before+total-taken(t, nd), 0), LimitedBy: "in a test"}
 		}
 	}
 }
@@ -50,7 +50,7 @@ func commitMapped(t *testing.T, nd *Node, size int64) (free func(), err error) {
 	return free, err
 }
 
-func TestCommitTakesTurns(t *testing.T) {
+func TestCommitSerialized(t *testing.T) {
 	nodes := nodes(t, 4)
 	const each, fit = 24 * mib, 2
 	const total = fit*each + each/2
@@ -92,9 +92,9 @@ func TestCommitBacksOut(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	start := taken(t, nd)
 	free := int64(100 * mib)
-	nd.promises.look = func(int64) limit.Room {
+	nd.promises.headroom = func(int64) limit.Headroom {
 		defer func() { free -= 30 * mib }()
-		return limit.Room{Free: max(free, 0), By: "in a test"}
+		return limit.Headroom{Free: max(free, 0), LimitedBy: "in a test"}
 	}
 	_, err := commitMapped(t, nd, 60*mib)
 	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
@@ -114,7 +114,7 @@ func TestCommitOnOldSystems(t *testing.T) {
 	require.Equal(t, 1, calls)
 	require.GreaterOrEqual(t, taken(t, nd), start+40*mib)
 	free()
-	nd.Given()
+	nd.WaitReleased()
 	require.Equal(t, start, taken(t, nd))
 }
 
@@ -130,7 +130,7 @@ func TestCommitMappedAlone(t *testing.T) {
 	require.Zero(t, calls)
 	require.GreaterOrEqual(t, taken(t, nd), start+40*mib)
 	free()
-	nd.Given()
+	nd.WaitReleased()
 	require.Equal(t, start, taken(t, nd))
 }
 
@@ -141,11 +141,11 @@ func dead(t *testing.T) int32 {
 	return int32(c.Process.Pid)
 }
 
-func TestTheDeadPromiseNothing(t *testing.T) {
+func TestFailedPromisesIgnored(t *testing.T) {
 	nodes := nodes(t, 3)
 	limited(t, nodes, 50*mib)
 	for i := range 2 {
-		atomic.StoreInt64(nodes[i].i64(i, CellPromised), 40*mib)
+		atomic.StoreInt64(nodes[i].i64(i, CellReservedBytes), 40*mib)
 	}
 	_, err := commitMapped(t, nodes[2], 60*mib)
 	require.ErrorContains(t, err, "62914560 bytes of shared memory: only 52428800 are available in a test")
@@ -154,37 +154,41 @@ func TestTheDeadPromiseNothing(t *testing.T) {
 	free, err := commitMapped(t, nodes[2], 40*mib)
 	require.NoError(t, err)
 	free()
-	require.Equal(t, Dead, nodes[2].State(1))
+	require.Equal(t, Failed, nodes[2].State(1))
 }
 
-func TestTheStoppedDoNotHold(t *testing.T) {
+func TestStoppedLockHolder(t *testing.T) {
 	nodes := nodes(t, 2)
 	limited(t, nodes, 50*mib)
-	atomic.StoreInt64(nodes[0].i64(0, CellPromised), 40*mib)
-	*u32(nodes[0].control, hdrTurn) = 1
+	atomic.StoreInt64(nodes[0].i64(0, CellReservedBytes), 40*mib)
+	*u32(nodes[0].control, hdrPromiseLock) = 1
 	_, err := commitMapped(t, nodes[1], 20*mib)
 	require.ErrorContains(t, err, "and other ranks of this job are allocating 41943040 of them")
 	free, err := commitMapped(t, nodes[1], 9*mib)
 	require.NoError(t, err)
 	free()
-	require.Equal(t, uint32(1), *u32(nodes[1].control, hdrTurn), "it still has the turn")
+	require.Equal(t, uint32(1), *u32(nodes[1].control, hdrPromiseLock), "it still has the turn")
 	// A lock holder that has died.
 	atomic.StoreInt32(nodes[0].i32(0, CellPid), dead(t))
 	free, err = commitMapped(t, nodes[1], 20*mib)
 	require.NoError(t, err)
 	free()
-	require.Zero(t, *u32(nodes[1].control, hdrTurn))
-	*u32(nodes[1].control, hdrTurn) = 77 // an invalid value
+	require.Zero(t, *u32(nodes[1].control, hdrPromiseLock))
+	*u32(nodes[1].control, hdrPromiseLock) = 77 // an invalid value
 	free, err = commitMapped(t, nodes[1], 20*mib)
 	require.NoError(t, err)
 	free()
 }
 
-func TestSmallAmountsLookRarely(t *testing.T) {
+func TestSmallAmountsUseCredit(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	looks := 0
 	free := int64(4 << 30)
-	nd.promises.look = func(int64) limit.Room { looks++; return limit.Room{Free: free, By: "in a test"} }
+	nd.promises.headroom = func(int64) limit.Headroom {
+		looks++
+		return limit.Headroom{Free: free,
+			LimitedBy: "in a test"}
+	}
 	off, err := nd.Reserve(16*mib, 0)
 	require.NoError(t, err)
 	for at := int64(0); at < 16*mib; at += PageSize {
@@ -201,9 +205,9 @@ func TestSmallAmountsLookRarely(t *testing.T) {
 	nd.Release(off, 16*mib)
 }
 
-// TestCommitMappedFaultsLaterNever checks that memory allocated through the mapping is mapped then. fallocate would
+// TestCommitMappedPrefaults checks that memory allocated through the mapping is mapped then. fallocate would
 // leave a fault for each page, and the kernel would serialize the processes.
-func TestCommitMappedFaultsLaterNever(t *testing.T) {
+func TestCommitMappedPrefaults(t *testing.T) {
 	nd := nodes(t, 2)[0]
 	const size = 8 * mib
 	off, err := nd.Reserve(size, 0)

@@ -25,9 +25,9 @@ type extent struct{ off, size int64 }
 
 func (h *heap) init(base, size int64) { h.base, h.size, h.end = base, size, base }
 
-// take allocates size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize) and returns their
+// alloc allocates size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize) and returns their
 // offset. Returns false if the region is full.
-func (h *heap) take(size, align int64) (int64, bool) {
+func (h *heap) alloc(size, align int64) (int64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, e := range h.free {
@@ -50,19 +50,19 @@ func (h *heap) take(size, align int64) (int64, bool) {
 		return 0, false
 	}
 	if off > h.end {
-		h.giveLocked(extent{h.end, off - h.end})
+		h.freeLocked(extent{h.end, off - h.end})
 	}
 	h.end = off + size
 	return off, true
 }
 
-func (h *heap) give(e extent) {
+func (h *heap) freeExtent(e extent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.giveLocked(e)
+	h.freeLocked(e)
 }
 
-func (h *heap) giveLocked(e extent) {
+func (h *heap) freeLocked(e extent) {
 	i := sort.Search(len(h.free), func(i int) bool { return h.free[i].off > e.off })
 	h.free = append(h.free, extent{})
 	copy(h.free[i+1:], h.free[i:])
@@ -88,27 +88,27 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 	if align < PageSize {
 		align = PageSize
 	}
-	if size < 0 || size > nd.stride {
+	if size < 0 || size > nd.heapStride {
 		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "cannot allocate %d bytes of shared memory: the maximum is "+
 			"%d", size,
-			nd.stride)
+			nd.heapStride)
 	}
-	off, ok := nd.heap.take(roundUp(max(size, 1), PageSize), align)
-	if !ok && nd.Given() {
-		off, ok = nd.heap.take(roundUp(max(size, 1), PageSize), align)
+	off, ok := nd.heap.alloc(roundUp(max(size, 1), PageSize), align)
+	if !ok && nd.WaitReleased() {
+		off, ok = nd.heap.alloc(roundUp(max(size, 1), PageSize), align)
 	}
 	if !ok {
 		return 0, mpierr.New(abi.MPI_ERR_NO_MEM,
 			"cannot allocate %d bytes of shared memory: the reserved address space of %d bytes is used "+
-				"up", size, nd.stride)
+				"up", size, nd.heapStride)
 	}
 	return off, nil
 }
 
-// Release frees what Reserve returned: memory and address space. Large amounts are released in the background (Given).
-// Precondition: no process has it mapped any longer.
+// Release frees what Reserve returned: memory and address space. Large amounts are released in the background
+// (release.go). Precondition: no process has it mapped any longer.
 func (nd *Node) Release(off, size int64) {
-	nd.giveBack(extent{off, roundUp(max(size, 1), PageSize)})
+	nd.releaseExtent(extent{off, roundUp(max(size, 1), PageSize)})
 }
 
 // Map maps [off, off+size) of the memfd shared, for reading and writing, at an address that the system chooses. off and
@@ -153,5 +153,5 @@ func noMapping(size int64, err error) error {
 		return err
 	}
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot map %d bytes of shared memory: %v%s", size, err,
-		limit.WhyNoMapping("/", err))
+		limit.MmapErrorDetail("/", err))
 }

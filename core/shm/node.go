@@ -17,8 +17,8 @@ type Node struct {
 	fd             int
 	memory         backing
 	control        []byte // the control segment, mapped for the life of the process
-	heaps          int64  // offset of the first heap region
-	stride         int64  // size of each heap region
+	heapOff        int64  // offset of the first heap region
+	heapStride     int64  // size of each heap region
 	end            int64  // size of the memory
 	N              int    // processes on this node
 	Me             int    // index of this process; -1 in the launcher
@@ -29,7 +29,7 @@ type Node struct {
 
 	heap     heap
 	promises promises
-	giving   giving
+	releaser releaser
 	blocks   blocks
 }
 
@@ -41,14 +41,14 @@ func CreateControl(n, nodes int) (*os.File, error) {
 		return nil, fmt.Errorf("the node has %d processes; the number must be from 1 to %d", n, MaxProcesses)
 	}
 	cores := max(usableCores()/nodes, 1)
-	fd, why, err := create()
+	fd, memfdErr, err := create()
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "gompirma-control")
-	if why != nil {
-		if err = createInSegment(fd, n, cores, why); err != nil {
-			err = fmt.Errorf("%w%s", err, toDo)
+	if memfdErr != nil {
+		if err = createInSegment(fd, n, cores, memfdErr); err != nil {
+			err = fmt.Errorf("%w%s", err, memfdAdvice)
 		}
 	} else if err = memfd(fd).grow(ImageOffset(n, n)); err == unix.EFBIG {
 		err = createInSegment(fd, n, cores,
@@ -63,15 +63,15 @@ func CreateControl(n, nodes int) (*os.File, error) {
 	return f, nil
 }
 
-// createInSegment creates the memory in a System V segment and writes its id to the header in the file. why is the
+// createInSegment creates the memory in a System V segment and writes its id to the header in the file. memfdErr is the
 // reason that the file itself cannot hold the memory.
-func createInSegment(fd, n, cores int, why error) error {
-	if err := memfd(fd).growHead(); err != nil {
+func createInSegment(fd, n, cores int, memfdErr error) error {
+	if err := memfd(fd).growHeader(); err != nil {
 		return err
 	}
 	id, err := makeSegment()
 	if err != nil {
-		return fmt.Errorf("%w, and shmget: %w", why, err)
+		return fmt.Errorf("%w, and shmget: %w", memfdErr, err)
 	}
 	s, err := attachSegment(id, PageSize)
 	if err == nil {
@@ -83,10 +83,10 @@ func createInSegment(fd, n, cores int, why error) error {
 	return err
 }
 
-// createIn allocates the memory of the header and the cells at once, so that a lack of it is an error here and not a
-// SIGBUS in a barrier, and writes the header.
+// createIn allocates the memory of the header and the cells at once, and writes the header. So a lack of memory is an
+// error here and not a SIGBUS in a barrier.
 func createIn(m backing, n, cores, segment int) error {
-	if err := m.take(0, CellOffset(n, n)); err != nil {
+	if err := m.alloc(0, CellOffset(n, n)); err != nil {
 		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", CellOffset(n, n), err)
 	}
 	return writeHeader(m, n, cores, segment)
@@ -138,7 +138,7 @@ func Open(fd, me int) (*Node, error) {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the control segment has no process %d of %d", me, n)
 	}
 	nd := &Node{fd: fd, N: n, Me: me, Oversubscribed: n > cores}
-	nd.giving.init(n, cores)
+	nd.releaser.init(n, cores)
 	if segment == 0 {
 		err = nd.openMemfd()
 	} else {
@@ -148,9 +148,9 @@ func Open(fd, me int) (*Node, error) {
 		return nil, noMapping(ControlSize(n), err)
 	}
 	if me >= 0 {
-		nd.heap.init(nd.heaps+int64(me)*nd.stride, nd.stride)
+		nd.heap.init(nd.heapOff+int64(me)*nd.heapStride, nd.heapStride)
 		nd.promises.credit = firstCredit
-		nd.promises.look = func(wanted int64) limit.Room { return limit.Memory("/", wanted) }
+		nd.promises.headroom = func(wanted int64) limit.Headroom { return limit.Memory("/", wanted) }
 		atomic.StoreInt32(nd.i32(me, CellPid), int32(os.Getpid()))
 		nd.SetState(me, Running)
 	}
@@ -159,7 +159,7 @@ func Open(fd, me int) (*Node, error) {
 
 func (nd *Node) openMemfd() error {
 	nd.memory = memfd(nd.fd)
-	nd.heaps, nd.stride, nd.end = HeapOffset(nd.N, 0), HeapStride, ImageOffset(nd.N, nd.N)
+	nd.heapOff, nd.heapStride, nd.end = HeapOffset(nd.N, 0), HeapStride, ImageOffset(nd.N, nd.N)
 	p, err := nd.memory.mapping(nil, 0, ControlSize(nd.N))
 	if err == nil {
 		nd.control = bytesAt(p, ControlSize(nd.N))
@@ -173,15 +173,15 @@ func (nd *Node) openSegment(id int) error {
 		return err
 	}
 	nd.memory, nd.control = s, bytesAt(s.base, ControlSize(nd.N))
-	nd.heaps = roundUp(ControlSize(nd.N), HugePage)
-	nd.stride = min((segmentSize-nd.heaps)/int64(nd.N)/HugePage*HugePage, HeapStride)
-	nd.end = nd.heaps + int64(nd.N)*nd.stride
+	nd.heapOff = roundUp(ControlSize(nd.N), HugePage)
+	nd.heapStride = min((segmentSize-nd.heapOff)/int64(nd.N)/HugePage*HugePage, HeapStride)
+	nd.end = nd.heapOff + int64(nd.N)*nd.heapStride
 	return nil
 }
 
 // Close waits for the background release and unmaps the control segment. The Node must not be used afterwards.
 func (nd *Node) Close() {
-	nd.Given()
+	nd.WaitReleased()
 	unmap(nd.control)
 	unix.Close(nd.fd)
 	nd.control = nil
@@ -205,49 +205,51 @@ func (nd *Node) State(i int) State { return State(atomic.LoadUint32(nd.u32(i, Ce
 // SetState sets the state of process i.
 func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellState), uint32(s)) }
 
-// Broken returns how many processes have been found failed.
-func (nd *Node) Broken() int { return int(atomic.LoadUint32(u32(nd.control, hdrBroken))) }
+// FailedCount returns how many processes have been found failed.
+func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, hdrFailed))) }
 
-// MarkDead records that process i has failed and ends the waits for it on this node with an error. The launcher, which
-// reaps the process, calls it. Under other launchers, a process that detects the failure calls it.
-func (nd *Node) MarkDead(i int) {
+// MarkFailed records that process i has failed and ends the waits for it on this node with an error. The launcher,
+// which reaps the process, calls it. Under other launchers, a process that detects the failure calls it.
+func (nd *Node) MarkFailed(i int) {
 	for {
 		old := nd.State(i)
-		if old == Dead || old == Finalized {
+		if old == Failed || old == Finalized {
 			return
 		}
-		if atomic.CompareAndSwapUint32(nd.u32(i, CellState), uint32(old), uint32(Dead)) {
+		if atomic.CompareAndSwapUint32(nd.u32(i, CellState), uint32(old), uint32(Failed)) {
 			break
 		}
 	}
-	nd.Break()
+	nd.RecheckWaits()
 }
 
-// Lose records that a process of another node has ended without MPI_Finalize, by its rank in MPI_COMM_WORLD, and ends
-// the waits for it on this node.
-func (nd *Node) Lose(rank int) {
-	i, entry := 0, func(i int) *uint32 { return u32(nd.control, int64(HeaderLosses+8*i)) }
-	for i < MaxLosses && !atomic.CompareAndSwapUint32(entry(i), 0, uint32(rank)+1) {
+// MarkRemoteFailed records that a process of another node has ended without MPI_Finalize, by its rank in
+// MPI_COMM_WORLD, and ends the waits for it on this node.
+func (nd *Node) MarkRemoteFailed(rank int) {
+	i, entry := 0, func(i int) *uint32 { return u32(nd.control, int64(HeaderFailed+8*i)) }
+	for i < FailedEntries && !atomic.CompareAndSwapUint32(entry(i), 0, uint32(rank)+1) {
 		if atomic.LoadUint32(entry(i)) == uint32(rank)+1 {
 			return
 		}
 		i++
 	}
-	if i < MaxLosses {
-		atomic.StoreUint32(u32(nd.control, int64(HeaderLosses+8*i+4)), LostEnded)
+	if i < FailedEntries {
+		atomic.StoreUint32(u32(nd.control, int64(HeaderFailed+8*i+4)), FailedEnded)
 	} else {
-		atomic.StoreUint32(u32(nd.control, HeaderMoreLost), 1)
+		atomic.StoreUint32(u32(nd.control, HeaderFailedOverflow), 1)
 	}
-	nd.Break()
+	nd.RecheckWaits()
 }
 
-// Lost returns the rank in MPI_COMM_WORLD of the first process of another node that was found failed, -1 if none has
-// failed.
-func (nd *Node) Lost() int { return int(int32(atomic.LoadUint32(u32(nd.control, HeaderLosses)) - 1)) }
+// FirstRemoteFailed returns the rank in MPI_COMM_WORLD of the first process of another node that was found failed, -1
+// if none has failed.
+func (nd *Node) FirstRemoteFailed() int {
+	return int(int32(atomic.LoadUint32(u32(nd.control, HeaderFailed)) - 1))
+}
 
-// Break makes every wait on the node check whether it depends on a failed process, of this node or another.
-func (nd *Node) Break() {
-	atomic.AddUint32(u32(nd.control, hdrBroken), 1)
+// RecheckWaits makes every wait on the node check whether it depends on a failed process, of this node or another.
+func (nd *Node) RecheckWaits() {
+	atomic.AddUint32(u32(nd.control, hdrFailed), 1)
 	for j := 0; j < nd.N; j++ {
 		nd.wakeAll(j)
 	}
@@ -260,12 +262,12 @@ func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, hdrEnding), 1
 // EndAnnounced returns whether AnnounceEnd has been called for this node.
 func (nd *Node) EndAnnounced() bool { return atomic.LoadUint32(u32(nd.control, hdrEnding)) != 0 }
 
-// FindDead detects processes of this node that have ended without MPI_Finalize and marks them. Needed under launchers
+// FindFailed detects processes of this node that have ended without MPI_Finalize and marks them. Needed under launchers
 // other than gompirun.
-func (nd *Node) FindDead() {
+func (nd *Node) FindFailed() {
 	for i := 0; i < nd.N; i++ {
-		if pid := nd.Pid(i); pid > 0 && nd.State(i).lives() && unix.Kill(pid, 0) == unix.ESRCH {
-			nd.MarkDead(i)
+		if pid := nd.Pid(i); pid > 0 && nd.State(i).isAlive() && unix.Kill(pid, 0) == unix.ESRCH {
+			nd.MarkFailed(i)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func makeSegment() (id int, err error) {
 	s, err := attachSegment(id, PageSize) // stays attached
 	unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	if err == nil {
-		err = s.take(0, PageSize)
+		err = s.alloc(0, PageSize)
 	}
 	return id, err
 }
@@ -50,8 +50,8 @@ func attachSegment(id int, size int64) (segment, error) {
 }
 
 const (
-	shmNoReserve = 0o10000 // SHM_NORESERVE
-	notAtOnce    = unix.MAP_NONBLOCK
+	shmNoReserve  = 0o10000 // SHM_NORESERVE
+	mapNoPopulate = unix.MAP_NONBLOCK
 )
 
 func (s segment) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error) {
@@ -64,13 +64,13 @@ func (s segment) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, er
 		return nil, err
 	}
 	if _, _, errno := unix.Syscall6(unix.SYS_REMAP_FILE_PAGES, uintptr(p), uintptr(size), 0, uintptr(off/PageSize),
-		notAtOnce, 0); errno != 0 {
+		mapNoPopulate, 0); errno != 0 {
 		unix.MunmapPtr(p, uintptr(size))
 		return nil, errno
 	}
 	return p, nil
 }
 
-func (s segment) take(off, size int64) error { return takeMapped(s, off, size) }
+func (s segment) alloc(off, size int64) error { return allocMapped(s, off, size) }
 
-func (s segment) give(off, size int64) { giveMapped(s, off, size) }
+func (s segment) release(off, size int64) { releaseMapped(s, off, size) }

@@ -61,11 +61,11 @@ func TestCreateRefuses(t *testing.T) {
 	require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 }
 
-func TestHeapIsSeenByOthersAndZeroedAgain(t *testing.T) {
-	onBoth(t, 2, seenByOthersAndZeroedAgain)
+func TestHeapSharedAndZeroed(t *testing.T) {
+	onBoth(t, 2, checkSharedAndZeroed)
 }
 
-func seenByOthersAndZeroedAgain(t *testing.T, nd []*Node) {
+func checkSharedAndZeroed(t *testing.T, nd []*Node) {
 	off, err := nd[1].Reserve(10000, 0)
 	require.NoError(t, err)
 	require.NoError(t, nd[0].Commit(off, 10000))
@@ -102,19 +102,19 @@ func seenByOthersAndZeroedAgain(t *testing.T, nd []*Node) {
 	require.Equal(t, int32(abi.MPI_ERR_INTERN), mpierr.ClassOf(err))
 }
 
-// TestRegionsDoNotTouch checks that no regions overlap, for any number of processes, and where files may not be large.
-func TestRegionsDoNotTouch(t *testing.T) {
+// TestRegionsDisjoint checks that no regions overlap, for any number of processes, and where files may not be large.
+func TestRegionsDisjoint(t *testing.T) {
 	for _, n := range []int{1, 3, 64, MaxProcesses} {
 		nd := &Node{fd: -1, N: n}
 		id, err := makeSegment()
 		require.NoError(t, err)
 		require.NoError(t, nd.openSegment(id))
-		require.GreaterOrEqual(t, nd.heaps, ControlSize(n))
-		require.Zero(t, nd.heaps%HugePage)
-		require.Zero(t, nd.stride%HugePage)
+		require.GreaterOrEqual(t, nd.heapOff, ControlSize(n))
+		require.Zero(t, nd.heapOff%HugePage)
+		require.Zero(t, nd.heapStride%HugePage)
 		require.LessOrEqual(t, nd.end, int64(segmentSize))
-		require.GreaterOrEqual(t, nd.stride, int64(segmentSize/2/MaxProcesses))
-		require.LessOrEqual(t, nd.stride, int64(HeapStride))
+		require.GreaterOrEqual(t, nd.heapStride, int64(segmentSize/2/MaxProcesses))
+		require.LessOrEqual(t, nd.heapStride, int64(HeapStride))
 		_, _, image := nd.Image()
 		require.False(t, image)
 		unmap(nd.control)
@@ -132,13 +132,13 @@ func TestHeapRandom(t *testing.T) {
 	for i := 0; i < 3000; i++ {
 		if len(live) > 0 && rnd.Intn(2) == 0 {
 			k := rnd.Intn(len(live))
-			h.give(live[k])
+			h.freeExtent(live[k])
 			live = append(live[:k], live[k+1:]...)
 			continue
 		}
 		size := int64(1+rnd.Intn(20)) * PageSize
 		align := int64(PageSize) << rnd.Intn(4)
-		off, ok := h.take(size, align)
+		off, ok := h.alloc(size, align)
 		require.True(t, ok)
 		require.Zero(t, off%align)
 		for _, e := range live {
@@ -147,13 +147,13 @@ func TestHeapRandom(t *testing.T) {
 		live = append(live, extent{off, size})
 	}
 	for _, e := range live {
-		h.give(e)
+		h.freeExtent(e)
 	}
 	require.Empty(t, h.free)
 	require.Equal(t, h.base, h.end)
 }
 
-func TestTooMuchIsAnError(t *testing.T) {
+func TestAllocTooMuch(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, nd []*Node) {
 		_, err := nd[0].Reserve(HeapStride+1, 0)
 		require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
@@ -163,8 +163,9 @@ func TestTooMuchIsAnError(t *testing.T) {
 	})
 }
 
-// TestWakeTakesTheMark checks that Wake wakes a sleeping process once, and does not wake a process that does not sleep.
-func TestWakeTakesTheMark(t *testing.T) {
+// TestWakeClearsSleeping checks that Wake wakes a sleeping process once, and does not wake a process that does not
+// sleep.
+func TestWakeClearsSleeping(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, nd []*Node) {
 		sleeping, wake := nd[0].u32(0, CellSleeping), nd[0].u32(0, CellWake)
 		nd[1].Wake(0)
@@ -191,15 +192,15 @@ func (l *looker) Await(done func() bool, what Waiting) error {
 
 func (l *looker) Publish(Waiting) func() { return func() {} }
 
-func TestDeathEndsWaits(t *testing.T) {
+func TestFailureEndsWaits(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, nd []*Node) {
 		l, looks := looker(3), 0
 		nd[0].Waiter = &l
 		require.NoError(t, nd[0].Wait(func() bool { looks++; return looks == 3 }))
 		before := *nd[0].u32(0, CellWake)
-		nd[0].MarkDead(1)
+		nd[0].MarkFailed(1)
 		require.Equal(t, before+1, *nd[0].u32(0, CellWake), "whoever sleeps looks again")
-		require.Equal(t, 1, nd[1].Broken())
+		require.Equal(t, 1, nd[1].FailedCount())
 		err := nd[0].Wait(func() bool { return false })
 		require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(err))
 	})

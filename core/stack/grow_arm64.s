@@ -1,7 +1,8 @@
 #include "textflag.h"
 #include "funcdata.h"
 
-// A frame of this size is what makes Go's own check at the beginning of a function grow the stack; nothing is done with it.
+// Grow has a frame of FreeBytes bytes and does not use it. Go's stack check at the beginning of the function grows the
+// stack for the frame.
 // func Grow()
 TEXT ·Grow(SB), 0, $786432-0
 	NO_LOCAL_POINTERS

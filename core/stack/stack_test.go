@@ -18,7 +18,7 @@ func deep(n int) uintptr {
 	return deep(n - len(b))
 }
 
-// TestGrow checks that a stack that has grown does not move when Room is used, and that another one does.
+// TestGrow checks that a stack that has grown does not move when FreeBytes bytes are used, and that another one does.
 func TestGrow(t *testing.T) {
 	moved := func(grow bool) bool {
 		result := make(chan bool)
@@ -28,7 +28,7 @@ func TestGrow(t *testing.T) {
 			}
 			var here byte
 			before := uintptr(unsafe.Pointer(&here))
-			deep(Room * 2 / 3)
+			deep(FreeBytes * 2 / 3)
 			result <- before != uintptr(unsafe.Pointer(&here))
 		}()
 		return <-result

@@ -13,44 +13,45 @@ import (
 
 // Watch tracks the number of objects of a kind. Its owner's lock guards it.
 type Watch struct {
-	peak   int // maximum since memory was last returned
-	due    bool
-	settle func()
+	peak int // maximum since memory was last returned
+	due  bool
+	trim func()
 }
 
 const (
-	// WorthWhile is the least decrease from the peak for which returning memory is worth while, if the number is
+	// MinDecrease is the least decrease from the peak for which returning memory is worth while, if the number is
 	// also below half of the peak: a collection takes some milliseconds. An object that is much larger than a
 	// hundred bytes counts as several.
-	WorthWhile = 16 << 10
+	MinDecrease = 16 << 10
 
 	// Memory is not returned at once, since the next objects may be created soon. If a program creates and frees
-	// many objects repeatedly, the pause doubles up to late.
-	soon, late = time.Second, 64 * time.Second
+	// many objects repeatedly, the pause doubles up to maxPause.
+	minPause, maxPause = time.Second, 64 * time.Second
 )
 
 // NewWatch returns a watch. Another thread calls settle some time after it has become worth while to return memory.
-// settle acquires the owner's lock and, if Over still returns true, frees what the owner reserves for more objects.
-func NewWatch(settle func()) Watch { return Watch{settle: settle} }
+// settle acquires the owner's lock and, if ShouldTrim still returns true, frees what the owner reserves for more
+// objects.
+func NewWatch(settle func()) Watch { return Watch{trim: settle} }
 
 // Count records the present number of objects. The owner calls it whenever the number has changed.
 func (w *Watch) Count(live int) {
 	if live > w.peak {
 		w.peak = live
-	} else if w.peak-live >= WorthWhile && !w.due && w.settle != nil && live <= w.peak/2 {
+	} else if w.peak-live >= MinDecrease && !w.due && w.trim != nil && live <= w.peak/2 {
 		w.due = true
 		add(w)
 	}
 }
 
-// Over returns whether memory must still be returned. settle calls it.
-func (w *Watch) Over(live int) bool {
+// ShouldTrim returns whether memory must still be returned. settle calls it.
+func (w *Watch) ShouldTrim(live int) bool {
 	w.due = false
-	if w.peak-live < WorthWhile || live > w.peak/2 {
+	if w.peak-live < MinDecrease || live > w.peak/2 {
 		return false
 	}
 	w.peak = live
-	over = true
+	trimmed = true
 	return true
 }
 
@@ -64,11 +65,11 @@ func Map[K comparable, V any](m map[K]V) map[K]V {
 var (
 	mu    sync.Mutex // acquired after all other locks
 	list  []*Watch
-	pause = soon
+	pause = minPause
 	last  time.Time // when memory was last returned
 
-	running sync.Mutex // guards over
-	over    bool       // Over of some Watch has returned true
+	runMu   sync.Mutex // guards trimmed
+	trimmed bool       // ShouldTrim of some Watch has returned true
 )
 
 func add(w *Watch) {
@@ -80,17 +81,17 @@ func add(w *Watch) {
 }
 
 func run() {
-	running.Lock()
-	defer running.Unlock()
+	runMu.Lock()
+	defer runMu.Unlock()
 	mu.Lock()
 	ws := list
 	list = nil
 	mu.Unlock()
-	over = false
+	trimmed = false
 	for _, w := range ws {
-		w.settle()
+		w.trim()
 	}
-	if !over {
+	if !trimmed {
 		return
 	}
 	debug.FreeOSMemory()
@@ -103,7 +104,7 @@ func run() {
 // next returns the next pause. pause is the present one, since the time between the last two returns of memory.
 func next(pause, since time.Duration) time.Duration {
 	if since < 8*pause {
-		return min(2*pause, late)
+		return min(2*pause, maxPause)
 	}
-	return soon
+	return minPause
 }

@@ -25,7 +25,7 @@ func newOwner() *owner {
 func (o *owner) settle() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.watch.Over(o.live) {
+	if o.watch.ShouldTrim(o.live) {
 		o.settled++
 	}
 }
@@ -47,47 +47,47 @@ func (o *owner) times() int {
 // for less.
 func TestWatch(t *testing.T) {
 	few, half, back, gone, again := newOwner(), newOwner(), newOwner(), newOwner(), newOwner()
-	running.Lock() // all steps come before settle runs
-	few.set(WorthWhile - 1)
+	runMu.Lock() // all steps come before settle runs
+	few.set(MinDecrease - 1)
 	few.set(0)
-	half.set(10 * WorthWhile)
-	half.set(6 * WorthWhile)
-	back.set(2 * WorthWhile)
+	half.set(10 * MinDecrease)
+	half.set(6 * MinDecrease)
+	back.set(2 * MinDecrease)
 	back.set(0)
-	back.set(2 * WorthWhile)
-	gone.set(2 * WorthWhile)
-	for i := 2 * WorthWhile; i > 0; i-- {
+	back.set(2 * MinDecrease)
+	gone.set(2 * MinDecrease)
+	for i := 2 * MinDecrease; i > 0; i-- {
 		gone.set(i - 1)
 	}
-	again.set(WorthWhile)
+	again.set(MinDecrease)
 	again.set(0)
-	running.Unlock()
+	runMu.Unlock()
 	require.Eventually(t, func() bool { return again.times() == 1 }, time.Minute, time.Millisecond)
-	running.Lock() // settle has ended
+	runMu.Lock() // settle has ended
 	require.Equal(t, 1, gone.times())
 	for _, o := range []*owner{few, half, back} {
 		require.Zero(t, o.times())
 	}
 	back.set(0)
-	again.set(WorthWhile)
+	again.set(MinDecrease)
 	again.set(0)
-	running.Unlock()
+	runMu.Unlock()
 	require.Eventually(t, func() bool { return again.times() == 2 && back.times() == 1 }, time.Minute,
 		time.Millisecond)
-	running.Lock()
-	defer running.Unlock()
+	runMu.Lock()
+	defer runMu.Unlock()
 	require.Equal(t, 1, gone.times())
 }
 
 // TestNext checks that the pause grows if memory is returned repeatedly.
 func TestNext(t *testing.T) {
-	p := next(soon, time.Hour)
-	require.Equal(t, soon, p)
-	for p < late {
+	p := next(minPause, time.Hour)
+	require.Equal(t, minPause, p)
+	for p < maxPause {
 		q := next(p, 2*p)
 		require.Equal(t, 2*p, q)
 		p = q
 	}
-	require.Equal(t, late, next(late, late))
-	require.Equal(t, soon, next(late, time.Hour))
+	require.Equal(t, maxPause, next(maxPause, maxPause))
+	require.Equal(t, minPause, next(maxPause, time.Hour))
 }

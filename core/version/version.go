@@ -15,8 +15,8 @@ var file string
 var String = strings.TrimSpace(file)
 
 // Library returns the text of MPI_Get_library_version. Bindings look for a library's name and the number after it, and
-// the name tells them how to parse the rest. So both come first, as in the texts of Open MPI, Intel and others, and the
-// text contains no other library's name.
+// the name determines how they parse the rest. So both come first, as in the texts of Open MPI, Intel and others, and
+// the text contains no other library's name.
 func Library() string {
 	return "gompirma " + String + ", MPI one-sided communication with the standard ABI, " + runtime.Version() +
 		" " + runtime.GOOS + "/" + runtime.GOARCH

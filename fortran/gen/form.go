@@ -245,7 +245,7 @@ func suffix(f *abi.Function) string {
 // Fortran does not distinguish the two forms, because they differ in a callback or in kinds with the same value, or
 // there is no small form.
 func ambiguous(f *abi.Function, bytes int) bool {
-	small, large := f, f.Twin
+	small, large := f, f.OtherForm
 	if large == nil {
 		return false
 	}

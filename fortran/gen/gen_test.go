@@ -130,7 +130,8 @@ func TestWide(t *testing.T) {
 				continue
 			}
 			for _, m := range regexp.MustCompile(`\(int\)\*(\w+)`).FindAllStringSubmatch(function, -1) {
-				require.Regexp(t, `fits\("\w+",\s+"`+m[1]+`"|wide\(\*`+m[1]+`\)|wide\(s_\w+\.count\)|if \(EIGHT\)`,
+				require.Regexp(t,
+					`fits\("\w+",\s+"`+m[1]+`"|wide\(\*`+m[1]+`\)|wide\(s_\w+\.count\)|if \(EIGHT\)`,
 					function)
 			}
 		}

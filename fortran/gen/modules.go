@@ -95,16 +95,16 @@ func f08Module() []byte {
 			t.line("interface %s%s", prefix, f.Name)
 			t.indent++
 			t.differs(starts[f.Name], func(bytes int) { t.specific(f, prefix, bytes) })
-			if f.Twin != nil && !ambiguous(f, 4) {
+			if f.OtherForm != nil && !ambiguous(f, 4) {
 				if ambiguous(f, 8) {
 					t.only8(func() {
 						t.indent--
 						t.line("end interface")
-						t.line("interface %s%s", prefix, f.Twin.Name)
+						t.line("interface %s%s", prefix, f.OtherForm.Name)
 						t.indent++
 					})
 				}
-				t.specific(f.Twin, prefix, 4)
+				t.specific(f.OtherForm, prefix, 4)
 			}
 			t.indent--
 			t.line("end interface")

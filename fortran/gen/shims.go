@@ -314,7 +314,7 @@ var eightTypes = map[string]string{"aint": "MPI_Aint", "count": "MPI_Count", "of
 
 // largeForm reports whether a function has a large-count form with the same arguments.
 func largeForm(f *abi.Function) bool {
-	return !f.Large && f.Twin != nil && len(f.Twin.Params) == len(f.Params)
+	return !f.Large && f.OtherForm != nil && len(f.OtherForm.Params) == len(f.Params)
 }
 
 // integer converts an INTEGER of default size, or an array of them. If the value does not fit into an int, the
@@ -750,7 +750,7 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 		for _, o := range open[1:] {
 			fmt.Fprintf(out, "    if (!rc)\n        rc = %s;\n", o)
 		}
-		fmt.Fprintf(out, "    if (rc)\n        rc = gompi_raise(%s, rc);\n", s.raised())
+		fmt.Fprintf(out, "    if (rc)\n        rc = gompi_raise_pending(%s, rc);\n", s.raised())
 		if len(s.wide) == 0 {
 			fmt.Fprintf(out, "    else\n        rc = %s;\n", call)
 		} else {

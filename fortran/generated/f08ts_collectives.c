@@ -12,7 +12,7 @@ ENTRY void NAME(allgather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *send
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
@@ -35,7 +35,7 @@ ENTRY void NAME(allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm));
@@ -55,7 +55,7 @@ ENTRY void NAME(allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer 
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Allgather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
@@ -81,7 +81,7 @@ ENTRY void NAME(allgather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Co
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Allgather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -102,7 +102,7 @@ ENTRY void NAME(allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sen
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
         (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm));
@@ -124,7 +124,7 @@ ENTRY void NAME(allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), comm_in(*comm));
@@ -144,7 +144,7 @@ ENTRY void NAME(allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Allgatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
         (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm),
@@ -170,7 +170,7 @@ ENTRY void NAME(allgatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_C
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Allgatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -189,7 +189,7 @@ ENTRY void NAME(allreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Allreduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     else
@@ -206,7 +206,7 @@ ENTRY void NAME(allreduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Allreduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     gompi_release(&k, !rc);
@@ -223,7 +223,7 @@ ENTRY void NAME(allreduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdes
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Allreduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
@@ -246,7 +246,7 @@ ENTRY void NAME(allreduce_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cd
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Allreduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
@@ -265,7 +265,7 @@ ENTRY void NAME(alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendc
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
@@ -286,7 +286,7 @@ ENTRY void NAME(alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm));
@@ -304,7 +304,7 @@ ENTRY void NAME(alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Alltoall_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
@@ -328,7 +328,7 @@ ENTRY void NAME(alltoall_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Cou
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Alltoall_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -347,7 +347,7 @@ ENTRY void NAME(alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *send
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Alltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, datatype_in(*sendtype),
         k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, datatype_in(*recvtype),
@@ -368,7 +368,7 @@ ENTRY void NAME(alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Alltoallv_c)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts,
         rdispls, datatype_in(*recvtype), comm_in(*comm));
@@ -386,7 +386,7 @@ ENTRY void NAME(alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer 
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Alltoallv_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
         datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
@@ -412,7 +412,7 @@ ENTRY void NAME(alltoallv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Co
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Alltoallv_init_c)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts,
         rdispls, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -435,7 +435,7 @@ ENTRY void NAME(alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const integer *send
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Alltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
         k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm));
@@ -459,7 +459,7 @@ ENTRY void NAME(alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Alltoallw_c)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts, rdispls,
         k.types[1].data, comm_in(*comm));
@@ -481,7 +481,7 @@ ENTRY void NAME(alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer 
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Alltoallw_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
         k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
@@ -511,7 +511,7 @@ ENTRY void NAME(alltoallw_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Co
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Alltoallw_init_c)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts, rdispls,
         k.types[1].data, comm_in(*comm), info_in(*info), &c_request);
@@ -529,7 +529,7 @@ ENTRY void NAME(bcast_f08ts)(const CFI_cdesc_t *buffer, const integer *count, co
     if (!rc)
         rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buffer.count))
         rc = CALL(Bcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm));
     else
@@ -546,7 +546,7 @@ ENTRY void NAME(bcast_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *count
     if (!rc)
         rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Bcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm));
     section_close(&s_buffer);
@@ -562,7 +562,7 @@ ENTRY void NAME(bcast_init_f08ts)(const CFI_cdesc_t *buffer, const integer *coun
     if (!rc)
         rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buffer.count))
         rc = CALL(Bcast_init_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), info_in(*info),
         &c_request);
@@ -584,7 +584,7 @@ ENTRY void NAME(bcast_init_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *
     if (!rc)
         rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Bcast_init_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), info_in(*info),
         &c_request);
@@ -602,7 +602,7 @@ ENTRY void NAME(exscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *rec
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Exscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     else
@@ -619,7 +619,7 @@ ENTRY void NAME(exscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *r
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Exscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     gompi_release(&k, !rc);
@@ -636,7 +636,7 @@ ENTRY void NAME(exscan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Exscan_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
@@ -659,7 +659,7 @@ ENTRY void NAME(exscan_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Exscan_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
@@ -681,7 +681,7 @@ ENTRY void NAME(gather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcou
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Gather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
@@ -706,7 +706,7 @@ ENTRY void NAME(gather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sen
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
         (int)*root, comm_in(*comm));
@@ -728,7 +728,7 @@ ENTRY void NAME(gather_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *se
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Gather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
@@ -756,7 +756,7 @@ ENTRY void NAME(gather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
         datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
@@ -779,7 +779,7 @@ ENTRY void NAME(gatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendco
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Gatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
         (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm));
@@ -803,7 +803,7 @@ ENTRY void NAME(gatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *se
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), (int)*root, comm_in(*comm));
@@ -825,7 +825,7 @@ ENTRY void NAME(gatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *s
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Gatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
         (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
@@ -852,7 +852,7 @@ ENTRY void NAME(gatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Coun
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
@@ -874,7 +874,7 @@ ENTRY void NAME(iallgather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sen
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Iallgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
@@ -900,7 +900,7 @@ ENTRY void NAME(iallgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iallgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -922,7 +922,7 @@ ENTRY void NAME(iallgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *se
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Iallgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
         (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -947,7 +947,7 @@ ENTRY void NAME(iallgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iallgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -967,7 +967,7 @@ ENTRY void NAME(iallreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t 
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Iallreduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
@@ -989,7 +989,7 @@ ENTRY void NAME(iallreduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iallreduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
@@ -1009,7 +1009,7 @@ ENTRY void NAME(ialltoall_f08ts)(const CFI_cdesc_t *sendbuf, const integer *send
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Ialltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
@@ -1033,7 +1033,7 @@ ENTRY void NAME(ialltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ialltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -1053,7 +1053,7 @@ ENTRY void NAME(ialltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sen
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ialltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, datatype_in(*sendtype),
         k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, datatype_in(*recvtype),
@@ -1078,7 +1078,7 @@ ENTRY void NAME(ialltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ialltoallv_c)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts,
         rdispls, datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -1102,7 +1102,7 @@ ENTRY void NAME(ialltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sen
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ialltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
         k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
@@ -1130,7 +1130,7 @@ ENTRY void NAME(ialltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ialltoallw_c)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts, rdispls,
         k.types[1].data, comm_in(*comm), &c_request);
@@ -1149,7 +1149,7 @@ ENTRY void NAME(ibcast_f08ts)(const CFI_cdesc_t *buffer, const integer *count, c
     if (!rc)
         rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buffer.count))
         rc = CALL(Ibcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), &c_request);
     else
@@ -1169,7 +1169,7 @@ ENTRY void NAME(ibcast_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *coun
     if (!rc)
         rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ibcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), &c_request);
     if (!rc)
@@ -1187,7 +1187,7 @@ ENTRY void NAME(iexscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *re
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Iexscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
@@ -1209,7 +1209,7 @@ ENTRY void NAME(iexscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iexscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
@@ -1232,7 +1232,7 @@ ENTRY void NAME(igather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendco
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Igather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
@@ -1260,7 +1260,7 @@ ENTRY void NAME(igather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *se
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Igather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
         (int)*root, comm_in(*comm), &c_request);
@@ -1284,7 +1284,7 @@ ENTRY void NAME(igatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendc
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Igatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
         (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
@@ -1311,7 +1311,7 @@ ENTRY void NAME(igatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Igatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
@@ -1334,7 +1334,7 @@ ENTRY void NAME(ireduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *re
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Ireduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), &c_request);
@@ -1359,7 +1359,7 @@ ENTRY void NAME(ireduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ireduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), &c_request);
@@ -1379,7 +1379,7 @@ ENTRY void NAME(ireduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cde
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ireduce_scatter_c)(k.buffer[0].addr, k.buffer[1].addr, (const MPI_Count *)recvcounts, datatype_in(*datatype),
         op_in(*op), comm_in(*comm), &c_request);
@@ -1402,7 +1402,7 @@ ENTRY void NAME(ireduce_scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_c
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ireduce_scatter_c)(k.buffer[0].addr, k.buffer[1].addr, recvcounts, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), &c_request);
@@ -1422,7 +1422,7 @@ ENTRY void NAME(ireduce_scatter_block_f08ts)(const CFI_cdesc_t *sendbuf, const C
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*recvcount))
         rc = CALL(Ireduce_scatter_block_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), &c_request);
@@ -1445,7 +1445,7 @@ ENTRY void NAME(ireduce_scatter_block_c_f08ts)(const CFI_cdesc_t *sendbuf, const
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ireduce_scatter_block_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), &c_request);
@@ -1464,7 +1464,7 @@ ENTRY void NAME(iscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recv
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Iscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
@@ -1486,7 +1486,7 @@ ENTRY void NAME(iscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *re
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
@@ -1509,7 +1509,7 @@ ENTRY void NAME(iscatter_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendc
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(s_recvbuf.count))
         rc = CALL(Iscatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
@@ -1537,7 +1537,7 @@ ENTRY void NAME(iscatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iscatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
         s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
@@ -1561,7 +1561,7 @@ ENTRY void NAME(iscatterv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *send
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Iscatterv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
         s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
@@ -1588,7 +1588,7 @@ ENTRY void NAME(iscatterv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iscatterv_c)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
         s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
@@ -1609,7 +1609,7 @@ ENTRY void NAME(reduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *rec
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Reduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm));
@@ -1630,7 +1630,7 @@ ENTRY void NAME(reduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *r
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Reduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm));
@@ -1650,7 +1650,7 @@ ENTRY void NAME(reduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Reduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), info_in(*info), &c_request);
@@ -1675,7 +1675,7 @@ ENTRY void NAME(reduce_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Reduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), info_in(*info), &c_request);
@@ -1693,7 +1693,7 @@ ENTRY void NAME(reduce_local_f08ts)(const CFI_cdesc_t *inbuf, const CFI_cdesc_t 
     if (!rc)
         rc = scratch_open(&k.buffer[1], inoutbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*count))
         rc = CALL(Reduce_local_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op));
     else
@@ -1710,7 +1710,7 @@ ENTRY void NAME(reduce_local_c_f08ts)(const CFI_cdesc_t *inbuf, const CFI_cdesc_
     if (!rc)
         rc = scratch_open(&k.buffer[1], inoutbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Reduce_local_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op));
     gompi_release(&k, !rc);
@@ -1725,7 +1725,7 @@ ENTRY void NAME(reduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdes
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Reduce_scatter_c)(k.buffer[0].addr, k.buffer[1].addr, (const MPI_Count *)recvcounts, datatype_in(*datatype),
         op_in(*op), comm_in(*comm));
@@ -1744,7 +1744,7 @@ ENTRY void NAME(reduce_scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cd
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Reduce_scatter_c)(k.buffer[0].addr, k.buffer[1].addr, recvcounts, datatype_in(*datatype), op_in(*op),
         comm_in(*comm));
@@ -1760,7 +1760,7 @@ ENTRY void NAME(reduce_scatter_block_f08ts)(const CFI_cdesc_t *sendbuf, const CF
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*recvcount))
         rc = CALL(Reduce_scatter_block_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm));
@@ -1779,7 +1779,7 @@ ENTRY void NAME(reduce_scatter_block_c_f08ts)(const CFI_cdesc_t *sendbuf, const 
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Reduce_scatter_block_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm));
@@ -1797,7 +1797,7 @@ ENTRY void NAME(reduce_scatter_block_init_f08ts)(const CFI_cdesc_t *sendbuf, con
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*recvcount))
         rc = CALL(Reduce_scatter_block_init_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), info_in(*info), &c_request);
@@ -1820,7 +1820,7 @@ ENTRY void NAME(reduce_scatter_block_init_c_f08ts)(const CFI_cdesc_t *sendbuf, c
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Reduce_scatter_block_init_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), info_in(*info), &c_request);
@@ -1840,7 +1840,7 @@ ENTRY void NAME(reduce_scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Reduce_scatter_init_c)(k.buffer[0].addr, k.buffer[1].addr, (const MPI_Count *)recvcounts, datatype_in(*datatype),
         op_in(*op), comm_in(*comm), info_in(*info), &c_request);
@@ -1863,7 +1863,7 @@ ENTRY void NAME(reduce_scatter_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const C
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Reduce_scatter_init_c)(k.buffer[0].addr, k.buffer[1].addr, recvcounts, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), info_in(*info), &c_request);
@@ -1881,7 +1881,7 @@ ENTRY void NAME(scan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvb
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Scan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     else
@@ -1898,7 +1898,7 @@ ENTRY void NAME(scan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *rec
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     gompi_release(&k, !rc);
@@ -1915,7 +1915,7 @@ ENTRY void NAME(scan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Scan_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
@@ -1938,7 +1938,7 @@ ENTRY void NAME(scan_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scan_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
@@ -1960,7 +1960,7 @@ ENTRY void NAME(scatter_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendco
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(s_recvbuf.count))
         rc = CALL(Scatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type,
@@ -1985,7 +1985,7 @@ ENTRY void NAME(scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *se
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type,
         (int)*root, comm_in(*comm));
@@ -2007,7 +2007,7 @@ ENTRY void NAME(scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *s
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(s_recvbuf.count))
         rc = CALL(Scatter_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
@@ -2035,7 +2035,7 @@ ENTRY void NAME(scatter_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Coun
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatter_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
         s_recvbuf.type, (int)*root, comm_in(*comm), info_in(*info), &c_request);
@@ -2058,7 +2058,7 @@ ENTRY void NAME(scatterv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendc
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Scatterv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
         s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm));
@@ -2082,7 +2082,7 @@ ENTRY void NAME(scatterv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatterv_c)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
         s_recvbuf.type, (int)*root, comm_in(*comm));
@@ -2104,7 +2104,7 @@ ENTRY void NAME(scatterv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Scatterv_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)displs,
         datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm),
@@ -2133,7 +2133,7 @@ ENTRY void NAME(scatterv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Cou
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatterv_init_c)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
         s_recvbuf.type, (int)*root, comm_in(*comm), info_in(*info), &c_request);

@@ -16,7 +16,7 @@ ENTRY void NAME(pack_f08ts)(const CFI_cdesc_t *inbuf, const integer *incount, co
     if (!rc)
         rc = scratch_open(&k.buffer[0], outbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Pack_c)(s_inbuf.addr, s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize, (MPI_Count *)position,
         comm_in(*comm));
@@ -38,7 +38,7 @@ ENTRY void NAME(pack_c_f08ts)(const CFI_cdesc_t *inbuf, const MPI_Count *incount
     if (!rc)
         rc = scratch_open(&k.buffer[0], outbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Pack_c)(s_inbuf.addr, s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize, position, comm_in(*comm));
     section_close(&s_inbuf);
@@ -59,7 +59,7 @@ ENTRY void NAME(pack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc
     if (!rc)
         rc = scratch_open(&k.buffer[0], outbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(s_inbuf.count))
         rc = CALL(Pack_external_c)(c_datarep.text, s_inbuf.addr, s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize, position);
     else
@@ -84,7 +84,7 @@ ENTRY void NAME(pack_external_c_f08ts)(const CFI_cdesc_t *datarep, const CFI_cde
     if (!rc)
         rc = scratch_open(&k.buffer[0], outbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Pack_external_c)(c_datarep.text, s_inbuf.addr, s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize, position);
     gompi_string_free(&c_datarep);
@@ -103,7 +103,7 @@ ENTRY void NAME(unpack_f08ts)(const CFI_cdesc_t *inbuf, const integer *insize, i
     if (!rc)
         rc = section_open(&s_outbuf, outbuf, *outcount, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Unpack_c)(k.buffer[0].addr, *insize, (MPI_Count *)position, s_outbuf.addr, s_outbuf.count, s_outbuf.type,
         comm_in(*comm));
@@ -125,7 +125,7 @@ ENTRY void NAME(unpack_c_f08ts)(const CFI_cdesc_t *inbuf, const MPI_Count *insiz
     if (!rc)
         rc = section_open(&s_outbuf, outbuf, *outcount, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Unpack_c)(k.buffer[0].addr, *insize, position, s_outbuf.addr, s_outbuf.count, s_outbuf.type, comm_in(*comm));
     section_close(&s_outbuf);
@@ -146,7 +146,7 @@ ENTRY void NAME(unpack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cde
     if (!rc)
         rc = section_open(&s_outbuf, outbuf, *outcount, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(s_outbuf.count))
         rc = CALL(Unpack_external_c)(c_datarep.text, k.buffer[0].addr, *insize, position, s_outbuf.addr, s_outbuf.count,
         s_outbuf.type);
@@ -172,7 +172,7 @@ ENTRY void NAME(unpack_external_c_f08ts)(const CFI_cdesc_t *datarep, const CFI_c
     if (!rc)
         rc = section_open(&s_outbuf, outbuf, *outcount, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Unpack_external_c)(c_datarep.text, k.buffer[0].addr, *insize, position, s_outbuf.addr, s_outbuf.count,
         s_outbuf.type);

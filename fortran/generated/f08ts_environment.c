@@ -6,7 +6,7 @@ ENTRY void NAME(free_mem_f08ts)(const CFI_cdesc_t *base, integer *ierror)
 {
     int rc = whole(base);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Free_mem)(buffer_in(base->base_addr));
     done(ierror, rc);

@@ -9,7 +9,7 @@ ENTRY void NAME(file_iread_f08ts)(const integer *fh, const CFI_cdesc_t *buf, con
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iread_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -27,7 +27,7 @@ ENTRY void NAME(file_iread_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, c
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iread_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -43,7 +43,7 @@ ENTRY void NAME(file_iread_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf,
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iread_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -61,7 +61,7 @@ ENTRY void NAME(file_iread_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *bu
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iread_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -77,7 +77,7 @@ ENTRY void NAME(file_iread_at_f08ts)(const integer *fh, const MPI_Offset *offset
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iread_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -95,7 +95,7 @@ ENTRY void NAME(file_iread_at_c_f08ts)(const integer *fh, const MPI_Offset *offs
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iread_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -111,7 +111,7 @@ ENTRY void NAME(file_iread_at_all_f08ts)(const integer *fh, const MPI_Offset *of
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iread_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -129,7 +129,7 @@ ENTRY void NAME(file_iread_at_all_c_f08ts)(const integer *fh, const MPI_Offset *
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iread_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -145,7 +145,7 @@ ENTRY void NAME(file_iread_shared_f08ts)(const integer *fh, const CFI_cdesc_t *b
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iread_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -163,7 +163,7 @@ ENTRY void NAME(file_iread_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t 
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iread_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -179,7 +179,7 @@ ENTRY void NAME(file_iwrite_f08ts)(const integer *fh, const CFI_cdesc_t *buf, co
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iwrite_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -197,7 +197,7 @@ ENTRY void NAME(file_iwrite_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, 
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iwrite_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -213,7 +213,7 @@ ENTRY void NAME(file_iwrite_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iwrite_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -231,7 +231,7 @@ ENTRY void NAME(file_iwrite_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *b
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iwrite_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -247,7 +247,7 @@ ENTRY void NAME(file_iwrite_at_f08ts)(const integer *fh, const MPI_Offset *offse
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iwrite_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -265,7 +265,7 @@ ENTRY void NAME(file_iwrite_at_c_f08ts)(const integer *fh, const MPI_Offset *off
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iwrite_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -281,7 +281,7 @@ ENTRY void NAME(file_iwrite_at_all_f08ts)(const integer *fh, const MPI_Offset *o
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iwrite_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -299,7 +299,7 @@ ENTRY void NAME(file_iwrite_at_all_c_f08ts)(const integer *fh, const MPI_Offset 
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iwrite_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -315,7 +315,7 @@ ENTRY void NAME(file_iwrite_shared_f08ts)(const integer *fh, const CFI_cdesc_t *
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_iwrite_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
@@ -333,7 +333,7 @@ ENTRY void NAME(file_iwrite_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_iwrite_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -349,7 +349,7 @@ ENTRY void NAME(file_read_f08ts)(const integer *fh, const CFI_cdesc_t *buf, cons
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -366,7 +366,7 @@ ENTRY void NAME(file_read_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, co
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -381,7 +381,7 @@ ENTRY void NAME(file_read_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf, 
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -398,7 +398,7 @@ ENTRY void NAME(file_read_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -412,7 +412,7 @@ ENTRY void NAME(file_read_all_begin_f08ts)(const integer *fh, const CFI_cdesc_t 
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_all_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
@@ -427,7 +427,7 @@ ENTRY void NAME(file_read_all_begin_c_f08ts)(const integer *fh, const CFI_cdesc_
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_all_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     section_close(&s_buf);
@@ -449,7 +449,7 @@ ENTRY void NAME(file_read_at_f08ts)(const integer *fh, const MPI_Offset *offset,
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -466,7 +466,7 @@ ENTRY void NAME(file_read_at_c_f08ts)(const integer *fh, const MPI_Offset *offse
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -481,7 +481,7 @@ ENTRY void NAME(file_read_at_all_f08ts)(const integer *fh, const MPI_Offset *off
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -498,7 +498,7 @@ ENTRY void NAME(file_read_at_all_c_f08ts)(const integer *fh, const MPI_Offset *o
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -512,7 +512,7 @@ ENTRY void NAME(file_read_at_all_begin_f08ts)(const integer *fh, const MPI_Offse
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_at_all_begin_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type);
     else
@@ -527,7 +527,7 @@ ENTRY void NAME(file_read_at_all_begin_c_f08ts)(const integer *fh, const MPI_Off
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_at_all_begin_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type);
     section_close(&s_buf);
@@ -550,7 +550,7 @@ ENTRY void NAME(file_read_ordered_f08ts)(const integer *fh, const CFI_cdesc_t *b
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -567,7 +567,7 @@ ENTRY void NAME(file_read_ordered_c_f08ts)(const integer *fh, const CFI_cdesc_t 
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -581,7 +581,7 @@ ENTRY void NAME(file_read_ordered_begin_f08ts)(const integer *fh, const CFI_cdes
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_ordered_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
@@ -596,7 +596,7 @@ ENTRY void NAME(file_read_ordered_begin_c_f08ts)(const integer *fh, const CFI_cd
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_ordered_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     section_close(&s_buf);
@@ -619,7 +619,7 @@ ENTRY void NAME(file_read_shared_f08ts)(const integer *fh, const CFI_cdesc_t *bu
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_read_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -636,7 +636,7 @@ ENTRY void NAME(file_read_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t *
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_read_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -651,7 +651,7 @@ ENTRY void NAME(file_write_f08ts)(const integer *fh, const CFI_cdesc_t *buf, con
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -668,7 +668,7 @@ ENTRY void NAME(file_write_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, c
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -683,7 +683,7 @@ ENTRY void NAME(file_write_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf,
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -700,7 +700,7 @@ ENTRY void NAME(file_write_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *bu
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -714,7 +714,7 @@ ENTRY void NAME(file_write_all_begin_f08ts)(const integer *fh, const CFI_cdesc_t
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_all_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
@@ -729,7 +729,7 @@ ENTRY void NAME(file_write_all_begin_c_f08ts)(const integer *fh, const CFI_cdesc
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_all_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     section_close(&s_buf);
@@ -752,7 +752,7 @@ ENTRY void NAME(file_write_at_f08ts)(const integer *fh, const MPI_Offset *offset
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -769,7 +769,7 @@ ENTRY void NAME(file_write_at_c_f08ts)(const integer *fh, const MPI_Offset *offs
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -784,7 +784,7 @@ ENTRY void NAME(file_write_at_all_f08ts)(const integer *fh, const MPI_Offset *of
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -801,7 +801,7 @@ ENTRY void NAME(file_write_at_all_c_f08ts)(const integer *fh, const MPI_Offset *
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -815,7 +815,7 @@ ENTRY void NAME(file_write_at_all_begin_f08ts)(const integer *fh, const MPI_Offs
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_at_all_begin_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type);
     else
@@ -830,7 +830,7 @@ ENTRY void NAME(file_write_at_all_begin_c_f08ts)(const integer *fh, const MPI_Of
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_at_all_begin_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type);
     section_close(&s_buf);
@@ -853,7 +853,7 @@ ENTRY void NAME(file_write_ordered_f08ts)(const integer *fh, const CFI_cdesc_t *
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -870,7 +870,7 @@ ENTRY void NAME(file_write_ordered_c_f08ts)(const integer *fh, const CFI_cdesc_t
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -884,7 +884,7 @@ ENTRY void NAME(file_write_ordered_begin_f08ts)(const integer *fh, const CFI_cde
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_ordered_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
@@ -899,7 +899,7 @@ ENTRY void NAME(file_write_ordered_begin_c_f08ts)(const integer *fh, const CFI_c
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_ordered_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     section_close(&s_buf);
@@ -922,7 +922,7 @@ ENTRY void NAME(file_write_shared_f08ts)(const integer *fh, const CFI_cdesc_t *b
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else if (wide(s_buf.count))
         rc = CALL(File_write_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
@@ -939,7 +939,7 @@ ENTRY void NAME(file_write_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t 
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_write_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     status_out(status, &c_status);

@@ -12,7 +12,7 @@ ENTRY void NAME(bsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Bsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -31,7 +31,7 @@ ENTRY void NAME(bsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Bsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
@@ -49,7 +49,7 @@ ENTRY void NAME(bsend_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Bsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -71,7 +71,7 @@ ENTRY void NAME(bsend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *cou
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Bsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -84,7 +84,7 @@ ENTRY void NAME(buffer_attach_f08ts)(const CFI_cdesc_t *buffer, const integer *s
 {
     int rc = whole(buffer);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*size))
         rc = CALL(Buffer_attach_c)(buffer_in(buffer->base_addr), *size);
     else
@@ -96,7 +96,7 @@ ENTRY void NAME(buffer_attach_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Coun
 {
     int rc = whole(buffer);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Buffer_attach_c)(buffer_in(buffer->base_addr), *size);
     done(ierror, rc);
@@ -107,7 +107,7 @@ ENTRY void NAME(comm_attach_buffer_f08ts)(const integer *comm, const CFI_cdesc_t
 {
     int rc = whole(buffer);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*size))
         rc = CALL(Comm_attach_buffer_c)(comm_in(*comm), buffer_in(buffer->base_addr), *size);
     else
@@ -120,7 +120,7 @@ ENTRY void NAME(comm_attach_buffer_c_f08ts)(const integer *comm, const CFI_cdesc
 {
     int rc = whole(buffer);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_attach_buffer_c)(comm_in(*comm), buffer_in(buffer->base_addr), *size);
     done(ierror, rc);
@@ -137,7 +137,7 @@ ENTRY void NAME(ibsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, cons
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Ibsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -159,7 +159,7 @@ ENTRY void NAME(ibsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ibsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -176,7 +176,7 @@ ENTRY void NAME(imrecv_f08ts)(const CFI_cdesc_t *buf, const integer *count, cons
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(s_buf.count))
         rc = CALL(Imrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, &c_request);
     else
@@ -196,7 +196,7 @@ ENTRY void NAME(imrecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, 
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Imrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, &c_request);
     if (!rc)
@@ -217,7 +217,7 @@ ENTRY void NAME(irecv_f08ts)(const CFI_cdesc_t *buf, const integer *count, const
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Irecv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -239,7 +239,7 @@ ENTRY void NAME(irecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Irecv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -259,7 +259,7 @@ ENTRY void NAME(irsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, cons
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Irsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -281,7 +281,7 @@ ENTRY void NAME(irsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Irsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -301,7 +301,7 @@ ENTRY void NAME(isend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Isend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -323,7 +323,7 @@ ENTRY void NAME(isend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Isend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -352,7 +352,7 @@ ENTRY void NAME(isendrecv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *send
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(s_recvbuf.count))
         rc = CALL(Isendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
@@ -387,7 +387,7 @@ ENTRY void NAME(isendrecv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Isendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
         s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm), &c_request);
@@ -414,7 +414,7 @@ ENTRY void NAME(isendrecv_replace_f08ts)(const CFI_cdesc_t *buf, const integer *
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Isendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
         comm_in(*comm), &c_request);
@@ -443,7 +443,7 @@ ENTRY void NAME(isendrecv_replace_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Cou
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Isendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
         comm_in(*comm), &c_request);
@@ -464,7 +464,7 @@ ENTRY void NAME(issend_f08ts)(const CFI_cdesc_t *buf, const integer *count, cons
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Issend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -486,7 +486,7 @@ ENTRY void NAME(issend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Issend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -503,7 +503,7 @@ ENTRY void NAME(mrecv_f08ts)(const CFI_cdesc_t *buf, const integer *count, const
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(s_buf.count))
         rc = CALL(Mrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, status_to(status, &c_status));
     else
@@ -522,7 +522,7 @@ ENTRY void NAME(mrecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, c
     MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Mrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -542,7 +542,7 @@ ENTRY void NAME(recv_f08ts)(const CFI_cdesc_t *buf, const integer *count, const 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Recv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
         status_to(status, &c_status));
@@ -565,7 +565,7 @@ ENTRY void NAME(recv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, co
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Recv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
         status_to(status, &c_status));
@@ -585,7 +585,7 @@ ENTRY void NAME(recv_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Recv_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -607,7 +607,7 @@ ENTRY void NAME(recv_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *coun
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Recv_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -626,7 +626,7 @@ ENTRY void NAME(rsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Rsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -645,7 +645,7 @@ ENTRY void NAME(rsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Rsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
@@ -663,7 +663,7 @@ ENTRY void NAME(rsend_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Rsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -685,7 +685,7 @@ ENTRY void NAME(rsend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *cou
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Rsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -704,7 +704,7 @@ ENTRY void NAME(send_f08ts)(const CFI_cdesc_t *buf, const integer *count, const 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Send_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -723,7 +723,7 @@ ENTRY void NAME(send_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, co
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Send_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
@@ -741,7 +741,7 @@ ENTRY void NAME(send_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Send_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -763,7 +763,7 @@ ENTRY void NAME(send_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *coun
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Send_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
@@ -792,7 +792,7 @@ ENTRY void NAME(sendrecv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendc
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(s_recvbuf.count))
         rc = CALL(Sendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
@@ -827,7 +827,7 @@ ENTRY void NAME(sendrecv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Sendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
         s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm), status_to(status, &c_status));
@@ -853,7 +853,7 @@ ENTRY void NAME(sendrecv_replace_f08ts)(const CFI_cdesc_t *buf, const integer *c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Sendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
         comm_in(*comm), status_to(status, &c_status));
@@ -881,7 +881,7 @@ ENTRY void NAME(sendrecv_replace_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Coun
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Sendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
         comm_in(*comm), status_to(status, &c_status));
@@ -895,7 +895,7 @@ ENTRY void NAME(session_attach_buffer_f08ts)(const integer *session, const CFI_c
 {
     int rc = whole(buffer);
     if (rc)
-        rc = gompi_raise(RAISE_SESSION, *session, rc);
+        rc = gompi_raise_pending(RAISE_SESSION, *session, rc);
     else if (wide(*size))
         rc = CALL(Session_attach_buffer_c)(session_in(*session), buffer_in(buffer->base_addr), *size);
     else
@@ -908,7 +908,7 @@ ENTRY void NAME(session_attach_buffer_c_f08ts)(const integer *session, const CFI
 {
     int rc = whole(buffer);
     if (rc)
-        rc = gompi_raise(RAISE_SESSION, *session, rc);
+        rc = gompi_raise_pending(RAISE_SESSION, *session, rc);
     else
         rc = CALL(Session_attach_buffer_c)(session_in(*session), buffer_in(buffer->base_addr), *size);
     done(ierror, rc);
@@ -924,7 +924,7 @@ ENTRY void NAME(ssend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Ssend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -943,7 +943,7 @@ ENTRY void NAME(ssend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, c
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ssend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
@@ -961,7 +961,7 @@ ENTRY void NAME(ssend_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, 
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Ssend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -983,7 +983,7 @@ ENTRY void NAME(ssend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *cou
     if (!rc)
         rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ssend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)

@@ -16,7 +16,7 @@ ENTRY void NAME(precv_init_f08ts)(const CFI_cdesc_t *buf, const integer *partiti
     if (!rc)
         rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Precv_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
         info_in(*info), &c_request);
@@ -43,7 +43,7 @@ ENTRY void NAME(precv_init_c_f08ts)(const CFI_cdesc_t *buf, const integer *parti
     if (!rc)
         rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Precv_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
         info_in(*info), &c_request);
@@ -67,7 +67,7 @@ ENTRY void NAME(psend_init_f08ts)(const CFI_cdesc_t *buf, const integer *partiti
     if (!rc)
         rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_buf.count))
         rc = CALL(Psend_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm),
         info_in(*info), &c_request);
@@ -94,7 +94,7 @@ ENTRY void NAME(psend_init_c_f08ts)(const CFI_cdesc_t *buf, const integer *parti
     if (!rc)
         rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Psend_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm),
         info_in(*info), &c_request);

@@ -12,7 +12,7 @@ ENTRY void NAME(accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const integer 
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(*target_count))
         rc = CALL(Accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
@@ -34,7 +34,7 @@ ENTRY void NAME(accumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Co
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win));
@@ -54,7 +54,7 @@ ENTRY void NAME(compare_and_swap_f08ts)(const CFI_cdesc_t *origin_addr, const CF
     if (!rc)
         rc = single(result_addr, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Compare_and_swap)(buffer_in(origin_addr->base_addr), buffer_in(compare_addr->base_addr),
         buffer_in(result_addr->base_addr), datatype_in(*datatype), (int)*target_rank, *target_disp, win_in(*win));
@@ -71,7 +71,7 @@ ENTRY void NAME(fetch_and_op_f08ts)(const CFI_cdesc_t *origin_addr, const CFI_cd
     if (!rc)
         rc = single(result_addr, datatype_in(*datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Fetch_and_op)(buffer_in(origin_addr->base_addr), buffer_in(result_addr->base_addr), datatype_in(*datatype),
         (int)*target_rank, *target_disp, op_in(*op), win_in(*win));
@@ -87,7 +87,7 @@ ENTRY void NAME(get_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(*target_count))
         rc = CALL(Get_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
@@ -108,7 +108,7 @@ ENTRY void NAME(get_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *or
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Get_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win));
@@ -130,7 +130,7 @@ ENTRY void NAME(get_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const inte
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(s_result_addr.count) ||
         wide(*target_count))
@@ -160,7 +160,7 @@ ENTRY void NAME(get_accumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MP
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Get_accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
         s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, *target_count,
@@ -179,7 +179,7 @@ ENTRY void NAME(put_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(*target_count))
         rc = CALL(Put_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
@@ -200,7 +200,7 @@ ENTRY void NAME(put_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *or
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Put_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win));
@@ -219,7 +219,7 @@ ENTRY void NAME(raccumulate_f08ts)(const CFI_cdesc_t *origin_addr, const integer
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(*target_count))
         rc = CALL(Raccumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
@@ -244,7 +244,7 @@ ENTRY void NAME(raccumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_C
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Raccumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
@@ -265,7 +265,7 @@ ENTRY void NAME(rget_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origi
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(*target_count))
         rc = CALL(Rget_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
@@ -290,7 +290,7 @@ ENTRY void NAME(rget_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *o
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Rget_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
@@ -315,7 +315,7 @@ ENTRY void NAME(rget_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(s_result_addr.count) ||
         wide(*target_count))
@@ -348,7 +348,7 @@ ENTRY void NAME(rget_accumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const M
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Rget_accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
         s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, *target_count,
@@ -371,7 +371,7 @@ ENTRY void NAME(rput_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origi
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(s_origin_addr.count) ||
         wide(*target_count))
         rc = CALL(Rput_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
@@ -396,7 +396,7 @@ ENTRY void NAME(rput_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *o
     if (!rc)
         rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Rput_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
@@ -410,7 +410,7 @@ ENTRY void NAME(win_attach_f08ts)(const integer *win, const CFI_cdesc_t *base, c
 {
     int rc = whole(base);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_attach)(win_in(*win), buffer_in(base->base_addr), *size);
     done(ierror, rc);
@@ -422,7 +422,7 @@ ENTRY void NAME(win_create_f08ts)(const CFI_cdesc_t *base, const MPI_Aint *size,
     MPI_Win c_win = MPI_WIN_NULL;
     int rc = whole(base);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*disp_unit))
         rc = CALL(Win_create_c)(buffer_in(base->base_addr), *size, *disp_unit, info_in(*info), comm_in(*comm), &c_win);
     else
@@ -438,7 +438,7 @@ ENTRY void NAME(win_create_c_f08ts)(const CFI_cdesc_t *base, const MPI_Aint *siz
     MPI_Win c_win = MPI_WIN_NULL;
     int rc = whole(base);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Win_create_c)(buffer_in(base->base_addr), *size, *disp_unit, info_in(*info), comm_in(*comm), &c_win);
     if (!rc)
@@ -450,7 +450,7 @@ ENTRY void NAME(win_detach_f08ts)(const integer *win, const CFI_cdesc_t *base, i
 {
     int rc = whole(base);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_detach)(win_in(*win), buffer_in(base->base_addr));
     done(ierror, rc);

@@ -13,7 +13,7 @@ ENTRY void NAME(ineighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Ineighbor_allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
@@ -39,7 +39,7 @@ ENTRY void NAME(ineighbor_allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ineighbor_allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -61,7 +61,7 @@ ENTRY void NAME(ineighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const in
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ineighbor_allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
         (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -86,7 +86,7 @@ ENTRY void NAME(ineighbor_allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const 
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ineighbor_allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -107,7 +107,7 @@ ENTRY void NAME(ineighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const inte
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Ineighbor_alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
@@ -131,7 +131,7 @@ ENTRY void NAME(ineighbor_alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ineighbor_alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -151,7 +151,7 @@ ENTRY void NAME(ineighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ineighbor_alltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
         datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
@@ -176,7 +176,7 @@ ENTRY void NAME(ineighbor_alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ineighbor_alltoallv_c)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr,
         recvcounts, rdispls, datatype_in(*recvtype), comm_in(*comm), &c_request);
@@ -200,7 +200,7 @@ ENTRY void NAME(ineighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ineighbor_alltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
         k.buffer[1].addr, (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), &c_request);
@@ -227,7 +227,7 @@ ENTRY void NAME(ineighbor_alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Ineighbor_alltoallw_c)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts,
         rdispls, k.types[1].data, comm_in(*comm), &c_request);
@@ -247,7 +247,7 @@ ENTRY void NAME(neighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const inte
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Neighbor_allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
@@ -270,7 +270,7 @@ ENTRY void NAME(neighbor_allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm));
@@ -290,7 +290,7 @@ ENTRY void NAME(neighbor_allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(s_sendbuf.count) ||
         wide(*recvcount))
         rc = CALL(Neighbor_allgather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
@@ -316,7 +316,7 @@ ENTRY void NAME(neighbor_allgather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, con
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_allgather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -337,7 +337,7 @@ ENTRY void NAME(neighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
         (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm));
@@ -359,7 +359,7 @@ ENTRY void NAME(neighbor_allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
         datatype_in(*recvtype), comm_in(*comm));
@@ -379,7 +379,7 @@ ENTRY void NAME(neighbor_allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, cons
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_allgatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
         (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm),
@@ -406,7 +406,7 @@ ENTRY void NAME(neighbor_allgatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, co
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_allgatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts,
         displs, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -426,7 +426,7 @@ ENTRY void NAME(neighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const integ
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Neighbor_alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
@@ -447,7 +447,7 @@ ENTRY void NAME(neighbor_alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm));
@@ -465,7 +465,7 @@ ENTRY void NAME(neighbor_alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const 
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Neighbor_alltoall_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
@@ -489,7 +489,7 @@ ENTRY void NAME(neighbor_alltoall_init_c_f08ts)(const CFI_cdesc_t *sendbuf, cons
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_alltoall_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -508,7 +508,7 @@ ENTRY void NAME(neighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const inte
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_alltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
         datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
@@ -529,7 +529,7 @@ ENTRY void NAME(neighbor_alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_alltoallv_c)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr,
         recvcounts, rdispls, datatype_in(*recvtype), comm_in(*comm));
@@ -548,7 +548,7 @@ ENTRY void NAME(neighbor_alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_alltoallv_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
         datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
@@ -574,7 +574,7 @@ ENTRY void NAME(neighbor_alltoallv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, con
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_alltoallv_init_c)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr,
         recvcounts, rdispls, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
@@ -597,7 +597,7 @@ ENTRY void NAME(neighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const inte
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_alltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
         k.buffer[1].addr, (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm));
@@ -621,7 +621,7 @@ ENTRY void NAME(neighbor_alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_alltoallw_c)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts,
         rdispls, k.types[1].data, comm_in(*comm));
@@ -644,7 +644,7 @@ ENTRY void NAME(neighbor_alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_alltoallw_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
         k.buffer[1].addr, (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), info_in(*info),
@@ -673,7 +673,7 @@ ENTRY void NAME(neighbor_alltoallw_init_c_f08ts)(const CFI_cdesc_t *sendbuf, con
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Neighbor_alltoallw_init_c)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts,
         rdispls, k.types[1].data, comm_in(*comm), info_in(*info), &c_request);

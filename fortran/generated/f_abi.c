@@ -8,7 +8,7 @@ ENTRY void NAME(abi_get_fortran_booleans)(const integer *logical_size, void *log
     int c_is_set = 0;
     int rc = fits("MPI_Abi_get_fortran_booleans", "logical_size", *logical_size, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Abi_get_fortran_booleans)((int)*logical_size, logical_true, logical_false, &c_is_set);
     if (!rc)
@@ -57,7 +57,7 @@ ENTRY void NAME(abi_set_fortran_booleans)(const integer *logical_size, void *log
 {
     int rc = fits("MPI_Abi_set_fortran_booleans", "logical_size", *logical_size, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Abi_set_fortran_booleans)((int)*logical_size, logical_true, logical_false);
     done(ierror, rc);

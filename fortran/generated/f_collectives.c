@@ -170,7 +170,7 @@ ENTRY void NAME(alltoallw)(void *sendbuf, const integer *sendcounts, const integ
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Alltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
         buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm));
@@ -191,7 +191,7 @@ ENTRY void NAME(alltoallw_init)(void *sendbuf, const integer *sendcounts, const 
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Alltoallw_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
         buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
@@ -227,7 +227,7 @@ ENTRY void NAME(bcast)(void *buffer, const integer *count, const integer *dataty
 {
     int rc = fits("MPI_Bcast", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Bcast_c)(buffer_in(buffer), *count, datatype_in(*datatype), (int)*root, comm_in(*comm));
     else
@@ -241,7 +241,7 @@ ENTRY void NAME(bcast_init)(void *buffer, const integer *count, const integer *d
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Bcast_init", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Bcast_init_c)(buffer_in(buffer), *count, datatype_in(*datatype), (int)*root, comm_in(*comm), info_in(*info),
         &c_request);
@@ -285,7 +285,7 @@ ENTRY void NAME(gather)(void *sendbuf, const integer *sendcount, const integer *
 {
     int rc = fits("MPI_Gather", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Gather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
@@ -303,7 +303,7 @@ ENTRY void NAME(gather_init)(void *sendbuf, const integer *sendcount, const inte
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Gather_init", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Gather_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
@@ -322,7 +322,7 @@ ENTRY void NAME(gatherv)(void *sendbuf, const integer *sendcount, const integer 
 {
     int rc = fits("MPI_Gatherv", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Gatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
         (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm));
@@ -339,7 +339,7 @@ ENTRY void NAME(gatherv_init)(void *sendbuf, const integer *sendcount, const int
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Gatherv_init", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Gatherv_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
         (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm),
@@ -449,7 +449,7 @@ ENTRY void NAME(ialltoallw)(void *sendbuf, const integer *sendcounts, const inte
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ialltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
         buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
@@ -480,7 +480,7 @@ ENTRY void NAME(ibcast)(void *buffer, const integer *count, const integer *datat
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Ibcast", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Ibcast_c)(buffer_in(buffer), *count, datatype_in(*datatype), (int)*root, comm_in(*comm), &c_request);
     else
@@ -513,7 +513,7 @@ ENTRY void NAME(igather)(void *sendbuf, const integer *sendcount, const integer 
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Igather", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Igather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
@@ -533,7 +533,7 @@ ENTRY void NAME(igatherv)(void *sendbuf, const integer *sendcount, const integer
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Igatherv", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Igatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
         (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm),
@@ -552,7 +552,7 @@ ENTRY void NAME(ireduce)(void *sendbuf, void *recvbuf, const integer *count, con
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Ireduce", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Ireduce_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), &c_request);
@@ -619,7 +619,7 @@ ENTRY void NAME(iscatter)(void *sendbuf, const integer *sendcount, const integer
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Iscatter", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Iscatter_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
@@ -639,7 +639,7 @@ ENTRY void NAME(iscatterv)(void *sendbuf, const integer *sendcounts, const integ
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Iscatterv", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Iscatterv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
         buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
@@ -675,7 +675,7 @@ ENTRY void NAME(reduce)(void *sendbuf, void *recvbuf, const integer *count, cons
 {
     int rc = fits("MPI_Reduce", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Reduce_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm));
@@ -692,7 +692,7 @@ ENTRY void NAME(reduce_init)(void *sendbuf, void *recvbuf, const integer *count,
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Reduce_init", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Reduce_init_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), info_in(*info), &c_request);
@@ -806,7 +806,7 @@ ENTRY void NAME(scatter)(void *sendbuf, const integer *sendcount, const integer 
 {
     int rc = fits("MPI_Scatter", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Scatter_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
@@ -824,7 +824,7 @@ ENTRY void NAME(scatter_init)(void *sendbuf, const integer *sendcount, const int
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Scatter_init", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Scatter_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
@@ -843,7 +843,7 @@ ENTRY void NAME(scatterv)(void *sendbuf, const integer *sendcounts, const intege
 {
     int rc = fits("MPI_Scatterv", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Scatterv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
         buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm));
@@ -860,7 +860,7 @@ ENTRY void NAME(scatterv_init)(void *sendbuf, const integer *sendcounts, const i
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Scatterv_init", "root", *root, MPI_ERR_ROOT);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Scatterv_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)displs,
         datatype_in(*sendtype), buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm),

@@ -29,7 +29,7 @@ ENTRY void NAME(comm_create_from_group)(const integer *group, const char *string
     MPI_Comm c_newcomm = MPI_COMM_NULL;
     int rc = gompi_string_in(&c_stringtag, stringtag, stringtag_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Comm_create_from_group)(group_in(*group), c_stringtag.text, info_in(*info), errhandler_in(*errhandler),
         &c_newcomm);
@@ -46,7 +46,7 @@ ENTRY void NAME(comm_create_group)(const integer *comm, const integer *group, co
     MPI_Comm c_newcomm = MPI_COMM_NULL;
     int rc = fits("MPI_Comm_create_group", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_create_group)(comm_in(*comm), group_in(*group), (int)*tag, &c_newcomm);
     if (!rc)
@@ -59,7 +59,7 @@ ENTRY void NAME(comm_delete_attr)(const integer *comm, const integer *comm_keyva
 {
     int rc = fits("MPI_Comm_delete_attr", "comm_keyval", *comm_keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_delete_attr)(comm_in(*comm), (int)*comm_keyval);
     done(ierror, rc);
@@ -100,7 +100,7 @@ ENTRY void NAME(comm_free_keyval)(integer *comm_keyval, integer *ierror)
     int c_comm_keyval = (int)*comm_keyval;
     int rc = fits("MPI_Comm_free_keyval", "comm_keyval", *comm_keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Comm_free_keyval)(int_to(comm_keyval, &c_comm_keyval));
     if (!rc)
@@ -184,7 +184,7 @@ ENTRY void NAME(comm_set_name)(const integer *comm, const char *comm_name, integ
     struct gompi_string c_comm_name = {0};
     int rc = gompi_string_in(&c_comm_name, comm_name, comm_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_set_name)(comm_in(*comm), c_comm_name.text);
     gompi_string_free(&c_comm_name);
@@ -210,7 +210,7 @@ ENTRY void NAME(comm_split)(const integer *comm, const integer *color, const int
     if (!rc)
         rc = fits("MPI_Comm_split", "key", *key, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_split)(comm_in(*comm), (int)*color, (int)*key, &c_newcomm);
     if (!rc)
@@ -227,7 +227,7 @@ ENTRY void NAME(comm_split_type)(const integer *comm, const integer *split_type,
     if (!rc)
         rc = fits("MPI_Comm_split_type", "key", *key, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_split_type)(comm_in(*comm), (int)*split_type, (int)*key, info_in(*info), &c_newcomm);
     if (!rc)
@@ -277,7 +277,7 @@ ENTRY void NAME(group_excl)(const integer *group, const integer *n, const intege
     if (!rc)
         rc = ints_in(&c_ranks, *n, ranks);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Group_excl)(group_in(*group), (int)*n, c_ranks.data, &c_newgroup);
     if (!rc)
@@ -303,7 +303,7 @@ ENTRY void NAME(group_from_session_pset)(const integer *session, const char *pse
     MPI_Group c_newgroup = MPI_GROUP_NULL;
     int rc = gompi_string_in(&c_pset_name, pset_name, pset_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SESSION, *session, rc);
+        rc = gompi_raise_pending(RAISE_SESSION, *session, rc);
     else
         rc = CALL(Group_from_session_pset)(session_in(*session), c_pset_name.text, &c_newgroup);
     if (!rc)
@@ -324,7 +324,7 @@ ENTRY void NAME(group_incl)(const integer *group, const integer *n, const intege
     if (!rc)
         rc = ints_in(&c_ranks, *n, ranks);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Group_incl)(group_in(*group), (int)*n, c_ranks.data, &c_newgroup);
     if (!rc)
@@ -355,7 +355,7 @@ ENTRY void NAME(group_range_excl)(const integer *group, const integer *n, const 
     if (!rc)
         rc = ints_in(&c_ranges, 3 * (MPI_Count)*n, ranges);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Group_range_excl)(group_in(*group), (int)*n, (int (*)[3])c_ranges.data, &c_newgroup);
     if (!rc)
@@ -376,7 +376,7 @@ ENTRY void NAME(group_range_incl)(const integer *group, const integer *n, const 
     if (!rc)
         rc = ints_in(&c_ranges, 3 * (MPI_Count)*n, ranges);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Group_range_incl)(group_in(*group), (int)*n, (int (*)[3])c_ranges.data, &c_newgroup);
     if (!rc)
@@ -419,7 +419,7 @@ ENTRY void NAME(group_translate_ranks)(const integer *group1, const integer *n, 
     if (!rc)
         rc = ints_room(&c_ranks2, *n, ranks2);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Group_translate_ranks)(group_in(*group1), (int)*n, c_ranks1.data, group_in(*group2), c_ranks2.data);
     if (!rc)
@@ -450,7 +450,7 @@ ENTRY void NAME(intercomm_create)(const integer *local_comm, const integer *loca
     if (!rc)
         rc = fits("MPI_Intercomm_create", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *local_comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *local_comm, rc);
     else
         rc = CALL(Intercomm_create)(comm_in(*local_comm), (int)*local_leader, comm_in(*peer_comm), (int)*remote_leader, (int)*tag,
         &c_newintercomm);
@@ -472,7 +472,7 @@ ENTRY void NAME(intercomm_create_from_groups)(const integer *local_group, const 
     if (!rc)
         rc = gompi_string_in(&c_stringtag, stringtag, stringtag_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Intercomm_create_from_groups)(group_in(*local_group), (int)*local_leader, group_in(*remote_group),
         (int)*remote_leader, c_stringtag.text, info_in(*info), errhandler_in(*errhandler), &c_newintercomm);
@@ -498,7 +498,7 @@ ENTRY void NAME(type_delete_attr)(const integer *datatype, const integer *type_k
 {
     int rc = fits("MPI_Type_delete_attr", "type_keyval", *type_keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_delete_attr)(datatype_in(*datatype), (int)*type_keyval);
     done(ierror, rc);
@@ -510,7 +510,7 @@ ENTRY void NAME(type_free_keyval)(integer *type_keyval, integer *ierror)
     int c_type_keyval = (int)*type_keyval;
     int rc = fits("MPI_Type_free_keyval", "type_keyval", *type_keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_free_keyval)(int_to(type_keyval, &c_type_keyval));
     if (!rc)
@@ -538,7 +538,7 @@ ENTRY void NAME(type_set_name)(const integer *datatype, const char *type_name, i
     struct gompi_string c_type_name = {0};
     int rc = gompi_string_in(&c_type_name, type_name, type_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_set_name)(datatype_in(*datatype), c_type_name.text);
     gompi_string_free(&c_type_name);
@@ -550,7 +550,7 @@ ENTRY void NAME(win_delete_attr)(const integer *win, const integer *win_keyval, 
 {
     int rc = fits("MPI_Win_delete_attr", "win_keyval", *win_keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_delete_attr)(win_in(*win), (int)*win_keyval);
     done(ierror, rc);
@@ -562,7 +562,7 @@ ENTRY void NAME(win_free_keyval)(integer *win_keyval, integer *ierror)
     int c_win_keyval = (int)*win_keyval;
     int rc = fits("MPI_Win_free_keyval", "win_keyval", *win_keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Win_free_keyval)(int_to(win_keyval, &c_win_keyval));
     if (!rc)
@@ -590,7 +590,7 @@ ENTRY void NAME(win_set_name)(const integer *win, const char *win_name, integer 
     struct gompi_string c_win_name = {0};
     int rc = gompi_string_in(&c_win_name, win_name, win_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_set_name)(win_in(*win), c_win_name.text);
     gompi_string_free(&c_win_name);

@@ -45,7 +45,7 @@ ENTRY void NAME(pack_external)(const char *datarep, void *inbuf, const integer *
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*incount))
         rc = CALL(Pack_external_c)(c_datarep.text, buffer_in(inbuf), *incount, datatype_in(*datatype), buffer_in(outbuf), *outsize,
         position);
@@ -62,7 +62,7 @@ ENTRY void NAME(pack_external_size)(const char *datarep, const integer *incount,
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*incount))
         rc = CALL(Pack_external_size_c)(c_datarep.text, *incount, datatype_in(*datatype), size);
     else
@@ -78,7 +78,7 @@ ENTRY void NAME(pack_external_size_c_f08)(const char *datarep, const MPI_Count *
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Pack_external_size_c)(c_datarep.text, *incount, datatype_in(*datatype), size);
     gompi_string_free(&c_datarep);
@@ -168,7 +168,7 @@ ENTRY void NAME(type_create_darray)(const integer *size, const integer *rank, co
     if (!rc)
         rc = ints_in(&c_array_of_psizes, *ndims, array_of_psizes);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (any_wide(*ndims, array_of_gsizes))
         rc = CALL(Type_create_darray_c)((int)*size, (int)*rank, (int)*ndims, (const MPI_Count *)array_of_gsizes,
         c_array_of_distribs.data, c_array_of_dargs.data, c_array_of_psizes.data, (int)*order, datatype_in(*oldtype),
@@ -215,7 +215,7 @@ ENTRY void NAME(type_create_darray_c_f08)(const integer *size, const integer *ra
     if (!rc)
         rc = ints_in(&c_array_of_psizes, *ndims, array_of_psizes);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_create_darray_c)((int)*size, (int)*rank, (int)*ndims, array_of_gsizes, c_array_of_distribs.data,
         c_array_of_dargs.data, c_array_of_psizes.data, (int)*order, datatype_in(*oldtype), &c_newtype);
@@ -234,7 +234,7 @@ ENTRY void NAME(type_create_hindexed)(const integer *count, const integer *array
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = ints_in(&c_array_of_blocklengths, *count, array_of_blocklengths);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*count) ||
         any_wide(*count, array_of_blocklengths))
         rc = CALL(Type_create_hindexed_c)(*count, (const MPI_Count *)array_of_blocklengths, array_of_displacements,
@@ -319,7 +319,7 @@ ENTRY void NAME(type_create_indexed_block)(const integer *count, const integer *
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = ints_in(&c_array_of_displacements, *count, array_of_displacements);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*count) ||
         wide(*blocklength) ||
         any_wide(*count, array_of_displacements))
@@ -376,7 +376,7 @@ ENTRY void NAME(type_create_struct)(const integer *count, const integer *array_o
     if (!rc)
         rc = datatypes_in(&c_array_of_types, *count, array_of_types);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*count) ||
         any_wide(*count, array_of_blocklengths))
         rc = CALL(Type_create_struct_c)(*count, (const MPI_Count *)array_of_blocklengths, array_of_displacements,
@@ -399,7 +399,7 @@ ENTRY void NAME(type_create_struct_c_f08)(const MPI_Count *count, const MPI_Coun
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = datatypes_in(&c_array_of_types, *count, array_of_types);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_create_struct_c)(*count, array_of_blocklengths, array_of_displacements, c_array_of_types.data, &c_newtype);
     if (!rc)
@@ -426,7 +426,7 @@ ENTRY void NAME(type_create_subarray)(const integer *ndims, const integer *array
     if (!rc)
         rc = ints_in(&c_array_of_starts, *ndims, array_of_starts);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (any_wide(*ndims, array_of_sizes) ||
         any_wide(*ndims, array_of_subsizes) ||
         any_wide(*ndims, array_of_starts))
@@ -453,7 +453,7 @@ ENTRY void NAME(type_create_subarray_c_f08)(const integer *ndims, const MPI_Coun
     if (!rc)
         rc = fits("MPI_Type_create_subarray_c", "order", *order, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_create_subarray_c)((int)*ndims, array_of_sizes, array_of_subsizes, array_of_starts, (int)*order,
         datatype_in(*oldtype), &c_newtype);
@@ -546,7 +546,7 @@ ENTRY void NAME(type_indexed)(const integer *count, const integer *array_of_bloc
     if (!rc)
         rc = ints_in(&c_array_of_displacements, *count, array_of_displacements);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*count) ||
         any_wide(*count, array_of_blocklengths) ||
         any_wide(*count, array_of_displacements))
@@ -635,7 +635,7 @@ ENTRY void NAME(unpack_external)(const char *datarep, void *inbuf, const MPI_Ain
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else if (wide(*outcount))
         rc = CALL(Unpack_external_c)(c_datarep.text, buffer_in(inbuf), *insize, position, buffer_in(outbuf), *outcount,
         datatype_in(*datatype));

@@ -6,7 +6,7 @@ ENTRY void NAME(attr_delete)(const integer *comm, const integer *keyval, integer
 {
     int rc = fits("MPI_Attr_delete", "keyval", *keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Attr_delete)(comm_in(*comm), (int)*keyval);
     done(ierror, rc);
@@ -27,7 +27,7 @@ ENTRY void NAME(info_get_valuelen)(const integer *info, const char *key, integer
     int c_flag = 0;
     int rc = gompi_string_in(&c_key, key, key_len, STRIP_BOTH);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Info_get_valuelen)(info_in(*info), c_key.text, int_to(valuelen, &c_valuelen), &c_flag);
     if (!rc) {
@@ -44,7 +44,7 @@ ENTRY void NAME(keyval_free)(integer *keyval, integer *ierror)
     int c_keyval = (int)*keyval;
     int rc = fits("MPI_Keyval_free", "keyval", *keyval, MPI_ERR_KEYVAL);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Keyval_free)(int_to(keyval, &c_keyval));
     if (!rc)

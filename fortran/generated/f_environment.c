@@ -17,7 +17,7 @@ ENTRY void NAME(add_error_code)(const integer *errorclass, integer *errorcode, i
     int c_errorcode = 0;
     int rc = fits("MPI_Add_error_code", "errorclass", *errorclass, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Add_error_code)((int)*errorclass, int_to(errorcode, &c_errorcode));
     if (!rc)
@@ -33,7 +33,7 @@ ENTRY void NAME(add_error_string)(const integer *errorcode, const char *string, 
     if (!rc)
         rc = gompi_string_in(&c_string, string, string_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Add_error_string)((int)*errorcode, c_string.text);
     gompi_string_free(&c_string);
@@ -52,7 +52,7 @@ ENTRY void NAME(comm_call_errhandler)(const integer *comm, const integer *errorc
 {
     int rc = fits("MPI_Comm_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_call_errhandler)(comm_in(*comm), (int)*errorcode);
     done(ierror, rc);
@@ -89,7 +89,7 @@ ENTRY void NAME(error_class)(const integer *errorcode, integer *errorclass, inte
     int c_errorclass = 0;
     int rc = fits("MPI_Error_class", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Error_class)((int)*errorcode, int_to(errorclass, &c_errorclass));
     if (!rc)
@@ -105,7 +105,7 @@ ENTRY void NAME(error_string)(const integer *errorcode, char *string, integer *r
     int c_resultlen = 0;
     int rc = fits("MPI_Error_string", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Error_string)((int)*errorcode, c_string, int_to(resultlen, &c_resultlen));
     if (!rc) {
@@ -120,7 +120,7 @@ ENTRY void NAME(file_call_errhandler)(const integer *fh, const integer *errorcod
 {
     int rc = fits("MPI_File_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_call_errhandler)(file_in(*fh), (int)*errorcode);
     done(ierror, rc);
@@ -201,7 +201,7 @@ ENTRY void NAME(remove_error_class)(const integer *errorclass, integer *ierror)
 {
     int rc = fits("MPI_Remove_error_class", "errorclass", *errorclass, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Remove_error_class)((int)*errorclass);
     done(ierror, rc);
@@ -212,7 +212,7 @@ ENTRY void NAME(remove_error_code)(const integer *errorcode, integer *ierror)
 {
     int rc = fits("MPI_Remove_error_code", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Remove_error_code)((int)*errorcode);
     done(ierror, rc);
@@ -223,7 +223,7 @@ ENTRY void NAME(remove_error_string)(const integer *errorcode, integer *ierror)
 {
     int rc = fits("MPI_Remove_error_string", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Remove_error_string)((int)*errorcode);
     done(ierror, rc);
@@ -234,7 +234,7 @@ ENTRY void NAME(session_call_errhandler)(const integer *session, const integer *
 {
     int rc = fits("MPI_Session_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SESSION, *session, rc);
+        rc = gompi_raise_pending(RAISE_SESSION, *session, rc);
     else
         rc = CALL(Session_call_errhandler)(session_in(*session), (int)*errorcode);
     done(ierror, rc);
@@ -261,7 +261,7 @@ ENTRY void NAME(win_call_errhandler)(const integer *win, const integer *errorcod
 {
     int rc = fits("MPI_Win_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_call_errhandler)(win_in(*win), (int)*errorcode);
     done(ierror, rc);

@@ -44,7 +44,7 @@ ENTRY void NAME(status_set_error)(f_status *status, const integer *error, intege
     MPI_Status c_status;
     int rc = fits("MPI_Status_set_error", "error", *error, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Status_set_error)(status_to(status, &c_status), (int)*error);
     status_out(status, &c_status);
@@ -57,7 +57,7 @@ ENTRY void NAME(status_set_source)(f_status *status, const integer *source, inte
     MPI_Status c_status;
     int rc = fits("MPI_Status_set_source", "source", *source, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Status_set_source)(status_to(status, &c_status), (int)*source);
     status_out(status, &c_status);
@@ -70,7 +70,7 @@ ENTRY void NAME(status_set_tag)(f_status *status, const integer *tag, integer *i
     MPI_Status c_status;
     int rc = fits("MPI_Status_set_tag", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Status_set_tag)(status_to(status, &c_status), (int)*tag);
     status_out(status, &c_status);

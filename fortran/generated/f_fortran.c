@@ -9,7 +9,7 @@ ENTRY void NAME(type_create_f90_complex)(const integer *p, const integer *r, int
     if (!rc)
         rc = fits("MPI_Type_create_f90_complex", "r", *r, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_create_f90_complex)((int)*p, (int)*r, &c_newtype);
     if (!rc)
@@ -23,7 +23,7 @@ ENTRY void NAME(type_create_f90_integer)(const integer *r, integer *newtype, int
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = fits("MPI_Type_create_f90_integer", "r", *r, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_create_f90_integer)((int)*r, &c_newtype);
     if (!rc)
@@ -39,7 +39,7 @@ ENTRY void NAME(type_create_f90_real)(const integer *p, const integer *r, intege
     if (!rc)
         rc = fits("MPI_Type_create_f90_real", "r", *r, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_create_f90_real)((int)*p, (int)*r, &c_newtype);
     if (!rc)
@@ -55,7 +55,7 @@ ENTRY void NAME(type_match_size)(const integer *typeclass, const integer *size, 
     if (!rc)
         rc = fits("MPI_Type_match_size", "size", *size, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_match_size)((int)*typeclass, (int)*size, &c_datatype);
     if (!rc)

@@ -27,7 +27,7 @@ ENTRY void NAME(info_delete)(const integer *info, const char *key, integer *ierr
     struct gompi_string c_key = {0};
     int rc = gompi_string_in(&c_key, key, key_len, STRIP_BOTH);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Info_delete)(info_in(*info), c_key.text);
     gompi_string_free(&c_key);
@@ -69,7 +69,7 @@ ENTRY void NAME(info_get_nthkey)(const integer *info, const integer *n, char *ke
     char c_key[MPI_MAX_INFO_KEY] = "";
     int rc = fits("MPI_Info_get_nthkey", "n", *n, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Info_get_nthkey)(info_in(*info), (int)*n, c_key);
     if (!rc)
@@ -87,7 +87,7 @@ ENTRY void NAME(info_set)(const integer *info, const char *key, const char *valu
     if (!rc)
         rc = gompi_string_in(&c_value, value, value_len, STRIP_BOTH);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Info_set)(info_in(*info), c_key.text, c_value.text);
     gompi_string_free(&c_key);

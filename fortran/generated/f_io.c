@@ -16,7 +16,7 @@ ENTRY void NAME(file_delete)(const char *filename, const integer *info, integer 
     struct gompi_string c_filename = {0};
     int rc = gompi_string_in(&c_filename, filename, filename_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(File_delete)(c_filename.text, info_in(*info));
     gompi_string_free(&c_filename);
@@ -265,7 +265,7 @@ ENTRY void NAME(file_open)(const integer *comm, const char *filename, const inte
     if (!rc)
         rc = gompi_string_in(&c_filename, filename, filename_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(File_open)(comm_in(*comm), c_filename.text, (int)*amode, info_in(*info), &c_fh);
     if (!rc)
@@ -426,7 +426,7 @@ ENTRY void NAME(file_seek)(const integer *fh, const MPI_Offset *offset, const in
 {
     int rc = fits("MPI_File_seek", "whence", *whence, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_seek)(file_in(*fh), *offset, (int)*whence);
     done(ierror, rc);
@@ -437,7 +437,7 @@ ENTRY void NAME(file_seek_shared)(const integer *fh, const MPI_Offset *offset, c
 {
     int rc = fits("MPI_File_seek_shared", "whence", *whence, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_seek_shared)(file_in(*fh), *offset, (int)*whence);
     done(ierror, rc);
@@ -468,7 +468,7 @@ ENTRY void NAME(file_set_view)(const integer *fh, const MPI_Offset *disp, const 
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+        rc = gompi_raise_pending(RAISE_FILE, *fh, rc);
     else
         rc = CALL(File_set_view)(file_in(*fh), *disp, datatype_in(*etype), datatype_in(*filetype), c_datarep.text, info_in(*info));
     gompi_string_free(&c_datarep);

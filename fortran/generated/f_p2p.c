@@ -9,7 +9,7 @@ ENTRY void NAME(bsend)(void *buf, const integer *count, const integer *datatype,
     if (!rc)
         rc = fits("MPI_Bsend", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Bsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -25,7 +25,7 @@ ENTRY void NAME(bsend_init)(void *buf, const integer *count, const integer *data
     if (!rc)
         rc = fits("MPI_Bsend_init", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Bsend_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -185,7 +185,7 @@ ENTRY void NAME(ibsend)(void *buf, const integer *count, const integer *datatype
     if (!rc)
         rc = fits("MPI_Ibsend", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Ibsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -205,7 +205,7 @@ ENTRY void NAME(improbe)(const integer *source, const integer *tag, const intege
     if (!rc)
         rc = fits("MPI_Improbe", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Improbe)((int)*source, (int)*tag, comm_in(*comm), &c_flag, &c_message, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -242,7 +242,7 @@ ENTRY void NAME(iprobe)(const integer *source, const integer *tag, const integer
     if (!rc)
         rc = fits("MPI_Iprobe", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iprobe)((int)*source, (int)*tag, comm_in(*comm), &c_flag, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -260,7 +260,7 @@ ENTRY void NAME(irecv)(void *buf, const integer *count, const integer *datatype,
     if (!rc)
         rc = fits("MPI_Irecv", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Irecv_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -278,7 +278,7 @@ ENTRY void NAME(irsend)(void *buf, const integer *count, const integer *datatype
     if (!rc)
         rc = fits("MPI_Irsend", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Irsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -296,7 +296,7 @@ ENTRY void NAME(isend)(void *buf, const integer *count, const integer *datatype,
     if (!rc)
         rc = fits("MPI_Isend", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Isend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -319,7 +319,7 @@ ENTRY void NAME(isendrecv)(void *sendbuf, const integer *sendcount, const intege
     if (!rc)
         rc = fits("MPI_Isendrecv", "recvtag", *recvtag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Isendrecv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), (int)*dest, (int)*sendtag,
@@ -347,7 +347,7 @@ ENTRY void NAME(isendrecv_replace)(void *buf, const integer *count, const intege
     if (!rc)
         rc = fits("MPI_Isendrecv_replace", "recvtag", *recvtag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Isendrecv_replace_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*sendtag, (int)*source,
         (int)*recvtag, comm_in(*comm), &c_request);
@@ -367,7 +367,7 @@ ENTRY void NAME(issend)(void *buf, const integer *count, const integer *datatype
     if (!rc)
         rc = fits("MPI_Issend", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Issend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -386,7 +386,7 @@ ENTRY void NAME(mprobe)(const integer *source, const integer *tag, const integer
     if (!rc)
         rc = fits("MPI_Mprobe", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Mprobe)((int)*source, (int)*tag, comm_in(*comm), &c_message, status_to(status, &c_status));
     status_out(status, &c_status);
@@ -419,7 +419,7 @@ ENTRY void NAME(probe)(const integer *source, const integer *tag, const integer 
     if (!rc)
         rc = fits("MPI_Probe", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Probe)((int)*source, (int)*tag, comm_in(*comm), status_to(status, &c_status));
     status_out(status, &c_status);
@@ -435,7 +435,7 @@ ENTRY void NAME(recv)(void *buf, const integer *count, const integer *datatype, 
     if (!rc)
         rc = fits("MPI_Recv", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Recv_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm),
         status_to(status, &c_status));
@@ -454,7 +454,7 @@ ENTRY void NAME(recv_init)(void *buf, const integer *count, const integer *datat
     if (!rc)
         rc = fits("MPI_Recv_init", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Recv_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -472,7 +472,7 @@ ENTRY void NAME(rsend)(void *buf, const integer *count, const integer *datatype,
     if (!rc)
         rc = fits("MPI_Rsend", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Rsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -488,7 +488,7 @@ ENTRY void NAME(rsend_init)(void *buf, const integer *count, const integer *data
     if (!rc)
         rc = fits("MPI_Rsend_init", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Rsend_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -506,7 +506,7 @@ ENTRY void NAME(send)(void *buf, const integer *count, const integer *datatype, 
     if (!rc)
         rc = fits("MPI_Send", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Send_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -522,7 +522,7 @@ ENTRY void NAME(send_init)(void *buf, const integer *count, const integer *datat
     if (!rc)
         rc = fits("MPI_Send_init", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Send_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
@@ -546,7 +546,7 @@ ENTRY void NAME(sendrecv)(void *sendbuf, const integer *sendcount, const integer
     if (!rc)
         rc = fits("MPI_Sendrecv", "recvtag", *recvtag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*sendcount) ||
         wide(*recvcount))
         rc = CALL(Sendrecv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), (int)*dest, (int)*sendtag,
@@ -573,7 +573,7 @@ ENTRY void NAME(sendrecv_replace)(void *buf, const integer *count, const integer
     if (!rc)
         rc = fits("MPI_Sendrecv_replace", "recvtag", *recvtag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Sendrecv_replace_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*sendtag, (int)*source,
         (int)*recvtag, comm_in(*comm), status_to(status, &c_status));
@@ -650,7 +650,7 @@ ENTRY void NAME(ssend)(void *buf, const integer *count, const integer *datatype,
     if (!rc)
         rc = fits("MPI_Ssend", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Ssend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
     else
@@ -666,7 +666,7 @@ ENTRY void NAME(ssend_init)(void *buf, const integer *count, const integer *data
     if (!rc)
         rc = fits("MPI_Ssend_init", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Ssend_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else

@@ -7,7 +7,7 @@ ENTRY void NAME(parrived)(const integer *request, const integer *partition, logi
     int c_flag = 0;
     int rc = fits("MPI_Parrived", "partition", *partition, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Parrived)(request_in(*request), (int)*partition, &c_flag);
     if (!rc)
@@ -20,7 +20,7 @@ ENTRY void NAME(pready)(const integer *partition, const integer *request, intege
 {
     int rc = fits("MPI_Pready", "partition", *partition, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Pready)((int)*partition, request_in(*request));
     done(ierror, rc);
@@ -37,7 +37,7 @@ ENTRY void NAME(pready_list)(const integer *length, const integer *array_of_part
     if (!rc)
         rc = ints_in(&c_array_of_partitions, *length, array_of_partitions);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Pready_list)((int)*length, c_array_of_partitions.data, request_in(*request));
     ints_free(&c_array_of_partitions);
@@ -52,7 +52,7 @@ ENTRY void NAME(pready_range)(const integer *partition_low, const integer *parti
     if (!rc)
         rc = fits("MPI_Pready_range", "partition_high", *partition_high, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Pready_range)((int)*partition_low, (int)*partition_high, request_in(*request));
     done(ierror, rc);
@@ -70,7 +70,7 @@ ENTRY void NAME(precv_init)(void *buf, const integer *partitions, const integer 
     if (!rc)
         rc = fits("MPI_Precv_init", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Precv_init_c)(buffer_in(buf), (int)*partitions, *count, datatype_in(*datatype), (int)*source, (int)*tag,
         comm_in(*comm), info_in(*info), &c_request);
@@ -93,7 +93,7 @@ ENTRY void NAME(psend_init)(void *buf, const integer *partitions, const integer 
     if (!rc)
         rc = fits("MPI_Psend_init", "tag", *tag, MPI_ERR_TAG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (wide(*count))
         rc = CALL(Psend_init_c)(buffer_in(buf), (int)*partitions, *count, datatype_in(*datatype), (int)*dest, (int)*tag,
         comm_in(*comm), info_in(*info), &c_request);

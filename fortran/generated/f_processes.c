@@ -6,7 +6,7 @@ ENTRY void NAME(abort)(const integer *comm, const integer *errorcode, integer *i
 {
     int rc = fits("MPI_Abort", "errorcode", *errorcode, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Abort)(comm_in(*comm), (int)*errorcode);
     done(ierror, rc);
@@ -18,7 +18,7 @@ ENTRY void NAME(close_port)(const char *port_name, integer *ierror, size_t port_
     struct gompi_string c_port_name = {0};
     int rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Close_port)(c_port_name.text);
     gompi_string_free(&c_port_name);
@@ -35,7 +35,7 @@ ENTRY void NAME(comm_accept)(const char *port_name, const integer *info, const i
     if (!rc)
         rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_accept)(c_port_name.text, info_in(*info), (int)*root, comm_in(*comm), &c_newcomm);
     if (!rc)
@@ -54,7 +54,7 @@ ENTRY void NAME(comm_connect)(const char *port_name, const integer *info, const 
     if (!rc)
         rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Comm_connect)(c_port_name.text, info_in(*info), (int)*root, comm_in(*comm), &c_newcomm);
     if (!rc)
@@ -88,7 +88,7 @@ ENTRY void NAME(comm_join)(const integer *fd, integer *intercomm, integer *ierro
     MPI_Comm c_intercomm = MPI_COMM_NULL;
     int rc = fits("MPI_Comm_join", "fd", *fd, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Comm_join)((int)*fd, &c_intercomm);
     if (!rc)
@@ -125,7 +125,7 @@ ENTRY void NAME(init_thread)(const integer *required, integer *provided, integer
     int c_provided = 0;
     int rc = fits("MPI_Init_thread", "required", *required, MPI_ERR_ARG);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Init_thread)(NULL, NULL, (int)*required, int_to(provided, &c_provided));
     if (!rc)
@@ -161,7 +161,7 @@ ENTRY void NAME(lookup_name)(const char *service_name, const integer *info, char
     char c_port_name[MPI_MAX_PORT_NAME] = "";
     int rc = gompi_string_in(&c_service_name, service_name, service_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Lookup_name)(c_service_name.text, info_in(*info), c_port_name);
     if (!rc)
@@ -190,7 +190,7 @@ ENTRY void NAME(publish_name)(const char *service_name, const integer *info, con
     if (!rc)
         rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Publish_name)(c_service_name.text, info_in(*info), c_port_name.text);
     gompi_string_free(&c_service_name);
@@ -247,7 +247,7 @@ ENTRY void NAME(session_get_pset_info)(const integer *session, const char *pset_
     MPI_Info c_info = MPI_INFO_NULL;
     int rc = gompi_string_in(&c_pset_name, pset_name, pset_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SESSION, *session, rc);
+        rc = gompi_raise_pending(RAISE_SESSION, *session, rc);
     else
         rc = CALL(Session_get_pset_info)(session_in(*session), c_pset_name.text, &c_info);
     if (!rc)
@@ -276,7 +276,7 @@ ENTRY void NAME(unpublish_name)(const char *service_name, const integer *info, c
     if (!rc)
         rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Unpublish_name)(c_service_name.text, info_in(*info), c_port_name.text);
     gompi_string_free(&c_service_name);

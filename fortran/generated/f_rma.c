@@ -8,7 +8,7 @@ ENTRY void NAME(accumulate)(void *origin_addr, const integer *origin_count, cons
 {
     int rc = fits("MPI_Accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*target_count))
         rc = CALL(Accumulate_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank,
@@ -24,7 +24,7 @@ ENTRY void NAME(compare_and_swap)(void *origin_addr, void *compare_addr, void *r
 {
     int rc = fits("MPI_Compare_and_swap", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Compare_and_swap)(buffer_in(origin_addr), buffer_in(compare_addr), buffer_in(result_addr),
         datatype_in(*datatype), (int)*target_rank, *target_disp, win_in(*win));
@@ -37,7 +37,7 @@ ENTRY void NAME(fetch_and_op)(void *origin_addr, void *result_addr, const intege
 {
     int rc = fits("MPI_Fetch_and_op", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Fetch_and_op)(buffer_in(origin_addr), buffer_in(result_addr), datatype_in(*datatype), (int)*target_rank,
         *target_disp, op_in(*op), win_in(*win));
@@ -50,7 +50,7 @@ ENTRY void NAME(get)(void *origin_addr, const integer *origin_count, const integ
 {
     int rc = fits("MPI_Get", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*target_count))
         rc = CALL(Get_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
@@ -68,7 +68,7 @@ ENTRY void NAME(get_accumulate)(void *origin_addr, const integer *origin_count, 
 {
     int rc = fits("MPI_Get_accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*result_count) ||
         wide(*target_count))
@@ -88,7 +88,7 @@ ENTRY void NAME(put)(void *origin_addr, const integer *origin_count, const integ
 {
     int rc = fits("MPI_Put", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*target_count))
         rc = CALL(Put_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
@@ -106,7 +106,7 @@ ENTRY void NAME(raccumulate)(void *origin_addr, const integer *origin_count, con
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Raccumulate", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*target_count))
         rc = CALL(Raccumulate_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank,
@@ -126,7 +126,7 @@ ENTRY void NAME(rget)(void *origin_addr, const integer *origin_count, const inte
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Rget", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*target_count))
         rc = CALL(Rget_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
@@ -147,7 +147,7 @@ ENTRY void NAME(rget_accumulate)(void *origin_addr, const integer *origin_count,
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Rget_accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*result_count) ||
         wide(*target_count))
@@ -170,7 +170,7 @@ ENTRY void NAME(rput)(void *origin_addr, const integer *origin_count, const inte
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = fits("MPI_Rput", "target_rank", *target_rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (wide(*origin_count) ||
         wide(*target_count))
         rc = CALL(Rput_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
@@ -279,7 +279,7 @@ ENTRY void NAME(win_fence)(const integer *assert, const integer *win, integer *i
 {
     int rc = fits("MPI_Win_fence", "assert", *assert, MPI_ERR_ASSERT);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_fence)((int)*assert, win_in(*win));
     done(ierror, rc);
@@ -290,7 +290,7 @@ ENTRY void NAME(win_flush)(const integer *rank, const integer *win, integer *ier
 {
     int rc = fits("MPI_Win_flush", "rank", *rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_flush)((int)*rank, win_in(*win));
     done(ierror, rc);
@@ -307,7 +307,7 @@ ENTRY void NAME(win_flush_local)(const integer *rank, const integer *win, intege
 {
     int rc = fits("MPI_Win_flush_local", "rank", *rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_flush_local)((int)*rank, win_in(*win));
     done(ierror, rc);
@@ -358,7 +358,7 @@ ENTRY void NAME(win_lock)(const integer *lock_type, const integer *rank, const i
     if (!rc)
         rc = fits("MPI_Win_lock", "assert", *assert, MPI_ERR_ASSERT);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_lock)((int)*lock_type, (int)*rank, (int)*assert, win_in(*win));
     done(ierror, rc);
@@ -369,7 +369,7 @@ ENTRY void NAME(win_lock_all)(const integer *assert, const integer *win, integer
 {
     int rc = fits("MPI_Win_lock_all", "assert", *assert, MPI_ERR_ASSERT);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_lock_all)((int)*assert, win_in(*win));
     done(ierror, rc);
@@ -380,7 +380,7 @@ ENTRY void NAME(win_post)(const integer *group, const integer *assert, const int
 {
     int rc = fits("MPI_Win_post", "assert", *assert, MPI_ERR_ASSERT);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_post)(group_in(*group), (int)*assert, win_in(*win));
     done(ierror, rc);
@@ -398,7 +398,7 @@ ENTRY void NAME(win_shared_query)(const integer *win, const integer *rank, MPI_A
 {
     int rc = fits("MPI_Win_shared_query", "rank", *rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else if (EIGHT)
         rc = CALL(Win_shared_query_c)(win_in(*win), (int)*rank, size, (MPI_Aint *)disp_unit, baseptr);
     else
@@ -413,7 +413,7 @@ ENTRY void NAME(win_shared_query_c_f08)(const integer *win, const integer *rank,
 {
     int rc = fits("MPI_Win_shared_query_c", "rank", *rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_shared_query_c)(win_in(*win), (int)*rank, size, disp_unit, baseptr);
     done(ierror, rc);
@@ -423,7 +423,7 @@ ENTRY void NAME(win_start)(const integer *group, const integer *assert, const in
 {
     int rc = fits("MPI_Win_start", "assert", *assert, MPI_ERR_ASSERT);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_start)(group_in(*group), (int)*assert, win_in(*win));
     done(ierror, rc);
@@ -450,7 +450,7 @@ ENTRY void NAME(win_unlock)(const integer *rank, const integer *win, integer *ie
 {
     int rc = fits("MPI_Win_unlock", "rank", *rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_WIN, *win, rc);
+        rc = gompi_raise_pending(RAISE_WIN, *win, rc);
     else
         rc = CALL(Win_unlock)((int)*rank, win_in(*win));
     done(ierror, rc);

@@ -12,7 +12,7 @@ ENTRY void NAME(cart_coords)(const integer *comm, const integer *rank, const int
     if (!rc)
         rc = ints_room(&c_coords, *maxdims, coords);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Cart_coords)(comm_in(*comm), (int)*rank, (int)*maxdims, c_coords.data);
     if (!rc)
@@ -36,7 +36,7 @@ ENTRY void NAME(cart_create)(const integer *comm_old, const integer *ndims, cons
     if (!rc)
         rc = logicals_in(&c_periods, *ndims, periods);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm_old, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm_old, rc);
     else
         rc = CALL(Cart_create)(comm_in(*comm_old), (int)*ndims, c_dims.data, c_periods.data, logical_in(*reorder), &c_comm_cart);
     if (!rc)
@@ -61,7 +61,7 @@ ENTRY void NAME(cart_get)(const integer *comm, const integer *maxdims, integer *
     if (!rc)
         rc = ints_room(&c_coords, *maxdims, coords);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Cart_get)(comm_in(*comm), (int)*maxdims, c_dims.data, c_periods.data, c_coords.data);
     if (!rc) {
@@ -90,7 +90,7 @@ ENTRY void NAME(cart_map)(const integer *comm, const integer *ndims, const integ
     if (!rc)
         rc = logicals_in(&c_periods, *ndims, periods);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Cart_map)(comm_in(*comm), (int)*ndims, c_dims.data, c_periods.data, int_to(newrank, &c_newrank));
     if (!rc)
@@ -109,7 +109,7 @@ ENTRY void NAME(cart_rank)(const integer *comm, const integer *coords, integer *
     if (!rc)
         rc = ints_in(&c_coords, dims_of(*comm), coords);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Cart_rank)(comm_in(*comm), c_coords.data, int_to(rank, &c_rank));
     if (!rc)
@@ -128,7 +128,7 @@ ENTRY void NAME(cart_shift)(const integer *comm, const integer *direction, const
     if (!rc)
         rc = fits("MPI_Cart_shift", "disp", *disp, MPI_ERR_DIMS);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Cart_shift)(comm_in(*comm), (int)*direction, (int)*disp, int_to(rank_source, &c_rank_source),
         int_to(rank_dest, &c_rank_dest));
@@ -161,7 +161,7 @@ ENTRY void NAME(dims_create)(const integer *nnodes, const integer *ndims, intege
     if (!rc)
         rc = ints_room(&c_dims, *ndims, dims);
     if (rc)
-        rc = gompi_raise(RAISE_SELF, 0, rc);
+        rc = gompi_raise_pending(RAISE_SELF, 0, rc);
     else
         rc = CALL(Dims_create)((int)*nnodes, (int)*ndims, c_dims.data);
     if (!rc)
@@ -198,7 +198,7 @@ ENTRY void NAME(dist_graph_create)(const integer *comm_old, const integer *n, co
     if (!rc)
         rc = weights_in(&c_weights, sum_of(*n, degrees), weights);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm_old, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm_old, rc);
     else
         rc = CALL(Dist_graph_create)(comm_in(*comm_old), (int)*n, c_sources.data, c_degrees.data, c_destinations.data,
         c_weights.data, info_in(*info), logical_in(*reorder), &c_comm_dist_graph);
@@ -242,7 +242,7 @@ ENTRY void NAME(dist_graph_create_adjacent)(const integer *comm_old, const integ
     if (!rc)
         rc = weights_in(&c_destweights, *outdegree, destweights);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm_old, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm_old, rc);
     else
         rc = CALL(Dist_graph_create_adjacent)(comm_in(*comm_old), (int)*indegree, c_sources.data, c_sourceweights.data,
         (int)*outdegree, c_destinations.data, c_destweights.data, info_in(*info), logical_in(*reorder),
@@ -277,7 +277,7 @@ ENTRY void NAME(dist_graph_neighbors)(const integer *comm, const integer *maxind
     if (!rc)
         rc = weights_room(&c_destweights, *maxoutdegree, destweights);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Dist_graph_neighbors)(comm_in(*comm), (int)*maxindegree, c_sources.data, c_sourceweights.data,
         (int)*maxoutdegree, c_destinations.data, c_destweights.data);
@@ -328,7 +328,7 @@ ENTRY void NAME(graph_create)(const integer *comm_old, const integer *nnodes, co
     if (!rc)
         rc = ints_in(&c_edges, last_of(*nnodes, index), edges);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm_old, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm_old, rc);
     else
         rc = CALL(Graph_create)(comm_in(*comm_old), (int)*nnodes, c_index.data, c_edges.data, logical_in(*reorder), &c_comm_graph);
     if (!rc)
@@ -352,7 +352,7 @@ ENTRY void NAME(graph_get)(const integer *comm, const integer *maxindex, const i
     if (!rc)
         rc = ints_room(&c_edges, *maxedges, edges);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Graph_get)(comm_in(*comm), (int)*maxindex, (int)*maxedges, c_index.data, c_edges.data);
     if (!rc) {
@@ -381,7 +381,7 @@ ENTRY void NAME(graph_map)(const integer *comm, const integer *nnodes, const int
     if (!rc)
         rc = ints_in(&c_edges, last_of(*nnodes, index), edges);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Graph_map)(comm_in(*comm), (int)*nnodes, c_index.data, c_edges.data, int_to(newrank, &c_newrank));
     if (!rc)
@@ -402,7 +402,7 @@ ENTRY void NAME(graph_neighbors)(const integer *comm, const integer *rank, const
     if (!rc)
         rc = ints_room(&c_neighbors, *maxneighbors, neighbors);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Graph_neighbors)(comm_in(*comm), (int)*rank, (int)*maxneighbors, c_neighbors.data);
     if (!rc)
@@ -417,7 +417,7 @@ ENTRY void NAME(graph_neighbors_count)(const integer *comm, const integer *rank,
     int c_nneighbors = 0;
     int rc = fits("MPI_Graph_neighbors_count", "rank", *rank, MPI_ERR_RANK);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Graph_neighbors_count)(comm_in(*comm), (int)*rank, int_to(nneighbors, &c_nneighbors));
     if (!rc)
@@ -519,7 +519,7 @@ ENTRY void NAME(ineighbor_alltoallw)(void *sendbuf, const integer *sendcounts, c
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Ineighbor_alltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
         buffer_in(recvbuf), (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), &c_request);
@@ -672,7 +672,7 @@ ENTRY void NAME(neighbor_alltoallw)(void *sendbuf, const integer *sendcounts, co
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_alltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
         buffer_in(recvbuf), (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm));
@@ -693,7 +693,7 @@ ENTRY void NAME(neighbor_alltoallw_init)(void *sendbuf, const integer *sendcount
     if (!rc)
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf), recvtypes);
     if (rc)
-        rc = gompi_raise(RAISE_COMM, *comm, rc);
+        rc = gompi_raise_pending(RAISE_COMM, *comm, rc);
     else if (EIGHT)
         rc = CALL(Neighbor_alltoallw_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
         buffer_in(recvbuf), (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), info_in(*info),

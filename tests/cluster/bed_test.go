@@ -101,8 +101,8 @@ func total(per []int) (n int) {
 	return n
 }
 
-// places formats hosts as "h1:2,h2:1"; each lists a host once for each of its ranks, "h1,h1,h2".
-func places(per []int) (slots, each string) {
+// slotArguments formats hosts as "h1:2,h2:1"; each lists a host once for each of its ranks, "h1,h1,h2".
+func slotArguments(per []int) (slots, each string) {
 	var a, b []string
 	for i, some := range per {
 		if some == 0 {
@@ -118,7 +118,7 @@ func places(per []int) (slots, each string) {
 
 func srun(mpi string) func(per []int, program ...string) []string {
 	return func(per []int, program ...string) []string {
-		_, each := places(per)
+		_, each := slotArguments(per)
 		nodes := 0
 		for _, some := range per {
 			nodes += min(some, 1)
@@ -132,12 +132,12 @@ func srun(mpi string) func(per []int, program ...string) []string {
 
 var launchers = []*launcher{
 	{"hydra", "mpiexec.mpich", false, 7, func(per []int, program ...string) []string {
-		slots, _ := places(per)
+		slots, _ := slotArguments(per)
 		return append([]string{"on", "h1", "mpiexec.mpich", "-launcher", "ssh", "-launcher-exec",
 			os.Getenv("BED") + "/bin/remote", "-hosts", slots, "-n", strconv.Itoa(total(per))}, program...)
 	}},
 	{"mpirun", "mpirun.openmpi", false, 7, func(per []int, program ...string) []string {
-		slots, _ := places(per)
+		slots, _ := slotArguments(per)
 		return append([]string{"on", "h1", "mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent",
 			os.Getenv("BED") + "/bin/remote", "--mca", "oob_tcp_if_include", "10.77.0.0/16",
 			"--bind-to", "none", "--map-by", "slot:OVERSUBSCRIBE",
@@ -147,8 +147,8 @@ var launchers = []*launcher{
 	{"srun-pmix", "srun", true, 7, srun("pmix")},
 }
 
-// each runs a test for every launcher.
-func each(t *testing.T, test func(t *testing.T, l *launcher)) {
+// eachLauncher runs a test for every launcher.
+func eachLauncher(t *testing.T, test func(t *testing.T, l *launcher)) {
 	for _, l := range launchers {
 		t.Run(l.name, func(t *testing.T) {
 			l.prepare(t)
@@ -224,15 +224,15 @@ func hostOf(pid int) string {
 	return strings.TrimSpace(string(name))
 }
 
-// nothingLeft waits until no process of the job runs on any host.
-func nothingLeft(t *testing.T) {
+// requireNoProcesses waits until no process of the job runs on any host.
+func requireNoProcesses(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(running()) == 0 }, 10*time.Second, 20*time.Millisecond,
 		"processes are left")
 }
 
-// do runs a command outside of the hosts, and fails the test if the command fails.
-func do(t *testing.T, args ...string) {
+// runCommand runs a command outside of the hosts, and fails the test if the command fails.
+func runCommand(t *testing.T, args ...string) {
 	t.Helper()
 	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 	require.NoError(t, err, "%s: %s", strings.Join(args, " "), out)

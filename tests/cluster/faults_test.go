@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// busy starts a job that runs for the given number of seconds, with the launcher that starts fastest.
-func busy(t *testing.T, seconds string, variables ...string) *run {
+// startBusy starts a job that runs for the given number of seconds, with the launcher that starts fastest.
+func startBusy(t *testing.T, seconds string, variables ...string) *run {
 	t.Helper()
 	l := launchers[0]
 	l.prepare(t)
@@ -20,8 +20,8 @@ func busy(t *testing.T, seconds string, variables ...string) *run {
 	return start(t, "", l.command([]int{2, 2}, append(command, program("busy"), seconds)...)...)
 }
 
-// TestPoorNetwork checks that a slow network, a long distance and lost packets do not change results.
-func TestPoorNetwork(t *testing.T) {
+// TestSlowLossyNetwork checks that a slow network, a long distance and lost packets do not change results.
+func TestSlowLossyNetwork(t *testing.T) {
 	needBed(t)
 	for name, c := range map[string][2][]string{
 		"as it is": {{"true"}, {"true"}},
@@ -33,9 +33,9 @@ func TestPoorNetwork(t *testing.T) {
 			if name == "losing" {
 				needCommand(t, "nft")
 			}
-			do(t, c[0]...)
-			defer do(t, c[1]...)
-			r := busy(t, "3")
+			runCommand(t, c[0]...)
+			defer runCommand(t, c[1]...)
+			r := startBusy(t, "3")
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
 			rounds := regexp.MustCompile(`fine after (\d+) rounds`).FindStringSubmatch(r.out.String())
@@ -46,8 +46,8 @@ func TestPoorNetwork(t *testing.T) {
 				require.LessOrEqual(t, n, 3000/(2*20)+1, "the network is not far")
 			}
 			t.Logf("%s", r.out.String())
-			do(t, c[1]...) // the process that delays packets runs on the host
-			nothingLeft(t)
+			runCommand(t, c[1]...) // the process that delays packets runs on the host
+			requireNoProcesses(t)
 		})
 	}
 }
@@ -57,22 +57,22 @@ func TestInterrupted(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ name, break_, mend string }{{"link", "cut", "mend"}, {"host", "freeze", "thaw"}} {
 		t.Run(c.name, func(t *testing.T) {
-			r := busy(t, "6", "GOMPIRMA_PEER_TIMEOUT=20")
-			r.untilAll(t, 4)
-			do(t, "bed", c.break_, "h2")
+			r := startBusy(t, "6", "GOMPIRMA_PEER_TIMEOUT=20")
+			r.awaitRanks(t, 4)
+			runCommand(t, "bed", c.break_, "h2")
 			time.Sleep(2 * time.Second)
-			do(t, "bed", c.mend, "h2")
+			runCommand(t, "bed", c.mend, "h2")
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
 			require.Contains(t, r.out.String(), "fine after")
-			nothingLeft(t)
+			requireNoProcesses(t)
 		})
 	}
 }
 
-// TestLost checks that a link or host that does not recover ends the job within the configured time, with a line that
-// names the lost processes.
-func TestLost(t *testing.T) {
+// TestPeerUnreachable checks that a link or host that does not recover ends the job within the configured time, with a
+// line that names the lost processes.
+func TestPeerUnreachable(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct {
 		name, break_, mend string
@@ -87,28 +87,28 @@ func TestLost(t *testing.T) {
 				r = start(t, "", l.command([]int{2, 2}, "env", "GOMPIRMA_PEER_TIMEOUT=3",
 					program("where"), "sleep", "3")...)
 			} else {
-				r = busy(t, "25", "GOMPIRMA_PEER_TIMEOUT=3")
+				r = startBusy(t, "25", "GOMPIRMA_PEER_TIMEOUT=3")
 			}
-			r.untilAll(t, 4)
-			do(t, "bed", c.break_, "h2")
+			r.awaitRanks(t, 4)
+			runCommand(t, "bed", c.break_, "h2")
 			lost := time.Now()
 			status, _ := r.wait()
 			took := time.Since(lost)
-			do(t, "bed", c.mend, "h2")
+			runCommand(t, "bed", c.mend, "h2")
 			t.Logf("status %d in %v", status, took.Round(time.Millisecond))
 			require.NotEqual(t, 0, status)
 			require.Less(t, took, 15*time.Second)
 			if r.err.String() != "" { // Hydra sometimes loses the line when a job is aborted
 				require.Contains(t, r.err.String(), "h2")
 			}
-			nothingLeft(t)
+			requireNoProcesses(t)
 		})
 	}
 }
 
-// TestLostInInit checks that a link that fails in the middle of MPI_Init ends the job within the configured time,
-// although no launcher notices it.
-func TestLostInInit(t *testing.T) {
+// TestUnreachableInInit checks that a link that fails in the middle of MPI_Init ends the job within the configured
+// time, although no launcher notices it.
+func TestUnreachableInInit(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ place, host string }{{"addresses", "h1"}, {"addresses", "h2"}, {"connect", "h1"}} {
 		t.Run(c.place+" "+c.host, func(t *testing.T) {
@@ -122,43 +122,43 @@ func TestLostInInit(t *testing.T) {
 				held, _ := filepath.Glob(folder + "/held.*")
 				return len(held) == 1
 			}, limit, 10*time.Millisecond, "nobody is held")
-			do(t, "bed", "cut", "h2")
+			runCommand(t, "bed", "cut", "h2")
 			require.NoError(t, os.WriteFile(folder+"/go", nil, 0o600))
 			lost := time.Now()
 			status, _ := r.wait()
 			took := time.Since(lost)
-			do(t, "bed", "mend", "h2")
+			runCommand(t, "bed", "mend", "h2")
 			t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.err.String())
 			require.NotEqual(t, 0, status)
 			require.NotContains(t, r.out.String(), "MPI_Init is over")
 			require.Less(t, took, 25*time.Second) // the launcher waits 10 s for an answer
-			nothingLeft(t)
+			requireNoProcesses(t)
 		})
 	}
 }
 
-// TestHolderLost checks that no process waits forever for a lock whose holder is lost, on its target's node or on
+// TestLockHolderFailed checks that no process waits forever for a lock whose holder is lost, on its target's node or on
 // another one.
-func TestHolderLost(t *testing.T) {
+func TestLockHolderFailed(t *testing.T) {
 	hold := func(t *testing.T, l *launcher, how, mend string) {
 		r := start(t, "", l.command([]int{2, 1, 1}, "env", "GOMPIRMA_PEER_TIMEOUT=3", program("holder"),
 			how)...)
-		r.untilAll(t, 4)
+		r.awaitRanks(t, 4)
 		if mend != "" {
-			do(t, "bed", how, "h3")
+			runCommand(t, "bed", how, "h3")
 		}
 		lost := time.Now()
 		status, _ := r.wait()
 		took := time.Since(lost)
 		if mend != "" {
-			do(t, "bed", mend, "h3")
+			runCommand(t, "bed", mend, "h3")
 		}
 		t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.out.String())
 		require.NotEqual(t, 0, status)
 		require.Less(t, took, 15*time.Second)
-		nothingLeft(t)
+		requireNoProcesses(t)
 	}
-	each(t, func(t *testing.T, l *launcher) { hold(t, l, "kill", "") })
+	eachLauncher(t, func(t *testing.T, l *launcher) { hold(t, l, "kill", "") })
 	// All ranks end then; mpirun waits for a host that it cannot reach.
 	for how, mend := range map[string]string{"cut": "mend", "freeze": "thaw"} {
 		t.Run(how, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 // TestStart checks that every rank knows its place in the job and on its host, and the ranks that share its memory.
 func TestStart(t *testing.T) {
-	each(t, func(t *testing.T, l *launcher) {
+	eachLauncher(t, func(t *testing.T, l *launcher) {
 		for _, per := range [][]int{{3}, {2, 2}, {1, 1, 1}, {3, 1, 2}} {
 			status, took := start(t, "", l.command(per, program("where"))...).expect(t, per)
 			require.Equal(t, 0, status)
@@ -42,7 +42,7 @@ func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 // TestEnds checks that, however a rank ends, the job ends with a status that shows it, and that nothing remains on any
 // host.
 func TestEnds(t *testing.T) {
-	each(t, func(t *testing.T, l *launcher) {
+	eachLauncher(t, func(t *testing.T, l *launcher) {
 		for _, c := range []struct {
 			per    []int
 			how    string
@@ -71,14 +71,14 @@ func TestEnds(t *testing.T) {
 				}
 				require.Contains(t, r.err.String(), c.says)
 				require.Less(t, took, 15*time.Second)
-				nothingLeft(t)
+				requireNoProcesses(t)
 			})
 		}
 	})
 }
 
-// untilAll waits until all n ranks of a job have printed that they run.
-func (r *run) untilAll(t *testing.T, n int) {
+// awaitRanks waits until all n ranks of a job have printed that they run.
+func (r *run) awaitRanks(t *testing.T, n int) {
 	t.Helper()
 	all := func() bool { return strings.Count(r.out.String(), "\n") >= n && len(running()) == n }
 	require.Eventually(t, all, 20*time.Second, 10*time.Millisecond)
@@ -88,18 +88,18 @@ func (r *run) untilAll(t *testing.T, n int) {
 // TestSignals checks that a signal to the launcher, or its death, ends the job on all hosts.
 func TestSignals(t *testing.T) {
 	per := []int{2, 1, 1}
-	each(t, func(t *testing.T, l *launcher) {
+	eachLauncher(t, func(t *testing.T, l *launcher) {
 		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
 			t.Run(s.String(), func(t *testing.T) {
 				r := start(t, "", l.command(per, program("where"), "sleep")...)
-				r.untilAll(t, 4)
+				r.awaitRanks(t, 4)
 				sent := time.Now()
 				require.NoError(t, r.cmd.Process.Signal(s))
 				if s == syscall.SIGINT && l.slurm { // srun requires a second one
 					time.Sleep(200 * time.Millisecond)
 					require.NoError(t, r.cmd.Process.Signal(s))
 				}
-				nothingLeft(t)
+				requireNoProcesses(t)
 				t.Logf("ended in %v", time.Since(sent).Round(time.Millisecond))
 				status, _ := r.wait()
 				// Hydra itself sometimes returns 0 if it is terminated in an orderly way, even for a
@@ -124,7 +124,7 @@ func characters(text string) map[rune]int {
 // TestInputAndOutput checks that rank 0 receives the input, and that no rank's output is lost.
 func TestInputAndOutput(t *testing.T) {
 	per := []int{2, 2}
-	each(t, func(t *testing.T, l *launcher) {
+	eachLauncher(t, func(t *testing.T, l *launcher) {
 		input := strings.Repeat("0123456789\n", 5000)
 		args := l.command(per, program("where"), "input")
 		if l.slurm {
@@ -152,8 +152,9 @@ func TestInputAndOutput(t *testing.T) {
 	})
 }
 
-// TestLonely checks that tasks without information from srun are jobs of their own, and that one of them reports it.
-func TestLonely(t *testing.T) {
+// TestTasksWithoutSrun checks that tasks without information from srun are jobs of their own, and that one of them
+// reports it.
+func TestTasksWithoutSrun(t *testing.T) {
 	needBed(t)
 	built(t)
 	needCommand(t, "srun")
@@ -194,16 +195,16 @@ func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 					require.NoError(t, err)
 					commands = append(commands, path)
 				}
-				do(t, "mkdir", "-p", program("only"))
-				do(t, append([]string{"ln", "-sf", "-t", program("only")}, commands...)...)
+				runCommand(t, "mkdir", "-p", program("only"))
+				runCommand(t, append([]string{"ln", "-sf", "-t", program("only")}, commands...)...)
 			}
 			test(t, slices.Clip(c.command))
 		})
 	}
 }
 
-// TestGompirun checks that gompirun uses a launcher if the hosts are other machines.
-func TestGompirun(t *testing.T) {
+// TestGompirunOnHosts checks that gompirun uses a launcher if the hosts are other machines.
+func TestGompirunOnHosts(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		per := []int{2, 1, 1}
 		r := start(t, "", append(command, "-H", "h1:2,h2,h3", program("where"))...)
@@ -215,7 +216,7 @@ func TestGompirun(t *testing.T) {
 			"3")...)
 		status, _ = r.expect(t, []int{2, 2})
 		require.Equal(t, 4, status)
-		nothingLeft(t)
+		requireNoProcesses(t)
 	})
 }
 
@@ -244,7 +245,7 @@ func TestAllocation(t *testing.T) {
 			r := start(t, "", append(command, program("where"))...)
 			status, _ := r.expect(t, c.per)
 			require.Equal(t, 0, status, r.err.String())
-			nothingLeft(t)
+			requireNoProcesses(t)
 		})
 	}
 }
@@ -263,7 +264,8 @@ func TestPreflight(t *testing.T) {
 		require.Equal(t, 0, status, out)
 		for _, pair := range []string{"h1 h2", "h1 h3", "h2 h1", "h2 h3", "h3 h1", "h3 h2"} {
 			from, to, _ := strings.Cut(pair, " ")
-			require.Regexp(t, from+` +`+to+` +10\.77\.0\.`+to[1:]+` +eth0 +[0-9.]+ us +[0-9.]+ [MG]B/s\n`, out)
+			require.Regexp(t,
+				from+` +`+to+` +10\.77\.0\.`+to[1:]+` +eth0 +[0-9.]+ us +[0-9.]+ [MG]B/s\n`, out)
 		}
 	}
 	t.Run("srun", func(t *testing.T) {
@@ -280,14 +282,14 @@ func TestPreflight(t *testing.T) {
 	require.Contains(t, out, "h1 and h2 cannot connect to each other")
 	require.Contains(t, out, "h3: GOMPIRMA_INTERFACE=none0 is not an interface")
 	needCommand(t, "nft")
-	do(t, "bed", "second", "h3", "10.99.0.3/24")
-	defer do(t, "on", "h3", "ip", "link", "del", "docker0")
-	do(t, "bed", "wall", "h2", "reject")
-	defer do(t, "bed", "wall", "h2", "off")
+	runCommand(t, "bed", "second", "h3", "10.99.0.3/24")
+	defer runCommand(t, "on", "h3", "ip", "link", "del", "docker0")
+	runCommand(t, "bed", "wall", "h2", "reject")
+	defer runCommand(t, "bed", "wall", "h2", "off")
 	status, out = look(command...)
 	require.Equal(t, 0, status, out)
 	require.Regexp(t, `h1 +h3 +10\.99\.0\.3 +docker0 +- +network is unreachable\n`, out)
 	require.Regexp(t, `h1 +h2 +10\.77\.0\.2 +eth0 +- +connection refused\n`, out)
 	require.Contains(t, out, "h1 cannot connect to h2; in a job, h2 connects to h1 instead")
-	nothingLeft(t)
+	requireNoProcesses(t)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestListen checks that gompirun on one host counts, traces and records the calls of ranks on all hosts, and that this
-// does not change how a job ends.
-func TestListen(t *testing.T) {
+// TestRecordRemoteRanks checks that gompirun on one host counts, traces and records the calls of ranks on all hosts,
+// and that this does not change how a job ends.
+func TestRecordRemoteRanks(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		file := program("listen.json")
 		job := func(option string, args ...string) *run {
@@ -79,7 +79,7 @@ func TestListen(t *testing.T) {
 		for _, rank := range []string{"0.0 ", "1.0 ", "2.0 ", "3.0 "} {
 			require.Contains(t, "\n"+string(text), "\n"+rank, "nothing of a rank")
 		}
-		nothingLeft(t)
+		requireNoProcesses(t)
 
 		r = job("--check=" + file)
 		status, _ = r.wait()
@@ -88,8 +88,8 @@ func TestListen(t *testing.T) {
 	})
 }
 
-// TestListenEnds checks that a recorded job ends with gompirun, however gompirun ends.
-func TestListenEnds(t *testing.T) {
+// TestRecordRemoteEnds checks that a recorded job ends with gompirun, however gompirun ends.
+func TestRecordRemoteEnds(t *testing.T) {
 	throughEach(t, func(t *testing.T, command []string) {
 		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			if s == syscall.SIGKILL && command[0] == "slurm" {
@@ -97,9 +97,9 @@ func TestListenEnds(t *testing.T) {
 			}
 			r := start(t, "", append(command, "-q", "--trace="+program("listen.json"), "-H", "h1:2,h2,h3",
 				program("where"), "sleep")...)
-			r.untilAll(t, 4)
+			r.awaitRanks(t, 4)
 			require.NoError(t, r.cmd.Process.Signal(s))
-			nothingLeft(t)
+			requireNoProcesses(t)
 			status, took := r.wait()
 			t.Logf("%v: status %d after %v", s, status, took.Round(time.Millisecond))
 			if s == syscall.SIGTERM && !strings.Contains(r.err.String(), "not all") {

@@ -27,13 +27,13 @@ func network(t *testing.T, half bool, variables ...string) *run {
 	return start(t, "", l.command([]int{2, 2}, command...)...)
 }
 
-func requireFine(t *testing.T, r *run) {
+func requireSuccess(t *testing.T, r *run) {
 	t.Helper()
 	status, took := r.wait()
 	require.Equal(t, 0, status)
 	require.Contains(t, r.out.String(), "fine")
 	t.Logf("%v", took.Round(time.Millisecond))
-	nothingLeft(t)
+	requireNoProcesses(t)
 }
 
 // TestSecondNetwork checks that a second, isolated network does not prevent connections through the first one.
@@ -48,26 +48,26 @@ func TestSecondNetwork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for i, a := range addresses {
 				host := fmt.Sprintf("h%d", i+1)
-				do(t, "bed", "second", host, a)
-				defer do(t, "on", host, "ip", "link", "del", "docker0")
+				runCommand(t, "bed", "second", host, a)
+				defer runCommand(t, "on", host, "ip", "link", "del", "docker0")
 			}
-			requireFine(t, network(t, false))
-			requireFine(t, network(t, true, "GOMPIRMA_INTERFACE=eth0"))
-			requireFine(t, network(t, true, "GOMPIRMA_INTERFACE=10.77.0.0/16,lo"))
+			requireSuccess(t, network(t, false))
+			requireSuccess(t, network(t, true, "GOMPIRMA_INTERFACE=eth0"))
+			requireSuccess(t, network(t, true, "GOMPIRMA_INTERFACE=10.77.0.0/16,lo"))
 		})
 	}
 }
 
-// TestOneWay checks that a job works if connections can be established in one direction only.
-func TestOneWay(t *testing.T) {
+// TestOneWayConnections checks that a job works if connections can be established in one direction only.
+func TestOneWayConnections(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
 	for _, how := range []string{"drop", "reject"} {
 		t.Run(how, func(t *testing.T) { // only to h2: Hydra's proxies connect to h1
-			do(t, "bed", "wall", "h2", how)
-			defer do(t, "bed", "wall", "h2", "off")
-			requireFine(t, network(t, true))
-			requireFine(t, network(t, false))
+			runCommand(t, "bed", "wall", "h2", how)
+			defer runCommand(t, "bed", "wall", "h2", "off")
+			requireSuccess(t, network(t, true))
+			requireSuccess(t, network(t, false))
 		})
 	}
 }
@@ -76,18 +76,20 @@ func TestOneWay(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
-	do(t, "bed", "wall", "h2", "reject")
-	defer do(t, "bed", "wall", "h2", "off")
-	do(t, "on", "h1", "nft", "add table inet shut; add chain inet shut in { type filter hook input priority 0; }; "+
-		"add rule inet shut in iifname eth0 tcp dport 20000-20099 drop")
-	defer do(t, "on", "h1", "nft", "delete table inet shut")
+	runCommand(t, "bed", "wall", "h2", "reject")
+	defer runCommand(t, "bed", "wall", "h2", "off")
+	runCommand(t, "on", "h1", "nft",
+		"add table inet shut; add chain inet shut in { type filter hook input priority 0; }; "+
+			"add rule inet shut in iifname eth0 tcp dport 20000-20099 drop")
+	defer runCommand(t, "on", "h1", "nft", "delete table inet shut")
 	r := network(t, false, "GOMPIRMA_PORTS=20000-20099", "GOMPIRMA_PEER_TIMEOUT=8")
 	status, took := r.wait()
 	require.NotEqual(t, 0, status)
 	t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.err.String())
-	require.Regexp(t, regexp.MustCompile(`rank [01] on h1 cannot reach rank [23] on h2: .*10\.77\.0\.2 port 200\d\d: `+
-		`Connection refused.*GOMPIRMA_INTERFACE`), r.err.String())
-	nothingLeft(t)
+	require.Regexp(t,
+		regexp.MustCompile(`rank [01] on h1 cannot reach rank [23] on h2: .*10\.77\.0\.2 port 200\d\d: `+
+			`Connection refused.*GOMPIRMA_INTERFACE`), r.err.String())
+	requireNoProcesses(t)
 }
 
 // TestPorts checks that a job uses only the permitted ports; all others are blocked.
@@ -95,15 +97,15 @@ func TestPorts(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
 	for _, host := range []string{"h1", "h2"} {
-		do(t, "on", host, "nft", "add table inet ports; "+
+		runCommand(t, "on", host, "nft", "add table inet ports; "+
 			"add chain inet ports in { type filter hook input priority 0; }; "+
 			"add rule inet ports in iifname eth0 tcp flags & (syn|ack) == syn "+
 			"tcp dport != { 20000-20009, 30000-30099 } drop")
-		defer do(t, "on", host, "nft", "delete table inet ports")
+		defer runCommand(t, "on", host, "nft", "delete table inet ports")
 	}
 	t.Setenv("MPIEXEC_PORT_RANGE", "30000:30099") // the launcher's own ports
-	requireFine(t, network(t, false, "GOMPIRMA_PORTS=20000-20009"))
-	requireFine(t, network(t, true, "GOMPIRMA_PORTS=20000-20009", "GOMPIRMA_INTERFACE=eth0"))
+	requireSuccess(t, network(t, false, "GOMPIRMA_PORTS=20000-20009"))
+	requireSuccess(t, network(t, true, "GOMPIRMA_PORTS=20000-20009", "GOMPIRMA_INTERFACE=eth0"))
 }
 
 // TestPortsOfProcess checks that a process listens on no other port, not even for failure detection.
@@ -128,7 +130,7 @@ func TestPortsOfProcess(t *testing.T) {
 			require.NoError(t, err, "%s", out)
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
-			nothingLeft(t)
+			requireNoProcesses(t)
 			ports := map[string]bool{}
 			for _, line := range strings.Split(string(out), "\n") {
 				// All processes inherit the launcher's own socket.
@@ -143,8 +145,9 @@ func TestPortsOfProcess(t *testing.T) {
 	}
 }
 
-// TestStrangers checks that connections from processes outside of the job are closed, and that they delay no rank.
-func TestStrangers(t *testing.T) {
+// TestUnknownConnections checks that connections from processes outside of the job are closed, and that they delay no
+// rank.
+func TestUnknownConnections(t *testing.T) {
 	needBed(t)
 	const ports = "21000-21003"
 	r := network(t, false, "GOMPIRMA_PORTS="+ports, "GOMPIRMA_PEER_TIMEOUT=20")
@@ -168,7 +171,7 @@ time.sleep(1)
 		require.NoError(t, cmd.Start())
 		defer cmd.Wait()
 	}
-	requireFine(t, r)
+	requireSuccess(t, r)
 	require.NotContains(t, strings.ToLower(r.err.String()), "cannot")
 }
 
@@ -199,15 +202,15 @@ func TestPacing(t *testing.T) {
 		if out, err := exec.Command("on", host, "sh", "-c", "echo bbr >"+file).CombinedOutput(); err != nil {
 			t.Skipf("this system has no BBR: %s", out)
 		}
-		defer do(t, "on", host, "sh", "-c", "echo "+strings.TrimSpace(string(before))+" >"+file)
+		defer runCommand(t, "on", host, "sh", "-c", "echo "+strings.TrimSpace(string(before))+" >"+file)
 	}
 	for name, far := range map[string]bool{"short": false, "long": true} {
 		t.Run(name, func(t *testing.T) {
 			if far {
-				do(t, "bed", "delay", "h2", "5")
-				defer do(t, "bed", "delay", "h2", "0")
+				runCommand(t, "bed", "delay", "h2", "5")
+				defer runCommand(t, "bed", "delay", "h2", "0")
 			}
-			r := busy(t, "3")
+			r := startBusy(t, "3")
 			var names []string
 			require.Eventually(t, func() bool {
 				if strings.Count(r.out.String(), "begins") < 4 {
@@ -224,9 +227,10 @@ func TestPacing(t *testing.T) {
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
 			if far {
-				do(t, "bed", "delay", "h2", "0") // the process that delays packets runs on the host
+				// the process that delays packets runs on the host
+				runCommand(t, "bed", "delay", "h2", "0")
 			}
-			nothingLeft(t)
+			requireNoProcesses(t)
 		})
 	}
 }

@@ -62,7 +62,7 @@ func TestPrograms(t *testing.T) {
 				r := start(t, "", l.command([]int{(n + 1) / 2, n / 2}, command...)...)
 				status, _ := r.wait()
 				require.Equal(t, 0, status)
-				nothingLeft(t)
+				requireNoProcesses(t)
 			})
 		}
 	}

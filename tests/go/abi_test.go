@@ -133,9 +133,9 @@ int main(int argc, char **argv)
 	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
 }
 
-// TestOtherLibrarysProgram runs a program that was linked with another library of the standard ABI. LD_LIBRARY_PATH
+// TestProgramOfOtherMPI runs a program that was linked with another library of the standard ABI. LD_LIBRARY_PATH
 // alone makes it use this library.
-func TestOtherLibrarysProgram(t *testing.T) {
+func TestProgramOfOtherMPI(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

@@ -9,18 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAgain checks that a process can create its instance, end it and create it again (core.Instance): alone, on one
-// node and on two. Sessions rely on that. MPI has no other call for it, so the test builds the library with one
-// (capi/again.go).
-func TestAgain(t *testing.T) {
+// TestInstanceRestart checks that a process can create its instance, end it and create it again (core.Instance): alone,
+// on one node and on two. Sessions rely on that. MPI has no other call for it, so the test builds the library with one
+// (capi/reopen.go).
+func TestInstanceRestart(t *testing.T) {
 	t.Parallel()
 	// Only the library differs from the prefix in build/.
 	out := filepath.Join(t.TempDir(), "again")
 	require.NoError(t, os.Mkdir(out, 0o755))
-	copied, err := exec.Command("sh", "-c", `cd "$0" && cp -a bin include lib libexec obj share "$1"`, built(t), out).CombinedOutput()
+	copied, err := exec.Command("sh", "-c", `cd "$0" && cp -a bin include lib libexec obj share "$1"`, built(t),
+		out).CombinedOutput()
 	require.NoError(t, err, "%s", copied)
 	build := exec.Command(filepath.Join(top, "scripts/build.sh"), out)
-	build.Env = append(os.Environ(), "GOMPIRMA_GOFLAGS=-tags=gompi_again")
+	build.Env = append(os.Environ(), "GOMPIRMA_GOFLAGS=-tags=gompi_reopen")
 	text, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", text)
 	program := filepath.Join(t.TempDir(), "again")

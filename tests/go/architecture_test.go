@@ -21,7 +21,8 @@ func readDocument(t *testing.T, name string) string {
 
 // lock finds the declarations of locks.
 var lock = regexp.MustCompile(`(?m)^\s*(?:static |var )?(?:_Alignas\(\w+\) )?` +
-	`(?:(?:struct gompi_(?:mutex|biased)|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|(\w+) +sync\.(?:RW)?Mutex)`)
+	`(?:(?:struct gompi_(?:mutex|biased_mutex)|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|` +
+	`(\w+) +sync\.(?:RW)?Mutex)`)
 
 // TestArchitectureDocument checks that everything in code spans of the documents exists: files and directories at the
 // stated place, functions, types and locks in the sources. The documents have a bounded length: they are maps, not
@@ -38,7 +39,7 @@ func TestArchitectureDocument(t *testing.T) {
 		regexp.MustCompile(`(?m)\benum \{ (\w+) =`),
 		regexp.MustCompile(`(?m)^(?:extern |static |const )*struct \w+ (\w+)(?: =|;|\[)`),
 	}
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		if folder, _, _ := strings.Cut(path, "/"); folder != "core" && folder != "capi" && folder != "cmd" {
 			return
 		}
@@ -95,7 +96,7 @@ func checkNames(t *testing.T, document string, defined map[string]bool) {
 func TestThreadsDocument(t *testing.T) {
 	document := strings.Join(strings.Fields(readDocument(t, "THREADS.md")), " ")
 	found := 0
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		if folder, _, _ := strings.Cut(path, "/"); folder != "core" && folder != "capi" ||
 			strings.HasSuffix(path, "_test.go") {
 			return

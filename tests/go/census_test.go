@@ -11,8 +11,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// TestCensusIsWhole checks that bench/census/rows.txt lists each implemented function, and no other.
-func TestCensusIsWhole(t *testing.T) {
+// TestCensusIsComplete checks that bench/census/rows.txt lists each implemented function, and no other.
+func TestCensusIsComplete(t *testing.T) {
 	cmd := exec.Command("go", "run", "./core/abi/gen", "-missing")
 	cmd.Dir = top
 	out, err := cmd.Output()

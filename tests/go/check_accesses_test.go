@@ -38,15 +38,15 @@ func TestCheckAccesses(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			var want []string
 			for _, f := range p.Findings {
-				want = append(want, found(f.Kind, f.Lines))
+				want = append(want, findingText(f.Kind, f.Lines))
 			}
 			program := checkProgram(t, p, "--check")
-			got, out := checked(t, p, program)
+			got, out := runChecked(t, p, program)
 			require.ElementsMatch(t, want, got, out)
 			if strings.Contains(p.Name, "shared") {
 				// On one core a rank accesses another's memory before that rank has returned from the
 				// window's creation.
-				got, out = checked(t, p, program, "taskset", "-c", oneCore(t))
+				got, out = runChecked(t, p, program, "taskset", "-c", oneCore(t))
 				require.ElementsMatch(t, want, got, out)
 			}
 		})

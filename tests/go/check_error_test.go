@@ -176,9 +176,9 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckErrorUnderway checks that loads of data that an operation wrote are checked after the operation, also while
+// TestCheckErrorPendingOp checks that loads of data that an operation wrote are checked after the operation, also while
 // its call has not returned.
-func TestCheckErrorUnderway(t *testing.T) {
+func TestCheckErrorPendingOp(t *testing.T) {
 	program := compile(t, errorUnderway, "--check", "-O1")
 	for range 5 {
 		status, _, told := gompirun(t, "-n", "2", "--check=error", program)
@@ -321,9 +321,9 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckErrorAtOnce checks that exactly one of two concurrent calls counts as the later one, also if the target has
-// not returned from the creation of its window.
-func TestCheckErrorAtOnce(t *testing.T) {
+// TestCheckErrorConcurrent checks that exactly one of two concurrent calls counts as the later one, also if the target
+// has not returned from the creation of its window.
+func TestCheckErrorConcurrent(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "3", "--check=error", compile(t, errorAtOnce))
 	require.Equal(t, 3, status, "%s%s", out, err)
 	require.Equal(t, "20 times, 0 late\n", out, err)

@@ -19,8 +19,8 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// notAlways returns why --check may miss a finding in a program of tests/c/check, or "".
-func notAlways(p *suite.Program, f suite.Finding) string {
+// unstableReason returns why --check may miss a finding in a program of tests/c/check, or "".
+func unstableReason(p *suite.Program, f suite.Finding) string {
 	switch {
 	case p.Name == "collective_fence_error":
 		return "collectives of a window and of its communicator are told apart; the hang is told"
@@ -49,9 +49,9 @@ func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	return made
 }
 
-// checked runs a program of the suite, with the command front before gompirun if given. It returns the findings and all
-// output.
-func checked(t *testing.T, p *suite.Program, program string, front ...string) (all []string, text string) {
+// runChecked runs a program of the suite, with the command front before gompirun if given. It returns the findings and
+// all output.
+func runChecked(t *testing.T, p *suite.Program, program string, front ...string) (all []string, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "findings.json")
 	args := []string{"-n", strconv.Itoa(p.Ranks), "--check=" + file}
@@ -61,7 +61,7 @@ func checked(t *testing.T, p *suite.Program, program string, front ...string) (a
 	if p.Hangs {
 		args = append(args, "--deadlock", "abort", "--deadlock-after", "2")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	ctx, cancel := context.WithTimeout(context.Background(), hangTimeout)
 	defer cancel()
 	line := append(append(front, filepath.Join(built(t), "bin/gompirun")), append(args, program)...)
 	out, _ := exec.CommandContext(ctx, line[0], line[1:]...).CombinedOutput()
@@ -74,13 +74,13 @@ func checked(t *testing.T, p *suite.Program, program string, front ...string) (a
 		for _, s := range f.Places {
 			lines = append(lines, s.Place.Line)
 		}
-		all = append(all, found(f.Kind, lines))
+		all = append(all, findingText(f.Kind, lines))
 	}
 	return all, string(out)
 }
 
-// found formats a finding as the suite does: its kind and lines.
-func found(kind string, lines []int) string {
+// findingText formats a finding as the suite does: its kind and lines.
+func findingText(kind string, lines []int) string {
 	lines = slices.Clone(lines)
 	slices.Sort(lines)
 	return fmt.Sprint(kind, " ", slices.Compact(lines))
@@ -97,7 +97,7 @@ func TestCheckSuite(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			all, out := checked(t, p, checkProgram(t, p))
+			all, out := runChecked(t, p, checkProgram(t, p))
 			got, want, may := map[string]bool{}, map[string]bool{}, map[string]bool{}
 			for _, key := range all {
 				got[key] = true
@@ -106,8 +106,8 @@ func TestCheckSuite(t *testing.T) {
 				if f.Needs == suite.Accesses {
 					continue
 				}
-				key := found(f.Kind, f.Lines)
-				if may[key] = true; notAlways(p, f) == "" {
+				key := findingText(f.Kind, f.Lines)
+				if may[key] = true; unstableReason(p, f) == "" {
 					want[key] = true
 				}
 			}
@@ -155,11 +155,11 @@ func TestCheckThreads(t *testing.T) {
 				flags = []string{"--check"}
 			}
 			for _, f := range p.Findings {
-				want = append(want, found(f.Kind, f.Lines))
+				want = append(want, findingText(f.Kind, f.Lines))
 			}
 			program := checkProgram(t, p, flags...)
 			for _, front := range [][]string{nil, {"taskset", "-c", oneCore(t)}} {
-				got, out := checked(t, p, program, front...)
+				got, out := runChecked(t, p, program, front...)
 				require.ElementsMatch(t, want, got, out)
 			}
 		})
@@ -189,9 +189,9 @@ int main(int argc, char **argv)
 }
 `
 
-// TestCheckTells checks that each finding is reported once, with both places, and determines the exit status unless
-// another error does.
-func TestCheckTells(t *testing.T) {
+// TestCheckReportsOnce checks that each finding is reported once, with both places, and determines the exit status
+// unless another error does.
+func TestCheckReportsOnce(t *testing.T) {
 	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check", program)
 	require.Equal(t, 3, l.run(t))

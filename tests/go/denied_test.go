@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denying starts a command for which system calls fail, as under a container's seccomp profile. It skips the test if
-// the system has no such filters.
-func denying(t *testing.T, deny string, errno unix.Errno, calls string, command ...string) *launch {
+// launchDenied starts a command for which system calls fail, as under a container's seccomp profile. It skips the test
+// if the system has no such filters.
+func launchDenied(t *testing.T, deny string, errno unix.Errno, calls string, command ...string) *launch {
 	args := append([]string{strconv.Itoa(int(errno))}, strings.Fields(calls)...)
 	l := prepareProgram(t, deny, append(append([]string{}, args...), "--", "true")...)
 	if l.run(t) == 77 {
@@ -26,7 +26,7 @@ func denying(t *testing.T, deny string, errno unix.Errno, calls string, command 
 
 // TestDenied checks that jobs run if memfd_create, fallocate or both are denied.
 func TestDenied(t *testing.T) {
-	program, deny := compile(t, usesAll), compileFile(t, "deny.c")
+	program, deny := compile(t, usesAllDescriptors), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	before, _ := os.ReadFile("/proc/sysvipc/shm")
 	for _, calls := range []string{"memfd_create", "fallocate", "memfd_create fallocate"} {
@@ -39,7 +39,7 @@ func TestDenied(t *testing.T) {
 					if c.ranks == 2 {
 						needCommand(t, "mpiexec.mpich")
 					}
-					l := denying(t, deny, errno, calls, strings.Fields(c.command+program)...)
+					l := launchDenied(t, deny, errno, calls, strings.Fields(c.command+program)...)
 					l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=1")
 					require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
 					var want []string
@@ -59,12 +59,14 @@ func TestDenied(t *testing.T) {
 
 // TestDeniedAll checks that the error says what to do if no alternative remains.
 func TestDeniedAll(t *testing.T) {
-	program, deny := compile(t, usesAll), compileFile(t, "deny.c")
+	program, deny := compile(t, usesAllDescriptors), compileFile(t, "deny.c")
 	for _, command := range []string{filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program, program} {
-		l := denying(t, deny, unix.EPERM, "memfd_create shmget", strings.Fields(command)...)
+		l := launchDenied(t, deny, unix.EPERM, "memfd_create shmget", strings.Fields(command)...)
 		require.NotZero(t, l.run(t))
-		require.Regexp(t, `^gompi\S+: .*memfd_create: operation not permitted, and shmget: operation not permitted: `+
-			`permit memfd_create, for example in the seccomp profile of the container.*\n$`, l.err.String())
+		require.Regexp(t,
+			`^gompi\S+: .*memfd_create: operation not permitted, and shmget: operation not permitted: `+
+				`permit memfd_create, for example in the seccomp profile of the container.*\n$`,
+			l.err.String())
 	}
 }
 
@@ -104,7 +106,7 @@ func TestDeniedMembarrier(t *testing.T) {
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	one := fmt.Sprintf("%s -n 1 %s %d membarrier -- %s : -n 2 %s", gompirun, deny, int(unix.EPERM), program,
 		program)
-	l := denying(t, deny, unix.EPERM, "membarrier", gompirun, "-n", "3", program)
+	l := launchDenied(t, deny, unix.EPERM, "membarrier", gompirun, "-n", "3", program)
 	for _, l := range []*launch{l, prepareProgram(t, strings.Fields(one)[0], strings.Fields(one)[1:]...)} {
 		require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
 		require.Equal(t, strings.Repeat("over\n", 3), l.out.String())
@@ -112,9 +114,9 @@ func TestDeniedMembarrier(t *testing.T) {
 	}
 }
 
-// givesBack is a program that checks that MPI_Win_free returns a window's memory, and memory shared in place, to the
-// system. The number of blocks of the node's memory must be as before.
-const givesBack = `
+// releasesMemory is a program that checks that MPI_Win_free returns a window's memory, and memory shared in place, to
+// the system. The number of blocks of the node's memory must be as before.
+const releasesMemory = `
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,10 +154,10 @@ int main(void)
 }
 `
 
-// TestDeniedGivesBack checks that memory is returned to the system without fallocate too.
-func TestDeniedGivesBack(t *testing.T) {
-	program, deny := compile(t, givesBack), compileFile(t, "deny.c")
-	l := denying(t, deny, unix.EPERM, "fallocate", filepath.Join(built(t), "bin/gompirun"), "-n", "1", program)
+// TestDeniedFallocate checks that memory is returned to the system without fallocate too.
+func TestDeniedFallocate(t *testing.T) {
+	program, deny := compile(t, releasesMemory), compileFile(t, "deny.c")
+	l := launchDenied(t, deny, unix.EPERM, "fallocate", filepath.Join(built(t), "bin/gompirun"), "-n", "1", program)
 	require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
 	require.Equal(t, strings.Repeat("8 MiB, 0\n", 6), l.out.String())
 }
@@ -208,8 +210,8 @@ int main(void)
 }
 `
 
-// TestCoresAreTheProgramsAffair checks that no thread of the library changes its CPU affinity, even under load.
-func TestCoresAreTheProgramsAffair(t *testing.T) {
+// TestAffinityUnchanged checks that no thread of the library changes its CPU affinity, even under load.
+func TestAffinityUnchanged(t *testing.T) {
 	program := compile(t, pingPong)
 	for range 2 {
 		busy := exec.Command("sh", "-c", "while :; do :; done")
@@ -242,7 +244,7 @@ func TestDeniedReads(t *testing.T) {
 		program := compile(t, strings.Replace(string(source), "../check.h", header, 1))
 		for _, n := range []string{"2", "3"} {
 			t.Run(name+n, func(t *testing.T) {
-				l := denying(t, deny, unix.EPERM, reads, gompirun, "-n", n, program)
+				l := launchDenied(t, deny, unix.EPERM, reads, gompirun, "-n", n, program)
 				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
 				l = prepareProgram(t, gompirun, "-n", n, "sh", "-c", one, program, deny,
 					strconv.Itoa(int(unix.EPERM)))
@@ -289,7 +291,7 @@ int main(int argc, char **argv)
 // TestDeniedSignals checks that the library never installs a signal handler, also while the Go runtime starts: Go would
 // report a fault at that time as its own.
 func TestDeniedSignals(t *testing.T) {
-	l := denying(t, compile(t, noHandlers), 0, "handler", compile(t, usesAll))
+	l := launchDenied(t, compile(t, noHandlers), 0, "handler", compile(t, usesAllDescriptors))
 	require.Zero(t, l.run(t), "%s", &l.err)
 	require.Equal(t, "right 0 of 1\n", l.out.String())
 }
@@ -299,7 +301,7 @@ func TestDeniedRandom(t *testing.T) {
 	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
 	for _, command := range []string{program, filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program,
 		filepath.Join(built(t), "bin/gompirun") + " --nodes 2 -n 2 " + program} {
-		l := denying(t, deny, unix.EPERM, "getrandom", strings.Fields(command)...)
+		l := launchDenied(t, deny, unix.EPERM, "getrandom", strings.Fields(command)...)
 		require.Zero(t, l.run(t), "%s: %s", command, &l.err)
 		require.Empty(t, l.err.String())
 	}

@@ -122,7 +122,7 @@ func TestDepsOfTests(t *testing.T) {
 	require.NoError(t, err)
 	needs := regexp.MustCompile(`needCommand\(t, "([^"]+)"\)`)
 	found := 0
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		if !strings.HasSuffix(path, "_test.go") {
 			return
 		}

@@ -37,9 +37,9 @@ func symbolEdges(listings map[string]string) map[string]map[string][]string {
 	return edges
 }
 
-// fileCircles returns the cycles of the graph: sets of object files of which each needs all others, directly or
+// fileCycles returns the cycles of the graph: sets of object files of which each needs all others, directly or
 // indirectly (Tarjan's strongly connected components).
-func fileCircles(edges map[string]map[string][]string) (circles [][]string) {
+func fileCycles(edges map[string]map[string][]string) (circles [][]string) {
 	index, low, stack := map[string]int{}, map[string]int{}, []string{}
 	var visit func(v string)
 	visit = func(v string) {
@@ -70,18 +70,18 @@ func fileCircles(edges map[string]map[string][]string) (circles [][]string) {
 	return circles
 }
 
-func TestFileCirclesAreFound(t *testing.T) {
+func TestFileCyclesAreFound(t *testing.T) {
 	one := map[string]string{"a": "0 T a1\n U b1\n", "b": "0 T b1\n U c1\n", "c": "0 D c1\n U a1\n U other\n",
 		"d": " U a1\n"}
-	require.Equal(t, [][]string{{"a", "b", "c"}}, fileCircles(symbolEdges(one)))
+	require.Equal(t, [][]string{{"a", "b", "c"}}, fileCycles(symbolEdges(one)))
 	one["c"] = "0 D c1\n"
-	require.Empty(t, fileCircles(symbolEdges(one)))
+	require.Empty(t, fileCycles(symbolEdges(one)))
 }
 
-// TestFileCircles checks that the C files of one package of capi do not depend on each other in a cycle, so that each
+// TestFileCycles checks that the C files of one package of capi do not depend on each other in a cycle, so that each
 // can be read after the files that it uses. The references of the object file count, those of inlined header functions
 // included.
-func TestFileCircles(t *testing.T) {
+func TestFileCycles(t *testing.T) {
 	t.Parallel()
 	to := t.TempDir()
 	root, err := filepath.Abs(top)
@@ -125,7 +125,7 @@ func TestFileCircles(t *testing.T) {
 	for _, room := range slices.Sorted(maps.Keys(listings)) {
 		edges := symbolEdges(listings[room])
 		var why strings.Builder
-		circles := fileCircles(edges)
+		circles := fileCycles(edges)
 		for _, circle := range circles {
 			for _, a := range circle {
 				for _, b := range circle {

@@ -410,8 +410,8 @@ func (a argument) declare(f *abi.Function, binding string) (declaration string, 
 func subroutine(f *abi.Function, id int, binding string) string {
 	var b strings.Builder
 	name := f.Name
-	if f.Large && !slices.Contains(largeNames, name) && f.Twin != nil {
-		name = f.Twin.Name
+	if f.Large && !slices.Contains(largeNames, name) && f.OtherForm != nil {
+		name = f.OtherForm.Name
 	}
 	var actual, set, want []string
 	declared := map[string]bool{}

@@ -23,9 +23,9 @@ func needFortran(t *testing.T) string {
 	return library
 }
 
-// TestFortranLeftOut checks a build without a suitable Fortran compiler: one line reports what is omitted, the script
+// TestWithoutFortran checks a build without a suitable Fortran compiler: one line reports what is omitted, the script
 // succeeds, and the prefix contains nothing of Fortran.
-func TestFortranLeftOut(t *testing.T) {
+func TestWithoutFortran(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "gfortran")
 	script := "#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"
 	require.NoError(t, os.WriteFile(old, []byte(script), 0o755))

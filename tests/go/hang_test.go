@@ -14,8 +14,8 @@ import (
 
 // Tests of gompirun's reports about jobs that hang. It must report nothing about other jobs.
 
-// hangs compiles the program with the deadlocks and hangs that the tests run.
-func hangs(t *testing.T) string {
+// buildHangs compiles the program with the deadlocks and hangs that the tests run.
+func buildHangs(t *testing.T) string {
 	source, err := os.ReadFile("testdata/hangs.c")
 	require.NoError(t, err)
 	return compile(t, string(source), "-pthread")
@@ -163,7 +163,7 @@ large-sends -n 2
 // TestDeadlocks checks that each hang is reported once, with the reason why no rank can proceed if that is certain, and
 // that the job ends.
 func TestDeadlocks(t *testing.T) {
-	program := hangs(t)
+	program := buildHangs(t)
 	for _, one := range regexp.MustCompile(`(?m)^\S.*\n(?: .*\n)+`).FindAllString(deadlocks, -1) {
 		name, says, _ := strings.Cut(one, "\n")
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestDeadlocksHavePlaces(t *testing.T) {
 // TestMayHang checks that a wait that something outside of the job may end is no deadlock, and that the job is not
 // ended: it may hang.
 func TestMayHang(t *testing.T) {
-	program := hangs(t)
+	program := buildHangs(t)
 	const may = `^gompirun: possible hang: thread \d+ of rank 0 waits outside MPI in `
 	for way, says := range map[string]string{
 		"outside-semaphore": may + `futex \(shared\)\n`,
@@ -244,7 +244,7 @@ func TestMayHang(t *testing.T) {
 // appears once. With "off" nothing is reported.
 func TestDeadlockIsReportedOnce(t *testing.T) {
 	t.Parallel()
-	program := hangs(t)
+	program := buildHangs(t)
 	status, _, err := gompirun(t, "--deadlock-after", "0.5", "--timeout", "4", "-n", "2", program, "receives")
 	require.Equal(t, 124, status, err)
 	told, late, ended := strings.Cut(err, "gompirun: the job exceeded its time limit of 4s (--timeout)\n")
@@ -265,7 +265,7 @@ func TestDeadlockIsReportedOnce(t *testing.T) {
 // TestMayHangOnRequest checks that a report on request includes threads that wait for something outside of the job.
 func TestMayHangOnRequest(t *testing.T) {
 	args := strings.Fields("--deadlock-after 0.3 --timeout 1.5 -n 2")
-	status, _, err := gompirun(t, append(args, hangs(t), "outside-pipe")...)
+	status, _, err := gompirun(t, append(args, buildHangs(t), "outside-pipe")...)
 	require.Equal(t, 124, status, err)
 	require.Regexp(t, `\ngompirun: possible hang: thread \d+ of rank 0 waits outside MPI in read\n`, err)
 	require.NotContains(t, err, "deadlock")
@@ -274,7 +274,7 @@ func TestMayHangOnRequest(t *testing.T) {
 // TestNoDeadlock checks that nothing is reported while a rank is outside of MPI: it may call MPI at any time.
 func TestNoDeadlock(t *testing.T) {
 	t.Parallel()
-	program := hangs(t)
+	program := buildHangs(t)
 	for _, healthy := range []string{"sleeps -n 2", "sleeps -n 2 --nodes 2", "threads -n 2", "polls -n 2",
 		"ping-pong -n 4", "ping-pong -n 4 --nodes 2", "many -n 16"} {
 		way, options, _ := strings.Cut(healthy, " ")
@@ -298,11 +298,12 @@ func TestNoDeadlock(t *testing.T) {
 // TestNoDeadlockOfStoppedRank checks that a stopped rank does not count as waiting.
 func TestNoDeadlockOfStoppedRank(t *testing.T) {
 	t.Parallel()
-	program := hangs(t)
+	program := buildHangs(t)
 	l := prepare(t, "--deadlock=abort", "--deadlock-after", "0.3", "-n", "2", "sh", "-c",
 		"echo $PMI_RANK $$; exec "+program+" ping-pong")
 	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 2 }, hang, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 2 }, hangTimeout,
+		time.Millisecond)
 	for _, line := range strings.Split(l.out.String(), "\n") {
 		rank, pid, _ := strings.Cut(line, " ")
 		if number, err := strconv.Atoi(pid); err == nil && rank == "0" {
@@ -315,25 +316,27 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 	require.Empty(t, l.err.String())
 }
 
-// TestSignalTellsWhatRanksDo checks that SIGUSR1 makes gompirun report the state of the ranks, and that the signal,
+// TestSignalReportsRanks checks that SIGUSR1 makes gompirun report the state of the ranks, and that the signal,
 // which would end them, does not reach them.
-func TestSignalTellsWhatRanksDo(t *testing.T) {
-	program := hangs(t)
+func TestSignalReportsRanks(t *testing.T) {
+	program := buildHangs(t)
 	l := prepare(t, "-n", "2", program, "lock-computes")
 	require.NoError(t, l.cmd.Start())
 	t.Cleanup(func() { l.cmd.Process.Signal(syscall.SIGTERM) })
-	require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 2 }, hang, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 2 }, hangTimeout,
+		time.Millisecond)
 	require.Eventually(t, func() bool {
 		require.NoError(t, l.cmd.Process.Signal(syscall.SIGUSR1))
 		time.Sleep(100 * time.Millisecond)
 		const waits = "rank 1 waits in MPI_Win_lock for the lock of target 1 in window 'halo'\n"
 		return strings.Contains(l.err.String(), waits)
-	}, hang, time.Millisecond)
+	}, hangTimeout, time.Millisecond)
 	require.NoError(t, l.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 128+15, l.wait(t))
 	err := l.err.String()
 	require.Contains(t, err, "gompirun: state of the ranks:\n")
 	require.Contains(t, err, "gompirun: rank 0 is not blocked in MPI (computing, or polling with MPI_Test)\n")
-	require.Regexp(t, `gompirun: rank 0 has held the exclusive lock of target 1 in window 'halo' for \d+ s: it is not blocked in `, err)
+	require.Regexp(t,
+		`gompirun: rank 0 has held the exclusive lock of target 1 in window 'halo' for \d+ s: it is not blocked in `, err)
 	require.NotContains(t, err, "deadlock")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// counted is the part of the output of --stats=FILE that the tests use.
-type counted struct {
+// statsOutput is the part of the output of --stats=FILE that the tests use.
+type statsOutput struct {
 	Seconds, Mpi, Imbalance float64
 	Ranks                   []struct {
 		Rank, Threads int
@@ -44,7 +44,7 @@ type counted struct {
 }
 
 // calls returns the number of calls and bytes of each function.
-func (c *counted) calls() map[string][2]int64 {
+func (c *statsOutput) calls() map[string][2]int64 {
 	all := map[string][2]int64{}
 	for _, f := range c.Functions {
 		all[f.Name] = [2]int64{f.Calls, f.Bytes}
@@ -53,7 +53,7 @@ func (c *counted) calls() map[string][2]int64 {
 }
 
 // statistics runs a job with --stats=FILE.
-func statistics(t *testing.T, env []string, wantStatus int, args ...string) *counted {
+func statistics(t *testing.T, env []string, wantStatus int, args ...string) *statsOutput {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "stats.json")
 	l := prepare(t, append([]string{"--stats=" + file}, args...)...)
@@ -61,7 +61,7 @@ func statistics(t *testing.T, env []string, wantStatus int, args ...string) *cou
 	require.Equal(t, wantStatus, l.run(t), "%s%s", l.out.String(), l.err.String())
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
-	var c counted
+	var c statsOutput
 	require.NoError(t, json.Unmarshal(content, &c), "%s", content)
 	return &c
 }
@@ -173,7 +173,8 @@ func TestInsightStats(t *testing.T) {
 			}
 			// Rank 0 sleeps a tenth of a second while the other ranks wait.
 			require.Len(t, c.Costs, 3)
-			require.Regexp(t, `(?m)^rank [123] waited [0-9.]+ % of the run in MPI_Barrier for rank 0, which spent `,
+			require.Regexp(t,
+				`(?m)^rank [123] waited [0-9.]+ % of the run in MPI_Barrier for rank 0, which spent `,
 				strings.Join(c.Costs, "\n"))
 			require.Positive(t, c.Imbalance)
 		})
@@ -221,7 +222,7 @@ int PMPI_Type_size_c(MPI_Datatype type, MPI_Count *bytes)
 	require.Equal(t, [2]int64{100, 100 * 12}, c.calls()["MPI_Get"])
 }
 
-const waysProgram = `
+const pathsProgram = `
 #include <mpi.h>
 #include <stdlib.h>
 enum { MANY = 100000 };
@@ -260,11 +261,11 @@ int main(int argc, char **argv)
 }
 `
 
-// TestInsightStatsWays checks that all operations are counted by the path that they take.
-func TestInsightStatsWays(t *testing.T) {
-	program := compile(t, waysProgram)
+// TestInsightStatsPaths checks that all operations are counted by the path that they take.
+func TestInsightStatsPaths(t *testing.T) {
+	program := compile(t, pathsProgram)
 	const large = 20 * 4 * 100000
-	check := func(c *counted, window int, put, get, fetch []string) {
+	check := func(c *statsOutput, window int, put, get, fetch []string) {
 		t.Helper()
 		for name, want := range map[string]struct {
 			ways         []string // paths that may occur besides none
@@ -421,7 +422,7 @@ int main(void)
 func TestInsightErrorsOnce(t *testing.T) {
 	tests, err := filepath.Abs(filepath.Join(top, "tests/c"))
 	require.NoError(t, err)
-	source, err := os.ReadFile(filepath.Join(tests, "conformance/errhandler_mends.c"))
+	source, err := os.ReadFile(filepath.Join(tests, "conformance/errhandler_success.c"))
 	require.NoError(t, err)
 	program := compile(t, string(source), "-I"+filepath.Join(tests, "conformance"), "-lm")
 	for _, what := range []string{"rma", "requests", "objects"} {
@@ -429,13 +430,14 @@ func TestInsightErrorsOnce(t *testing.T) {
 	}
 }
 
-// TestInsightAlone checks that rank 0 prints sums without gompirun, or under another launcher.
-func TestInsightAlone(t *testing.T) {
+// TestInsightStandalone checks that rank 0 prints sums without gompirun, or under another launcher.
+func TestInsightStandalone(t *testing.T) {
 	program := compile(t, countedProgram)
 	env := []string{"LD_PRELOAD=" + filepath.Join(built(t), "lib/libgompirma-insight.so"), "GOMPIRMA_INSIGHT=stats"}
 	check := func(n int, err string) {
 		require.Regexp(t, fmt.Sprintf(`(?m)^gompirma: %d ranks, \S+ s each$`, n), err)
-		require.Regexp(t, fmt.Sprintf(`(?m)^  MPI_Put +%d +%d +\S+ +\S+ %%  \d+ \(\S+ s\)$`, 100*n, 1600*n), err)
+		require.Regexp(t, fmt.Sprintf(`(?m)^  MPI_Put +%d +%d +\S+ +\S+ %%  \d+ \(\S+ s\)$`, 100*n, 1600*n),
+			err)
 	}
 	for _, n := range []int{1, 3} {
 		l := prepare(t, "-n", fmt.Sprint(n), "-x", env[0], "-x", env[1], program)

@@ -46,7 +46,7 @@ func TestInsightWrapsAll(t *testing.T) {
 	}
 	require.Len(t, library, 2*len(abi.Functions()))
 	for _, f := range abi.Functions() {
-		if insight.Quiet(f) {
+		if insight.IsUnrecorded(f) {
 			library = slices.DeleteFunc(library, func(name string) bool { return name == "P"+f.Name })
 		}
 	}
@@ -58,8 +58,8 @@ func TestInsightWrapsAll(t *testing.T) {
 	require.Equal(t, library, slices.DeleteFunc(wrapped, no))
 }
 
-// recorded runs a job and returns the output of --records, by rank and thread, without times and addresses.
-func recorded(t *testing.T, env []string, wantStatus int, args ...string) map[string][]string {
+// runRecorded runs a job and returns the output of --records, by rank and thread, without times and addresses.
+func runRecorded(t *testing.T, env []string, wantStatus int, args ...string) map[string][]string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "records")
 	l := prepare(t, append([]string{"--records", file}, args...)...)
@@ -186,7 +186,7 @@ func TestInsightRecords(t *testing.T) {
 		"forks":   {"2", []string{"-n", "2", program, "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := recorded(t, nil, 0, c.args...)
+			got := runRecorded(t, nil, 0, c.args...)
 			require.Len(t, got, 2)
 			for rank := range 2 {
 				want := calls("program", rank)
@@ -287,7 +287,7 @@ int main(void)
 	MPI_Finalize();
 	return 0;
 }`, each, threads), "-pthread")
-	got := recorded(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "-n", "1", program)
+	got := runRecorded(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "-n", "1", program)
 	require.Len(t, got, threads+1)
 	all := 0
 	for thread, lines := range got {
@@ -322,7 +322,7 @@ int main(void)
 	kill(getpid(), SIGKILL);
 	return 0;
 }`)
-	got := recorded(t, nil, 128+9, "-n", "2", program)
+	got := runRecorded(t, nil, 128+9, "-n", "2", program)
 	require.Equal(t, "program > MPI_Recv(buf=A, count=1, datatype=0x209, source=1, tag=1, comm=0x101)",
 		got["0.0"][len(got["0.0"])-1])
 	require.Len(t, got["1.0"], 3+50000)
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 	program := filepath.Join(dir, "main")
 	out, err = exec.Command("gcc", "-o", program, main).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	got := recorded(t, nil, 0, "-n", "2", program)
+	got := runRecorded(t, nil, 0, "-n", "2", program)
 	want := calls("extension.so", 0)
 	require.Len(t, got["0.0"], len(want))
 	require.Equal(t, want[9], got["0.0"][9])
@@ -382,7 +382,7 @@ end program
 `), 0o644))
 	out, err := exec.Command(filepath.Join(built(t), "bin/gompifort"), "-o", program, file).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	got := recorded(t, nil, 0, "-n", "2", program)
+	got := runRecorded(t, nil, 0, "-n", "2", program)
 	var names []string
 	for _, line := range got["1.0"] {
 		object, call, _ := strings.Cut(line, " ")
@@ -396,9 +396,9 @@ end program
 	require.Contains(t, strings.Join(got["1.0"], "\n"), "target_rank=0, target_disp=1")
 }
 
-// TestInsightNested checks that calls within a call are part of it, and that later calls are recorded after a longjmp
-// out of a call.
-func TestInsightNested(t *testing.T) {
+// TestInsightNestedCalls checks that calls within a call are part of it, and that later calls are recorded after a
+// longjmp out of a call.
+func TestInsightNestedCalls(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
 #include <setjmp.h>
@@ -439,7 +439,7 @@ int main(void)
 	return 0;
 }`)
 	var names []string
-	for _, line := range recorded(t, nil, 0, "-n", "1", program)["0.0"] {
+	for _, line := range runRecorded(t, nil, 0, "-n", "1", program)["0.0"] {
 		name, _, _ := strings.Cut(strings.TrimPrefix(line, "program "), "(")
 		names = append(names, name)
 	}
@@ -449,9 +449,9 @@ int main(void)
 		"MPI_Finalize"}, names)
 }
 
-// TestInsightDrops checks that a rank that need not wait drops records that do not fit, and that their number is
+// TestInsightDropped checks that a rank that need not wait drops records that do not fit, and that their number is
 // reported.
-func TestInsightDrops(t *testing.T) {
+func TestInsightDropped(t *testing.T) {
 	const n = 100000
 	program := compile(t, fmt.Sprintf(`
 #include <mpi.h>
@@ -462,7 +462,7 @@ int main(void)
 		MPI_Initialized(&size);
 	return 0;
 }`, n))
-	for name, waits := range map[string]insight.Mode{"lost": 0, "nobody reads": insight.Waits} {
+	for name, waits := range map[string]insight.Mode{"lost": 0, "nobody reads": insight.WaitForSpace} {
 		t.Run(name, func(t *testing.T) {
 			if waits != 0 {
 				t.Parallel() // waits ten seconds, once

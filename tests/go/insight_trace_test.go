@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// traced is a decoded trace file. Times are in microseconds.
-type traced struct {
+// traceOutput is a decoded trace file. Times are in microseconds.
+type traceOutput struct {
 	TraceEvents []traceEvent
 	OtherData   struct {
 		Command string
@@ -61,7 +61,7 @@ func (e *traceEvent) text() string {
 func (e *traceEvent) end() float64 { return e.Ts + e.Dur }
 
 // of returns the calls of a rank's thread in order: those with the given name, or all if the name is empty.
-func (d *traced) of(rank, thread int, name string) (calls []traceEvent) {
+func (d *traceOutput) of(rank, thread int, name string) (calls []traceEvent) {
 	for _, e := range d.TraceEvents {
 		if e.Ph == "X" && e.Pid == rank && e.Tid == thread && (name == "" || e.Name == name) {
 			calls = append(calls, e)
@@ -76,9 +76,9 @@ func (d *traced) of(rank, thread int, name string) (calls []traceEvent) {
 	return calls
 }
 
-// trace runs a job with --trace. It returns the contents of the file and gompirun's output, and checks that the file
-// can be converted to a page.
-func trace(t *testing.T, env []string, wantStatus int, args ...string) (*traced, string) {
+// runTraced runs a job with --trace. It returns the contents of the file and gompirun's output, and checks that the
+// file can be converted to a page.
+func runTraced(t *testing.T, env []string, wantStatus int, args ...string) (*traceOutput, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace.json")
 	l := prepare(t, append([]string{"--trace", file}, args...)...)
@@ -86,7 +86,7 @@ func trace(t *testing.T, env []string, wantStatus int, args ...string) (*traced,
 	require.Equal(t, wantStatus, l.run(t), "%s%s", l.out.String(), l.err.String())
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
-	d := &traced{}
+	d := &traceOutput{}
 	require.NoError(t, json.Unmarshal(content, d))
 	status, _, said := gompirun(t, "report", file)
 	require.Zero(t, status, said)
@@ -152,7 +152,7 @@ func TestTrace(t *testing.T) {
 	same := func(x string) [2]string { return [2]string{x, x} }
 	for _, nodes := range []string{"1", "2"} {
 		t.Run(nodes+" nodes", func(t *testing.T) {
-			d, said := trace(t, nil, 0, "--nodes", nodes, "-n", "2", program)
+			d, said := runTraced(t, nil, 0, "--nodes", nodes, "-n", "2", program)
 			require.Empty(t, said)
 			for rank := range 2 {
 				var got []string
@@ -203,7 +203,7 @@ func TestTrace(t *testing.T) {
 }
 
 // checkArrows checks that both ends of each arrow lie within the calls that they belong to.
-func (d *traced) checkArrows(t *testing.T, want [][2]string) {
+func (d *traceOutput) checkArrows(t *testing.T, want [][2]string) {
 	t.Helper()
 	ends := map[string]*[2]string{}
 	for _, f := range d.TraceEvents {
@@ -228,7 +228,7 @@ func (d *traced) checkArrows(t *testing.T, want [][2]string) {
 }
 
 // checkFences checks that, in each fence, the first rank to arrive waits for the other one from its arrival on.
-func (d *traced) checkFences(t *testing.T) {
+func (d *traceOutput) checkFences(t *testing.T) {
 	t.Helper()
 	mine, others := d.of(0, 0, "MPI_Win_fence"), d.of(1, 0, "MPI_Win_fence")
 	require.Len(t, mine, 3)
@@ -261,7 +261,7 @@ end program
 `), 0o644))
 	out, err := exec.Command(filepath.Join(built(t), "bin/gompifort"), "-o", program, file).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	d, _ := trace(t, nil, 0, "-n", "2", program)
+	d, _ := runTraced(t, nil, 0, "-n", "2", program)
 	sends, receives := d.of(0, 0, "MPI_Send"), d.of(1, 0, "MPI_Recv")
 	require.Len(t, sends, 1)
 	require.Len(t, receives, 1)
@@ -297,7 +297,7 @@ int main(void)
 	return 0;
 }
 `, "-pthread")
-	d, _ := trace(t, nil, 0, "-n", "1", program)
+	d, _ := runTraced(t, nil, 0, "-n", "1", program)
 	var names []any
 	for _, e := range d.TraceEvents {
 		if e.Ph == "M" && e.Name == "thread_name" {
@@ -335,7 +335,7 @@ int main(void)
 	return 0;
 }
 `)
-	d, _ := trace(t, nil, 128+9, "-n", "2", program)
+	d, _ := runTraced(t, nil, 128+9, "-n", "2", program)
 	require.Len(t, d.of(1, 0, "MPI_Put"), 1000)
 	require.Len(t, d.of(0, 0, "MPI_Recv"), 1)
 	require.Equal(t, []int64{0, 0}, d.OtherData.Dropped)
@@ -363,7 +363,7 @@ int main(void)
 	return 0;
 }
 `, n))
-	d, said := trace(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "-n", "1", program)
+	d, said := runTraced(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "-n", "1", program)
 	require.Empty(t, said)
 	require.Equal(t, []int64{0}, d.OtherData.Dropped)
 	counts := map[string]int{}
@@ -401,7 +401,7 @@ int main(void)
 	return 0;
 }
 `)
-	d, said := trace(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "--trace=drop", "-n", "1", program)
+	d, said := runTraced(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "--trace=drop", "-n", "1", program)
 	puts := d.of(0, 0, "MPI_Put")
 	require.NotEmpty(t, puts)
 	require.Equal(t, []int64{int64(100000 - len(puts))}, d.OtherData.Dropped)
@@ -435,7 +435,7 @@ int main(void)
 	return 0;
 }
 `)
-	d, _ := trace(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "--trace=drop", "-n", "1", program)
+	d, _ := runTraced(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "--trace=drop", "-n", "1", program)
 	require.NotEmpty(t, d.of(0, 0, "MPI_Win_flush"))
 	require.Positive(t, d.OtherData.Dropped[0])
 	require.Equal(t, int64(100000+6), int64(len(d.of(0, 0, "")))+d.OtherData.Dropped[0])
@@ -445,7 +445,7 @@ int main(void)
 func TestTraceChecked(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(top, "examples/racy_halo.c"))
 	require.NoError(t, err)
-	d, said := trace(t, nil, 3, "--check", "-n", "3", compile(t, string(source)))
+	d, said := runTraced(t, nil, 3, "--check", "-n", "3", compile(t, string(source)))
 	require.Contains(t, said, "race: window 'rod'")
 	require.True(t, d.OtherData.Checked)
 	require.NotEmpty(t, d.OtherData.Conflicts)

@@ -121,7 +121,7 @@ func TestInstall(t *testing.T) {
 
 	needsStandard := func(t *testing.T, program string) {
 		t.Helper()
-		libraries, _ := dynamic(t, program)
+		libraries, _ := dynamicSymbols(t, program)
 		require.Equal(t, []string{"libmpi_abi.so.1"}, libraries)
 	}
 

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bounds reads bench/compare/instructions.txt: the maximum cost of each call, by program and call.
-func bounds(t *testing.T) map[string]map[string]float64 {
+// instructionBounds reads bench/compare/instructions.txt: the maximum cost of each call, by program and call.
+func instructionBounds(t *testing.T) map[string]map[string]float64 {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(top, "bench/compare/instructions.txt"))
 	require.NoError(t, err)
@@ -45,8 +45,8 @@ func TestInstructions(t *testing.T) {
 		t.Skip("the bounds are those of x86-64")
 	}
 	icount := buildStepper(t)
-	for program, most := range bounds(t) {
-		t.Run(program, func(t *testing.T) { costs(t, icount, program, most) })
+	for program, most := range instructionBounds(t) {
+		t.Run(program, func(t *testing.T) { requireCosts(t, icount, program, most) })
 	}
 }
 
@@ -63,13 +63,13 @@ func TestInsightInstructions(t *testing.T) {
 		"--trace": {"put_flush": 1300, "lock_put_unlock": 2100},
 	} {
 		t.Run(option, func(t *testing.T) {
-			costs(t, icount, "rma", most, option+"="+filepath.Join(t.TempDir(), "out.json"))
+			requireCosts(t, icount, "rma", most, option+"="+filepath.Join(t.TempDir(), "out.json"))
 		})
 	}
 }
 
-// costs fails if calls of a program of bench/ take more instructions than most, or less than half of it.
-func costs(t *testing.T, icount, program string, most map[string]float64, options ...string) {
+// requireCosts fails if calls of a program of bench/ take more instructions than most, or less than half of it.
+func requireCosts(t *testing.T, icount, program string, maxCosts map[string]float64, options ...string) {
 	t.Helper()
 	const loops, tries = "10", 12
 	path := filepath.Join(t.TempDir(), program)
@@ -77,7 +77,7 @@ func costs(t *testing.T, icount, program string, most map[string]float64, option
 		filepath.Join(top, "bench", program+".c")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	var calls []string
-	for call := range most {
+	for call := range maxCosts {
 		calls = append(calls, call)
 	}
 	slices.Sort(calls)
@@ -91,10 +91,10 @@ func costs(t *testing.T, icount, program string, most map[string]float64, option
 		require.NoError(t, err, "%s%s", out, &told)
 		for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 			call, n, _ := strings.Cut(line, " ")
-			require.Contains(t, most, call, "%s", out)
+			require.Contains(t, maxCosts, call, "%s", out)
 			cost[call] = n
 			steps, err := strconv.ParseFloat(n, 64)
-			fine := err == nil && steps <= most[call] && steps > most[call]/2
+			fine := err == nil && steps <= maxCosts[call] && steps > maxCosts[call]/2
 			if at := slices.Index(calls, call); at >= 0 && fine {
 				calls = slices.Delete(calls, at, at+1)
 			}
@@ -107,6 +107,6 @@ func costs(t *testing.T, icount, program string, most map[string]float64, option
 	for _, call := range calls {
 		t.Errorf("%s costs %s instructions, %g to %g are expected "+
 			"(bench/compare/instructions.txt; \"more\" are 6,000 or so)",
-			call, cost[call], most[call]/2, most[call])
+			call, cost[call], maxCosts[call]/2, maxCosts[call])
 	}
 }

@@ -146,9 +146,9 @@ func TestLauncherMPI(t *testing.T) {
 	require.Contains(t, err, "gompirun: rank 1 (program) was ended by the MPI error that it printed")
 }
 
-// TestFatalStatusAlone checks that a fatal error ends a process without a launcher with a status other than 0. That
+// TestFatalWithoutLauncher checks that a fatal error ends a process without a launcher with a status other than 0. That
 // includes error codes of the application whose low bits, which become the status, are 0.
-func TestFatalStatusAlone(t *testing.T) {
+func TestFatalWithoutLauncher(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	for code, want := range map[string]int{"0": 1, "1": 1, "44": 44, "256": 1, "300": 44, "65536": 1} {
 		cmd := exec.Command(program, "raise", code)
@@ -157,9 +157,9 @@ func TestFatalStatusAlone(t *testing.T) {
 	}
 }
 
-// TestAbortWithHeldStream checks that a process without a launcher ends after MPI_Abort, even if another thread holds
+// TestAbortWithLockedStdio checks that a process without a launcher ends after MPI_Abort, even if another thread holds
 // the lock of a stream that exit would flush.
-func TestAbortWithHeldStream(t *testing.T) {
+func TestAbortWithLockedStdio(t *testing.T) {
 	t.Parallel()
 	program := compile(t, `
 #include <mpi.h>
@@ -269,7 +269,7 @@ func TestLauncherMPIKills(t *testing.T) {
 		}
 		l := prepare(t, args...)
 		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up") == 3 }, hang,
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up") == 3 }, hangTimeout,
 			time.Millisecond, "%s", &l.err)
 		return l
 	}
@@ -297,7 +297,7 @@ func TestLauncherMPIKills(t *testing.T) {
 	}
 }
 
-func TestLauncherMPITwice(t *testing.T) {
+func TestLauncherTwoPrograms(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	// Two MPI programs that a rank runs one after the other are not one job.
 	status, _, err := gompirun(t, "-n", "2", "sh", "-c", `"$0" fine && "$0" fine`, program)
@@ -310,9 +310,9 @@ func TestLauncherMPITwice(t *testing.T) {
 	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
 }
 
-// TestLauncherLastWords checks that a message that a rank sent to the launcher just before its end counts, whichever of
-// the two gompirun notices first.
-func TestLauncherLastWords(t *testing.T) {
+// TestLauncherLateMessage checks that a message that a rank sent to the launcher just before its end counts, whichever
+// of the two gompirun notices first.
+func TestLauncherLateMessage(t *testing.T) {
 	for range 5 {
 		status, _, err := gompirun(t, "-n", "20", "sh", "-c",
 			`printf "cmd=init pmi_version=1 pmi_subversion=1\ncmd=finalize\n" >&3; sleep 600 >/dev/null 2>&1 & :`)

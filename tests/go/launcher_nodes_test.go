@@ -91,7 +91,7 @@ func (l *launch) pids(t *testing.T, n int) []int {
 			}
 		}
 		return seen == n
-	}, hang, time.Millisecond, "%s%s", &l.out, &l.err)
+	}, hangTimeout, time.Millisecond, "%s%s", &l.out, &l.err)
 	return pids
 }
 
@@ -112,9 +112,9 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// TestLateInInit checks that a job waits for a late rank that is alive. It waits longer than for a silent peer, and
+// TestLateRankInInit checks that a job waits for a late rank that is alive. It waits longer than for a silent peer, and
 // longer than MPI_Init waits for a rank of which it knows nothing.
-func TestLateInInit(t *testing.T) {
+func TestLateRankInInit(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
 	const timeout, late = "GOMPIRMA_PEER_TIMEOUT=1", "12"
@@ -227,7 +227,7 @@ func TestLoopbackIsDown(t *testing.T) {
 	}
 	status, says := inside("--nodes", "2", "-n", "2", program, "none", "0")
 	require.Equal(t, 2, status)
-	require.Contains(t, says, "the loopback interface lo, which is down: ip link set lo up\n")
+	require.Contains(t, says, "the loopback interface lo, which is down. Run: ip link set lo up\n")
 	require.Equal(t, 1, strings.Count(says, "\n"), says)
 	status, says = inside("-n", "2", program, "none", "0")
 	require.Zero(t, status, says)

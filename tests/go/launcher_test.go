@@ -23,8 +23,8 @@ import (
 
 // Tests of the launcher with programs that do not use MPI. launcher_mpi_test.go tests it with MPI programs.
 
-// hang is the time after which a job counts as hung.
-const hang = 60 * time.Second
+// hangTimeout is the time after which a job counts as hung.
+const hangTimeout = 60 * time.Second
 
 // launch is one run of gompirun. A variable in their environment marks its processes, so that the tests find those that
 // remain.
@@ -48,7 +48,7 @@ func prepareProgram(t *testing.T, program string, args ...string) *launch {
 	t.Helper()
 	l := &launch{tmp: t.TempDir(), shm: entries(t, "/dev/shm")}
 	l.marker = fmt.Sprintf("GOMPIRMA_TEST_MARKER=%d.%d", os.Getpid(), launches.Add(1))
-	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	ctx, cancel := context.WithTimeout(context.Background(), hangTimeout)
 	t.Cleanup(cancel)
 	l.cmd = exec.CommandContext(ctx, program, args...)
 	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.err
@@ -61,7 +61,7 @@ func (l *launch) wait(t *testing.T) int {
 	t.Helper()
 	l.cmd.Wait()
 	state := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	l.nothingLeft(t)
+	l.requireNoLeftovers(t)
 	if state.Signaled() {
 		return 128 + int(state.Signal())
 	}
@@ -110,9 +110,9 @@ func (l *launch) processes() (found []string) {
 // otherMPIs lists the name prefixes of other MPIs' files in /dev/shm; such jobs may run at the same time.
 var otherMPIs = []string{"mpich", "vader", "sm_segment", "ucx", "psm", "osc", "sem."}
 
-// nothingLeft checks that no process, no memory held by the tests themselves and no file remain. A killed process may
-// need a moment to exit, and only then releases its memfds.
-func (l *launch) nothingLeft(t *testing.T) {
+// requireNoLeftovers checks that no process, no memory held by the tests themselves and no file remain. A killed
+// process may need a moment to exit, and only then releases its memfds.
+func (l *launch) requireNoLeftovers(t *testing.T) {
 	t.Helper()
 	var left []string
 	require.Eventually(t, func() bool { left = l.processes(); return len(left) == 0 }, 5*time.Second,
@@ -138,7 +138,7 @@ func sorted(text string) []string {
 	return lines
 }
 
-func TestLauncherPlaces(t *testing.T) {
+func TestLauncherVariables(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "3", "sh", "-c",
 		"echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS $GOMPIRMA_CONTROL_FD; echo e$PMI_RANK >&2")
 	require.Zero(t, status, err)
@@ -251,9 +251,9 @@ func TestLauncherStatus(t *testing.T) {
 	}
 }
 
-// TestLauncherEndsTheOthers checks that gompirun ends the other ranks and their children when one rank dies, whatever
+// TestLauncherEndsRanks checks that gompirun ends the other ranks and their children when one rank dies, whatever
 // signals they ignore, and after it has printed all their output.
-func TestLauncherEndsTheOthers(t *testing.T) {
+func TestLauncherEndsRanks(t *testing.T) {
 	ready := t.TempDir()
 	script := `
 		if [ $PMI_RANK = 0 ]; then
@@ -295,9 +295,9 @@ func TestLauncherEndsStoppedRanks(t *testing.T) {
 	require.Equal(t, "bye\n", out)
 }
 
-// TestLauncherEndsWhatRanksLeave checks a rank that ends normally but leaves a process in its process group that holds
+// TestLauncherEndsOrphans checks a rank that ends normally but leaves a process in its process group that holds
 // its output open.
-func TestLauncherEndsWhatRanksLeave(t *testing.T) {
+func TestLauncherEndsOrphans(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", "sleep 600 & (trap '' TERM; sleep 600; :) & echo done")
 	require.Zero(t, status, err)
 	require.Equal(t, "done\ndone\n", out)
@@ -330,12 +330,12 @@ func TestLauncherSignals(t *testing.T) {
 		// sleeping children receive the signals too
 		l := prepare(t, "-n", "2", "sh", "-c", c.script+"while :; do sleep 600 & echo up >&2; wait $!; done")
 		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hang,
+		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hangTimeout,
 			time.Millisecond)
 		for _, s := range c.signals {
 			require.NoError(t, l.cmd.Process.Signal(s))
 			if s == syscall.SIGTSTP {
-				require.Eventually(t, func() bool { return stopped(l.cmd.Process.Pid) }, hang,
+				require.Eventually(t, func() bool { return stopped(l.cmd.Process.Pid) }, hangTimeout,
 					time.Millisecond)
 			}
 		}
@@ -353,8 +353,10 @@ func TestLauncherSignalsAtStart(t *testing.T) {
 	for range 20 {
 		for name, status := range map[string]int{"INT": 130, "USR1": 0} {
 			// On one processor the rank often runs before gompirun does again.
-			l := prepareProgram(t, "sh", "-c", `exec taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"`,
-				"sh", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "sh", "-c", `trap "echo bye; exit 0" `+name+`; kill -`+name+
+			l := prepareProgram(t, "sh", "-c",
+				`exec taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"`,
+				"sh", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "sh", "-c",
+				`trap "echo bye; exit 0" `+name+`; kill -`+name+
 					` $PPID; while :; do sleep 600 & wait $!; done`)
 			require.Equal(t, status, l.run(t), "%s: %s", name, &l.err)
 			require.Equal(t, "bye\n", l.out.String(), name)
@@ -376,7 +378,7 @@ func TestLauncherLeavesIgnoredSignals(t *testing.T) {
 	in, err := l.cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return l.out.String() == "up\n" }, hang, time.Millisecond)
+	require.Eventually(t, func() bool { return l.out.String() == "up\n" }, hangTimeout, time.Millisecond)
 	require.NoError(t, l.cmd.Process.Signal(syscall.SIGINT))
 	require.NoError(t, l.cmd.Process.Signal(syscall.SIGHUP))
 	fmt.Fprintln(in, "still here")
@@ -389,10 +391,11 @@ func TestLauncherIsKilled(t *testing.T) {
 	for _, wait := range []bool{true, false} {
 		l := prepare(t, "-n", "50", "sh", "-c", "echo up; exec sleep 600")
 		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") >= 1 }, hang,
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") >= 1 }, hangTimeout,
 			time.Millisecond)
 		if wait {
-			require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 50 }, hang,
+			require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 50 },
+				hangTimeout,
 				time.Millisecond)
 		}
 		require.NoError(t, l.cmd.Process.Kill())
@@ -535,7 +538,7 @@ func TestLauncherInput(t *testing.T) {
 	in, err := l.cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return l.out.String() == "name? " }, hang, time.Millisecond)
+	require.Eventually(t, func() bool { return l.out.String() == "name? " }, hangTimeout, time.Millisecond)
 	fmt.Fprintln(in, "Bob")
 	require.Zero(t, l.wait(t), &l.err)
 	require.Equal(t, "name? hello Bob\n", l.out.String())
@@ -564,14 +567,14 @@ func TestLauncherTerminal(t *testing.T) {
 	keyboard := onTerminal(t, l)
 	require.NoError(t, l.cmd.Start())
 	fmt.Fprint(keyboard, "hello\n")
-	require.Eventually(t, func() bool { return l.out.String() == "hello\n" }, hang, time.Millisecond)
+	require.Eventually(t, func() bool { return l.out.String() == "hello\n" }, hangTimeout, time.Millisecond)
 	fmt.Fprint(keyboard, "\x04") // end of file
 	require.Zero(t, l.wait(t), &l.err)
 
 	l = prepare(t, "-n", "2", "sh", "-c", "echo up; exec sleep 600")
 	keyboard = onTerminal(t, l)
 	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return l.out.String() == "up\nup\n" }, hang, time.Millisecond)
+	require.Eventually(t, func() bool { return l.out.String() == "up\nup\n" }, hangTimeout, time.Millisecond)
 	fmt.Fprint(keyboard, "\x03") // Ctrl-C
 	require.Equal(t, 130, l.wait(t), &l.err)
 
@@ -581,7 +584,7 @@ func TestLauncherTerminal(t *testing.T) {
 		filepath.Join(built(t), "bin/gompirun"))
 	keyboard = onTerminal(t, l)
 	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return strings.Contains(l.out.String(), "up\nup\n") }, hang,
+	require.Eventually(t, func() bool { return strings.Contains(l.out.String(), "up\nup\n") }, hangTimeout,
 		time.Millisecond)
 	fmt.Fprint(keyboard, "for the shell\n")
 	require.Zero(t, l.wait(t), &l.err)
@@ -607,10 +610,10 @@ func TestLauncherTerminalStops(t *testing.T) {
 				}
 			}
 			return count == want
-		}, hang, time.Millisecond, "%s%s", &l.out, &l.err)
+		}, hangTimeout, time.Millisecond, "%s%s", &l.out, &l.err)
 	}
 	says := func(text string, times int) {
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), text) == times }, hang,
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), text) == times }, hangTimeout,
 			time.Millisecond, "%s%s", &l.out, &l.err)
 	}
 	require.NoError(t, l.cmd.Start())
@@ -634,7 +637,8 @@ func TestLauncherTerminalStops(t *testing.T) {
 
 // TestLauncherSessions checks that each rank is in its own session, with gompirun's nice value.
 func TestLauncherSessions(t *testing.T) {
-	status, out, err := gompirun(t, "-n", "3", "sh", "-c", `read -r pid name state parent group session rest </proc/$$/stat
+	status, out, err := gompirun(t, "-n", "3", "sh", "-c",
+		`read -r pid name state parent group session rest </proc/$$/stat
 		[ $session = $$ ] && [ $group = $$ ] && echo own`)
 	require.Zero(t, status, err)
 	require.Equal(t, "own\nown\nown\n", out)

@@ -18,9 +18,9 @@ import (
 // Programs under limits of setrlimit(2), as set by a shell's ulimit: they run, or one line reports which limit is too
 // low.
 
-// usesAll is a program that uses all features that need memory: windows of every kind, MPI_Alloc_mem, large and small
-// messages, communicators.
-const usesAll = `
+// usesAllDescriptors is a program that uses all features that need memory: windows of every kind, MPI_Alloc_mem, large
+// and small messages, communicators.
+const usesAllDescriptors = `
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +81,8 @@ int main(void)
 }
 `
 
-// limited starts a command under a shell's ulimit, as an unprivileged user.
-func limited(t *testing.T, ulimit string, command ...string) *launch {
+// launchLimited starts a command under a shell's ulimit, as an unprivileged user.
+func launchLimited(t *testing.T, ulimit string, command ...string) *launch {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
 		shell = "/bin/sh"
@@ -100,7 +100,7 @@ func limited(t *testing.T, ulimit string, command ...string) *launch {
 
 // TestLimitFiles checks that the limit for files does not apply to the library's memory, which is in unnamed files.
 func TestLimitFiles(t *testing.T) {
-	program := compile(t, usesAll)
+	program := compile(t, usesAllDescriptors)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	before, _ := os.ReadFile("/proc/sysvipc/shm")
 	for _, limit := range []string{"-f 1000", "-S -f 1000", "-f 1"} {
@@ -112,7 +112,7 @@ func TestLimitFiles(t *testing.T) {
 				if c.ranks == 2 {
 					needCommand(t, "mpiexec.mpich")
 				}
-				l := limited(t, limit, strings.Fields(c.command+program)...)
+				l := launchLimited(t, limit, strings.Fields(c.command+program)...)
 				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
 				var want []string
 				for i := range c.ranks {
@@ -127,7 +127,7 @@ func TestLimitFiles(t *testing.T) {
 	require.Equal(t, len(strings.Split(string(before), "\n")), len(strings.Split(string(after), "\n")), "%s%s",
 		before, after)
 	for _, command := range []string{gompirun + " -n 2 " + program, program} {
-		l := limited(t, "-f 0", strings.Fields(command)...)
+		l := launchLimited(t, "-f 0", strings.Fields(command)...)
 		require.NotZero(t, l.run(t))
 		require.Regexp(t, `^gompi\S+: .*the file size limit is 0 \(ulimit -f\).*\n$`, l.err.String())
 	}
@@ -135,7 +135,7 @@ func TestLimitFiles(t *testing.T) {
 
 // TestLimitFilesOutput checks that gompirun reports the limit when a rank's output exceeds it in a file.
 func TestLimitFilesOutput(t *testing.T) {
-	l := limited(t, "-f 4", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "/bin/sh", "-c",
+	l := launchLimited(t, "-f 4", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "/bin/sh", "-c",
 		"yes | head -n 100000")
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
@@ -147,43 +147,47 @@ func TestLimitFilesOutput(t *testing.T) {
 
 // TestLimitDescriptors checks that a rank runs with few descriptors.
 func TestLimitDescriptors(t *testing.T) {
-	program := compile(t, usesAll)
+	program := compile(t, usesAllDescriptors)
 	for _, limit := range []string{"-n 9", "-n 64"} {
-		l := limited(t, limit, program)
+		l := launchLimited(t, limit, program)
 		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=require")
 		require.Zero(t, l.run(t), "%s: %s", limit, l.err.String())
 		require.Equal(t, "right 0 of 1\n", l.out.String(), limit)
 	}
-	l := limited(t, "-n 6", program)
+	l := launchLimited(t, "-n 6", program)
 	require.NotZero(t, l.run(t))
 	require.Regexp(t, `^gompirma: .*\(ulimit -n 6\)\n$`, l.err.String())
-	l = limited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "-n", "4", program)
+	l = launchLimited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "-n", "4", program)
 	require.NotZero(t, l.run(t))
 	require.Regexp(t, `^gompirun: 4 processes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
 		l.err.String())
-	l = limited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
+	l = launchLimited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
 	require.NotZero(t, l.run(t))
-	require.Regexp(t, `^gompirun: 2 processes on 2 nodes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
+	require.Regexp(t,
+		`^gompirun: 2 processes on 2 nodes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
 		l.err.String())
 }
 
-// TestLimitsSayWhich checks that the launcher and a rank report in one line which limit prevents them from running.
-func TestLimitsSayWhich(t *testing.T) {
-	program := compile(t, usesAll)
+// TestLimitIsNamed checks that the launcher and a rank report in one line which limit prevents them from running.
+func TestLimitIsNamed(t *testing.T) {
+	program := compile(t, usesAllDescriptors)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	for _, c := range []struct{ limit, says string }{
-		{"-v 300000", `^gompirma: the Go runtime in this process failed: .* \(ulimit -v 300000; \d+ is enough to start\)\n$`},
-		{"-v 1000000", `^gompirun: the limit on address space is too low \(ulimit -v 1000000\): at least \d+ KiB are needed\n$`},
+		{"-v 300000",
+			`^gompirma: the Go runtime in this process failed: .* \(ulimit -v 300000; \d+ is enough to start\)\n$`},
+		{"-v 1000000",
+			`^gompirun: the limit on address space is too low \(ulimit -v 1000000\): at least \d+ KiB are needed\n$`},
 		{"-v 1500000", `gompirma: the limit on address space is too low \(ulimit -v 1500000\): .*\n`},
-		{"-d 30000", `^gompirma: the Go runtime in this process failed: .* \(ulimit -d 30000; \d+ is enough to start\)\n$`},
+		{"-d 30000",
+			`^gompirma: the Go runtime in this process failed: .* \(ulimit -d 30000; \d+ is enough to start\)\n$`},
 		{"-d 90000", `gompirma: the limit on data is too low \(ulimit -d 90000\): .*\n`},
 		{"-u 1", `^gompirma: the Go runtime in this process failed: .*ulimit -u.*\n$`},
 		{"-u 12", `ulimit -u`},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
-			l := limited(t, c.limit, gompirun, "-n", "2", program)
+			l := launchLimited(t, c.limit, gompirun, "-n", "2", program)
 			if strings.HasPrefix(c.limit, "-u") {
-				asOther(t, l, program)
+				runAsOtherUser(t, l, program)
 			}
 			require.NotZero(t, l.run(t))
 			require.Regexp(t, c.says, l.err.String())
@@ -193,15 +197,15 @@ func TestLimitsSayWhich(t *testing.T) {
 	}
 	for _, limit := range []string{"-v 3000000", "-d 400000", "-s 64", "-s unlimited", "-l 0", "-m 100", "-c 0",
 		"-i 0", "-q 0"} {
-		l := limited(t, limit, gompirun, "-n", "2", program)
+		l := launchLimited(t, limit, gompirun, "-n", "2", program)
 		require.Zero(t, l.run(t), "%s: %s", limit, l.err.String())
 		require.Equal(t, []string{"right 0 of 2", "right 1 of 2"}, sorted(l.out.String()), limit)
 		require.Empty(t, l.err.String(), limit)
 	}
 }
 
-// locksAll is a program that locks all its new memory. It then creates a window, or a datatype of many blocks.
-const locksAll = `
+// locksAllMemory is a program that locks all its new memory. It then creates a window, or a datatype of many blocks.
+const locksAllMemory = `
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,23 +235,24 @@ int main(int argc, char **argv)
 // TestLimitLockedMemory checks that the error names the limit of locked memory if the system refuses memory because of
 // it.
 func TestLimitLockedMemory(t *testing.T) {
-	program := compile(t, locksAll)
-	l := limited(t, "-l 8192", program)
+	program := compile(t, locksAllMemory)
+	l := launchLimited(t, "-l 8192", program)
 	status := l.run(t)
 	if status == 77 {
 		t.Skip("no memory may be locked")
 	}
 	require.NotZero(t, status)
-	require.Regexp(t, `^gompirma: .*the process has locked \d+ KiB of memory; the limit is 8192 KiB, ulimit -l\)\n$`,
+	require.Regexp(t,
+		`^gompirma: .*the process has locked \d+ KiB of memory; the limit is 8192 KiB, ulimit -l\)\n$`,
 		l.err.String())
-	l = limited(t, "-l 8192", program, "type")
+	l = launchLimited(t, "-l 8192", program, "type")
 	require.NotZero(t, l.run(t))
 	require.Regexp(t, `ulimit -l 8192`, l.err.String())
 }
 
-// asOther makes a launch of gompirun run as a user who has no other processes, with copies that any user can read: the
-// number of processes is not limited for root.
-func asOther(t *testing.T, l *launch, program string) {
+// runAsOtherUser makes a launch of gompirun run as a user who has no other processes, with copies that any user can
+// read: the number of processes is not limited for root.
+func runAsOtherUser(t *testing.T, l *launch, program string) {
 	if os.Geteuid() != 0 {
 		t.Skip("how many processes this user has already is not known")
 	}
@@ -274,8 +279,8 @@ func asOther(t *testing.T, l *launch, program string) {
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
 }
 
-// mappingsGone is a program that creates nearly as many mappings as a process may have, and then allocates memory.
-const mappingsGone = `
+// usesAllMappings is a program that creates nearly as many mappings as a process may have, and then allocates memory.
+const usesAllMappings = `
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -311,7 +316,7 @@ int main(int argc, char **argv)
 
 // TestLimitMappings checks that an error caused by the number of mappings names the setting that raises the limit.
 func TestLimitMappings(t *testing.T) {
-	program := compile(t, mappingsGone)
+	program := compile(t, usesAllMappings)
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
 	require.NoError(t, err)
 	most, err := strconv.Atoi(strings.TrimSpace(string(text)))

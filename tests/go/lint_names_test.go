@@ -30,14 +30,13 @@ var foreignNames = map[string]string{
 		"MPI_LIBRARY",
 	"one of many, or any": "MPI_Foo_bar gompi_foo_bar gompi_x MPI_ERR_X MPI_R ompi_N.c " +
 		"mpich_N.c mpi_TYPEn_supported app.c halo.c FILE.md DIR/program.txt",
-	"made by the build": "conformance_put",
 }
 
 // span is a range of a text, from begin to before end.
 type span struct{ begin, end int }
 
-// blank returns a text with blanks in spans, so that the rest keeps its position.
-func blank(text string, spans []span) string {
+// blankOut returns a text with blanks in spans, so that the rest keeps its position.
+func blankOut(text string, spans []span) string {
 	out := []byte(text)
 	for _, s := range spans {
 		for i := s.begin; i < s.end; i++ {
@@ -49,9 +48,9 @@ func blank(text string, spans []span) string {
 	return string(out)
 }
 
-// divided splits a file into text for readers and text for compilers, each with blanks in place of the other. The prose
-// of a source file is its comments. A document has prose only.
-func divided(file, content string) (prose, code string) {
+// splitComments splits a file into text for readers and text for compilers, each with blanks in place of the other. The
+// prose of a source file is its comments. A document has prose only.
+func splitComments(file, content string) (prose, code string) {
 	var comments []span
 	switch filepath.Ext(file) {
 	case ".md":
@@ -69,7 +68,7 @@ func divided(file, content string) (prose, code string) {
 		others = append(others, span{at, c.begin})
 		at = c.end
 	}
-	return blank(content, append(others, span{at, len(content)})), blank(content, comments)
+	return blankOut(content, append(others, span{at, len(content)})), blankOut(content, comments)
 }
 
 func goComments(content string) (spans []span) {
@@ -100,16 +99,16 @@ func cComments(content string) (spans []span) {
 	return spans
 }
 
-// tree holds the names in the tree that a comment may use.
-type tree struct {
+// identifiers holds the names in the tree that a comment may use.
+type identifiers struct {
 	files    map[string]bool            // by path and by each suffix of it, such as shm/layout.go and layout.go
 	words    map[string]bool            // of code, strings included, and file names without extension
 	ends     map[string]bool            // suffixes of words that begin with MPI_: lock_all, RMA_SYNC
 	packages map[string]map[string]bool // declarations by Go package name, methods and fields included
 }
 
-func newTree() *tree {
-	return &tree{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}}
+func newTree() *identifiers {
+	return &identifiers{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}}
 }
 
 var word = regexp.MustCompile(`[A-Za-z_]\w*`)
@@ -117,12 +116,12 @@ var word = regexp.MustCompile(`[A-Za-z_]\w*`)
 // variants matches the line of a C test that names its arguments.
 var variants = regexp.MustCompile(`(?m)^ \* args: .*$`)
 
-func (k *tree) add(t *testing.T, name, content string) {
+func (k *identifiers) add(t *testing.T, name, content string) {
 	for end, found := name, true; found; _, end, found = strings.Cut(end, "/") {
 		k.files[end] = true
 	}
 	base, _, _ := strings.Cut(path.Base(name), ".")
-	_, code := divided(name, content)
+	_, code := splitComments(name, content)
 	for _, text := range append(variants.FindAllString(content, -1), base, code) {
 		for _, w := range word.FindAllString(text, -1) {
 			k.words[w] = true
@@ -138,7 +137,7 @@ func (k *tree) add(t *testing.T, name, content string) {
 }
 
 // declare records the declarations of a Go file.
-func (k *tree) declare(t *testing.T, name, content string) {
+func (k *identifiers) declare(t *testing.T, name, content string) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	names := k.packages[file.Name.Name]
@@ -176,7 +175,7 @@ var (
 // missing calls report for each name in a text that the tree does not have, with its line. A name is a file name, a
 // member of a Go package, or a word with an underscore, an inner capital or a trailing (). A name that ends in an
 // underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
-func (k *tree) missing(file, text string, report func(name string, line int)) {
+func (k *identifiers) missing(file, text string, report func(name string, line int)) {
 	found := func(at int, name string) { report(name, 1+strings.Count(text[:at], "\n")) }
 	spans := func(all [][]int) (list []span) {
 		for _, m := range all {
@@ -184,14 +183,14 @@ func (k *tree) missing(file, text string, report func(name string, line int)) {
 		}
 		return list
 	}
-	text = blank(text, spans(elsewhere.FindAllStringIndex(text, -1)))
+	text = blankOut(text, spans(elsewhere.FindAllStringIndex(text, -1)))
 	names := fileName.FindAllStringIndex(text, -1)
 	for _, m := range names {
 		if name := text[m[0]:m[1]]; !k.file(name) && !k.file(path.Join(path.Dir(file), name)) {
 			found(m[0], name)
 		}
 	}
-	text = blank(text, spans(names))
+	text = blankOut(text, spans(names))
 	for _, m := range ofPackage.FindAllStringSubmatchIndex(text, -1) {
 		has := k.packages[text[m[2]:m[3]]]
 		prefix := text[m[1]-1] == '_'
@@ -214,7 +213,7 @@ func (k *tree) missing(file, text string, report func(name string, line int)) {
 }
 
 // file reports whether there is a file of that name, or one that matches the pattern.
-func (k *tree) file(name string) bool {
+func (k *identifiers) file(name string) bool {
 	if name = path.Clean(name); k.files[name] || !strings.Contains(name, "*") {
 		return k.files[name]
 	}
@@ -227,7 +226,7 @@ func (k *tree) file(name string) bool {
 }
 
 // begins reports whether any word has the prefix.
-func (k *tree) begins(prefix string) bool {
+func (k *identifiers) begins(prefix string) bool {
 	for w := range k.words {
 		if strings.HasPrefix(w, prefix) {
 			return true
@@ -245,13 +244,13 @@ func TestLintNames(t *testing.T) {
 			foreign[name] = false
 		}
 	}
-	texts(t, func(file, content string) {
+	eachTextFile(t, func(file, content string) {
 		if file != here { // its strings contain names that do not exist
 			k.add(t, file, content)
 		}
 	})
-	texts(t, func(file, content string) {
-		prose, _ := divided(file, content)
+	eachTextFile(t, func(file, content string) {
+		prose, _ := splitComments(file, content)
 		k.missing(file, prose, func(name string, line int) {
 			if _, ok := foreign[name]; ok {
 				foreign[name] = true
@@ -289,7 +288,7 @@ func TestLintNamesFinds(t *testing.T) {
 		{"a.md", "`gompi_await` a_b\n", []string{"a_b"}},
 		{"a.txt", "a_b\n", nil},
 	} {
-		prose, _ := divided(c.file, c.content)
+		prose, _ := splitComments(c.file, c.content)
 		var names []string
 		k.missing(c.file, prose, func(name string, line int) { names = append(names, name) })
 		slices.Sort(names)

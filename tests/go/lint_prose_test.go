@@ -54,7 +54,7 @@ func sentences(file, content string) (found []sentence) {
 	content = preamble.ReplaceAllStringFunc(content, func(m string) string { // C, not text
 		return strings.Repeat("\n", strings.Count(m, "\n"))
 	})
-	prose, code := divided(file, content)
+	prose, code := splitComments(file, content)
 	codeLines := strings.Split(code, "\n")
 	var text string
 	begin := 0
@@ -167,7 +167,7 @@ func functionComments(file, content string) (found []string) {
 
 // TestLintProse checks the machine-checkable rules for the text of proseDirs.
 func TestLintProse(t *testing.T) {
-	texts(t, func(file, content string) {
+	eachTextFile(t, func(file, content string) {
 		covered := slices.ContainsFunc(proseDirs, func(dir string) bool {
 			return file == dir || strings.HasPrefix(file, dir+"/")
 		})

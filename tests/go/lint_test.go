@@ -39,9 +39,9 @@ var layers = [][]string{
 	{"capi"},
 }
 
-// sideways lists the permitted imports between packages of one layer: a communicator has a group, operations are
+// allowedSideways lists the permitted imports between packages of one layer: a communicator has a group, operations are
 // defined for datatypes, booting uses protocols.
-var sideways = map[string][]string{
+var allowedSideways = map[string][]string{
 	"core/comm":               {"core/group"},
 	"core/op":                 {"core/datatype"},
 	"core/datatype/reference": {"core/datatype"},
@@ -49,8 +49,8 @@ var sideways = map[string][]string{
 	"core/boot":               {"core/boot/pmi1"},
 }
 
-// listed is the output of `go list -json` for a package.
-type listed struct {
+// listedPackage is the output of `go list -json` for a package.
+type listedPackage struct {
 	ImportPath, Name, Doc string
 	Imports               []string
 	TestImports           []string
@@ -61,15 +61,15 @@ type listed struct {
 }
 
 // packages returns every package of the module, by its path inside the module.
-func packages(t *testing.T) map[string]listed {
+func packages(t *testing.T) map[string]listedPackage {
 	cmd := exec.Command("go", "list", "-json", "./...")
 	cmd.Dir = top
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)
-	all := map[string]listed{}
+	all := map[string]listedPackage{}
 	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
-		var p listed
+		var p listedPackage
 		require.NoError(t, d.Decode(&p))
 		all[strings.TrimPrefix(p.ImportPath, "gompirma/")] = p
 	}
@@ -115,7 +115,8 @@ func TestLintImportsGoOneWay(t *testing.T) {
 		require.GreaterOrEqual(t, layer, 0,
 			"package %s stands in no layer: add it to tests/go/lint_test.go and to DESIGN section 2", path)
 		for _, i := range own(p.Imports) {
-			if slices.Contains(sideways[path], i) || strings.HasPrefix(i, path+"/") && path != "core" {
+			if slices.Contains(allowedSideways[path], i) || strings.HasPrefix(i, path+"/") &&
+				path != "core" {
 				continue
 			}
 			require.Less(t, layerOf(i), layer, "%s must not import %s", path, i)
@@ -160,11 +161,11 @@ func TestLintPackages(t *testing.T) {
 
 var included = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 
-// TestLintRooms checks the imports of a package with C below capi. It includes headers of its own and of the packages
-// that its anchor file imports, and imports no such package without including its headers. So Go's imports also define
-// the layers of C. No package imports core, because changes of core would recompile its C. The exception is
+// TestLintPackageImports checks the imports of a package with C below capi. It includes headers of its own and of the
+// packages that its anchor file imports, and imports no such package without including its headers. So Go's imports
+// also define the layers of C. No package imports core, because changes of core would recompile its C. The exception is
 // capi/engine, whose only C is in its Go files.
-func TestLintRooms(t *testing.T) {
+func TestLintPackageImports(t *testing.T) {
 	all := packages(t)
 	used := map[string]map[string]bool{} // by package
 	for path := range all {
@@ -173,7 +174,7 @@ func TestLintRooms(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(used), 5)
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		room := filepath.ToSlash(filepath.Dir(path))
 		if used[room] == nil || !strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") &&
 			!strings.HasSuffix(path, ".go") {
@@ -205,27 +206,31 @@ func TestLintRooms(t *testing.T) {
 	}
 }
 
-// TestLintC checks that memory orders have names in one header, that static names and struct names are unique in all of
-// the C code, and that comments state return values.
-func TestLintC(t *testing.T) {
+// TestLintCNames checks that memory orders have names in one header, that static names and struct names are unique in
+// all of the C code, and that comments state return values.
+func TestLintCNames(t *testing.T) {
 	order := regexp.MustCompile(`memory_order_|__ATOMIC_|\batomic_(load|store|exchange|fetch|compare)`)
 	static := regexp.MustCompile(`(?m)^static (?:inline |__attribute__\(\(\w+\)\) )*[\w ]+?[ *](\w+\()`)
 	tag := regexp.MustCompile(`\b((?:struct|enum|union) \w+) \{`)
 	whether := regexp.MustCompile(`(?m)^// Whether`)
 	first := map[string]string{}
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		if !strings.HasPrefix(path, "capi/") || generatedFile(path) ||
 			!strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
 			return
 		}
 		// Exempt: the functions that the compiler calls in place of the program's own atomics use the program's
 		// memory orders.
-		if path != "capi/base/order.h" && path != "capi/access/calls.c" {
-			require.Empty(t, order.FindString(content), "%s: orders have names in capi/base/order.h", path)
+		if path != "capi/base/atomics.h" && path != "capi/access/calls.c" {
+			require.Empty(t, order.FindString(content), "%s: orders have names in capi/base/atomics.h",
+				path)
 		}
 		require.Empty(t, whether.FindString(content), "%s: comments begin with what is returned", path)
 		names := append(static.FindAllStringSubmatch(content, -1), tag.FindAllStringSubmatch(content, -1)...)
 		for _, m := range names {
+			if m[1] == "__attribute__(" { // the name follows
+				continue
+			}
 			if other := first[m[1]]; other != "" && other != path {
 				require.Fail(t, "a name exists once", "%s is in %s and in %s", m[1], other, path)
 			}
@@ -235,13 +240,13 @@ func TestLintC(t *testing.T) {
 	require.Greater(t, len(first), 100)
 }
 
-// TestLintCopies checks that only the functions that capi/datatype/memory.h lists copy application memory, so that
+// TestLintMemcpy checks that only the functions that capi/datatype/memory.h lists copy application memory, so that
 // another kind of memory can be added in one place. In the packages that copy it, memcpy is only for the library's own
 // structures: its length consists of sizes of types.
-func TestLintCopies(t *testing.T) {
+func TestLintMemcpy(t *testing.T) {
 	room := regexp.MustCompile(`^capi/(coll|message|rma|transport|update)/.*\.[ch]$`)
 	copies, n := regexp.MustCompile(`mem(?:cpy|move)\([^;]*`), 0
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		if !room.MatchString(path) {
 			return
 		}
@@ -253,8 +258,8 @@ func TestLintCopies(t *testing.T) {
 	require.Greater(t, n, 10)
 }
 
-// texts calls do with every text file of the project: its path with slashes, and its content.
-func texts(t *testing.T, do func(path, content string)) {
+// eachTextFile calls do with every text file of the project: its path with slashes, and its content.
+func eachTextFile(t *testing.T, do func(path, content string)) {
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -282,9 +287,9 @@ func texts(t *testing.T, do func(path, content string)) {
 	require.NoError(t, err)
 }
 
-func TestLintFilesStandWhereTheyBelong(t *testing.T) {
+func TestLintFileLocations(t *testing.T) {
 	generated := regexp.MustCompile(`(?m)^.{0,4}Code generated by .* DO NOT EDIT\.`)
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		folder, _, _ := strings.Cut(path, "/")
 		switch base := filepath.Base(path); filepath.Ext(path) {
 		case ".c", ".h", ".S", ".cc", ".cpp":
@@ -308,7 +313,7 @@ func TestLintFilesStandWhereTheyBelong(t *testing.T) {
 }
 
 func TestLintFormatted(t *testing.T) {
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		if filepath.Ext(path) != ".go" {
 			return
 		}
@@ -398,7 +403,7 @@ func tooLong(path, content string) []int {
 }
 
 func TestLintColumns(t *testing.T) {
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		switch filepath.Ext(path) {
 		case ".go", ".c", ".cc", ".h", ".md":
 			if generatedFile(path) {
@@ -432,7 +437,7 @@ func TestLintColumnsExcepts(t *testing.T) {
 	}
 }
 
-func TestLintNoWordsFromElsewhere(t *testing.T) {
+func TestLintRefusedPatterns(t *testing.T) {
 	refused := []struct {
 		pattern *regexp.Regexp
 		in      func(path string) bool
@@ -448,7 +453,7 @@ func TestLintNoWordsFromElsewhere(t *testing.T) {
 			return strings.HasPrefix(path, "capi/") && !strings.HasSuffix(path, ".go")
 		}, "volatile is no synchronization; use _Atomic"},
 	}
-	texts(t, func(path, content string) {
+	eachTextFile(t, func(path, content string) {
 		for _, r := range refused {
 			if r.in(path) {
 				require.Empty(t, r.pattern.FindString(content), "%s: %s", path, r.why)

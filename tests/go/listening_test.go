@@ -50,8 +50,8 @@ int main(void)
 }
 `
 
-// TestListens checks that a job listens for connections between its nodes and, after MPI_Init, for no others.
-func TestListens(t *testing.T) {
+// TestListeningSockets checks that a job listens for connections between its nodes and, after MPI_Init, for no others.
+func TestListeningSockets(t *testing.T) {
 	program := compile(t, listens)
 	at := func(l *launch, env ...string) (all []net.IP) {
 		l.cmd.Env = append(l.cmd.Env, env...)
@@ -140,11 +140,11 @@ int main(void)
 }
 `
 
-// TestStrangersWithoutDescriptors checks that unknown peers that connect to a rank without free descriptors do not end
+// TestNoDescriptorsLeft checks that unknown peers that connect to a rank without free descriptors do not end
 // the job.
-func TestStrangersWithoutDescriptors(t *testing.T) {
+func TestNoDescriptorsLeft(t *testing.T) {
 	program := compile(t, fewFiles)
-	l := limited(t, "-n 64", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
+	l := launchLimited(t, "-n 64", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
 	l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_PEER_TIMEOUT=20")
 	require.Zero(t, l.run(t), "%s", &l.err)
 	require.Equal(t, "49\n49\n", l.out.String())

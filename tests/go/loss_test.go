@@ -65,7 +65,8 @@ func TestSurvivorsAreSilent(t *testing.T) {
 	}
 	for _, e := range ends {
 		if e.interrupt {
-			require.Eventually(t, func() bool { return strings.Count(e.out.String(), "up\n") == 4 }, hang,
+			require.Eventually(t, func() bool { return strings.Count(e.out.String(), "up\n") == 4 },
+				hangTimeout,
 				time.Millisecond, e.name)
 			require.NoError(t, e.cmd.Process.Signal(syscall.SIGINT))
 		}

@@ -116,9 +116,9 @@ int main(int argc, char **argv)
 }
 `
 
-// TestMass checks an upper bound of bytes for each object, a bit more than a reference MPI's. After all are freed, at
-// most a sixth of the memory remains, besides that of any process that has run.
-func TestMass(t *testing.T) {
+// TestBytesPerObject checks an upper bound of bytes for each object, a bit more than a reference MPI's. After all are
+// freed, at most a sixth of the memory remains, besides that of any process that has run.
+func TestBytesPerObject(t *testing.T) {
 	const something = 8 << 20
 	program := compile(t, mass)
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ func TestOneSidedDocument(t *testing.T) {
 	document := string(b)
 	wanted := map[string]string{} // what the document must contain, with the file that has it
 	patterns := []*regexp.Regexp{
-		regexp.MustCompile(`gompi_words_are\(name, "([a-z_]+)"\)`), // info keys of windows
-		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),       // info keys that the library reports
+		regexp.MustCompile(`gompi_text_view_equals\(name, "([a-z_]+)"\)`), // info keys of windows
+		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),              // info keys that the library reports
 		regexp.MustCompile(`GOMPI_KEY_\w+ "([a-z_]+)"`),
 		// info keys that a call looks up itself
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),

@@ -19,12 +19,12 @@ import (
 // Tests of the standard ABI's library and of programs linked to it. abi_test.go tests programs linked to another MPI's
 // library.
 
-// systems lists libraries that any program may need.
-var systems = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1",
+// systemLibraries lists libraries that any program may need.
+var systemLibraries = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1",
 	"libstdc++.so.6"}
 
-// dynamic returns the libraries that a program or library needs, and the undefined MPI symbols.
-func dynamic(t *testing.T, path string) (libraries, undefined []string) {
+// dynamicSymbols returns the libraries that a program or library needs, and the undefined MPI symbols.
+func dynamicSymbols(t *testing.T, path string) (libraries, undefined []string) {
 	t.Helper()
 	file, err := elf.Open(path)
 	require.NoError(t, err)
@@ -32,7 +32,9 @@ func dynamic(t *testing.T, path string) (libraries, undefined []string) {
 	libraries, err = file.ImportedLibraries()
 	require.NoError(t, err)
 	libraries = slices.DeleteFunc(libraries,
-		func(name string) bool { return slices.Contains(systems, name) || strings.HasPrefix(name, "ld-linux") })
+		func(name string) bool {
+			return slices.Contains(systemLibraries, name) || strings.HasPrefix(name, "ld-linux")
+		})
 	symbols, err := file.ImportedSymbols()
 	require.NoError(t, err)
 	for _, s := range symbols {
@@ -155,7 +157,7 @@ int main(void)
 	}
 	for _, flags := range ways {
 		s.run("gompicc --abi -w " + flags + " -o p p.c")
-		libraries, undefined := dynamic(t, filepath.Join(s.dir, "p"))
+		libraries, undefined := dynamicSymbols(t, filepath.Join(s.dir, "p"))
 		require.Equal(t, []string{"libmpi_abi.so.1"}, libraries, flags)
 		require.Len(t, undefined, 2*len(abi.Functions()))
 		s.run("./p")
@@ -215,7 +217,7 @@ end program
 			continue
 		}
 		s.run(c.compiler + " -o p " + c.source)
-		libraries, undefined := dynamic(t, filepath.Join(s.dir, "p"))
+		libraries, undefined := dynamicSymbols(t, filepath.Join(s.dir, "p"))
 		require.Contains(t, libraries, c.library, c.compiler)
 		// some linkers drop a Fortran library that only the other one needs
 		require.Subset(t, []string{c.library, "libmpi_abi.so.1"}, libraries, c.compiler)
@@ -259,7 +261,7 @@ end program
 		if !fileExists(library) {
 			continue
 		}
-		libraries, undefined := dynamic(t, library)
+		libraries, undefined := dynamicSymbols(t, library)
 		require.Equal(t, []string{"libmpi_abi.so.1"}, libraries)
 		for _, name := range undefined {
 			require.True(t, standard(name), "%s: %s is not in the standard ABI", library, name)

@@ -35,9 +35,9 @@ func (l *launch) control(t *testing.T) *shm.Node {
 	return nil
 }
 
-// TestWaiting checks that gompirun learns, for every function that waits, the name by which the program calls it, and
-// the ranks that it waits for.
-func TestWaiting(t *testing.T) {
+// TestWaitRecords checks that gompirun learns, for every function that waits, the name by which the program calls it,
+// and the ranks that it waits for.
+func TestWaitRecords(t *testing.T) {
 	source, err := os.ReadFile("testdata/waiting.c")
 	require.NoError(t, err)
 	l := prepare(t, "-n", "2", compile(t, string(source)))
@@ -52,13 +52,14 @@ func TestWaiting(t *testing.T) {
 			require.Eventually(t, func() (whole bool) {
 				line, _, whole = strings.Cut(l.out.String()[read:], "\n")
 				return whole
-			}, hang, time.Millisecond, "after %d steps, the last of which was %s: %s", steps, name, &l.err)
+			}, hangTimeout, time.Millisecond, "after %d steps, the last of which was %s: %s", steps,
+				name, &l.err)
 			read += len(line) + 1
 			var rank, pid int
 			_, err := fmt.Sscan(line, &rank, &pid, &name)
 			require.NoError(t, err, line)
 			pids[rank] = pid
-			require.Eventually(t, func() bool { return stopped(pid) }, hang, time.Millisecond,
+			require.Eventually(t, func() bool { return stopped(pid) }, hangTimeout, time.Millisecond,
 				"%s: rank %d", name, rank)
 		}
 		return pids, name

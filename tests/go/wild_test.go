@@ -25,8 +25,8 @@ var (
 	showsGo         = regexp.MustCompile(`goroutine|panic|runtime|MPI_ERR_INTERN`)
 )
 
-// endsWell runs a program that makes one call, and checks how it ends.
-func endsWell(t *testing.T, ranks, program string, args ...string) {
+// requireNoCrash runs a program that makes one call, and checks how it ends.
+func requireNoCrash(t *testing.T, ranks, program string, args ...string) {
 	t.Helper()
 	shell := []string{"-c", "ulimit -v " + memoryKiB + `; exec "$@"`, "sh", filepath.Join(built(t), "bin/gompirun"),
 		"--timeout", "60", "-n", ranks, program}
@@ -68,7 +68,7 @@ func TestWildDisplacements(t *testing.T) {
 				t.Parallel()
 				for _, form := range forms {
 					for _, value := range values {
-						endsWell(t, ranks, program, call, form, value)
+						requireNoCrash(t, ranks, program, call, form, value)
 					}
 				}
 			})
@@ -95,7 +95,7 @@ func TestWildLengths(t *testing.T) {
 		"graph", "adjacent", "dist_graph", "degrees"} {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
-			endsWell(t, "1", program, call, "2147483647")
+			requireNoCrash(t, "1", program, call, "2147483647")
 		})
 	}
 	for _, call := range []string{"indexed_c", "hindexed_c", "indexed_block_c", "hindexed_block_c", "struct_c",
@@ -105,7 +105,7 @@ func TestWildLengths(t *testing.T) {
 			t.Parallel()
 			for _, length := range []string{"9223372036854775807", "4611686018427387904", "1099511627776",
 				"4294967296"} {
-				endsWell(t, "1", program, call, length)
+				requireNoCrash(t, "1", program, call, length)
 			}
 		})
 	}

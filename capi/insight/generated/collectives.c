@@ -9,37 +9,38 @@ GOMPI_INSIGHT_BODY MPI_Allgather_body(bool profiling, const void *sendbuf, int s
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 146)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 146)))
         return GOMPI_NEXT(146, profiling, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 146, profiling ? gompi_insight_call_site(146, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 146,
+            profiling ? gompi_insight_call_site(146, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 146);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(146, profiling, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 146, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 146, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 146, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 146, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -62,37 +63,38 @@ GOMPI_INSIGHT_BODY MPI_Allgather_c_body(bool profiling, const void *sendbuf, MPI
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 147)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 147)))
         return GOMPI_NEXT(147, profiling, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 147, profiling ? gompi_insight_call_site(147, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 147,
+            profiling ? gompi_insight_call_site(147, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 147);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(147, profiling, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 147, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 147, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 147, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 147, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -115,31 +117,32 @@ GOMPI_INSIGHT_BODY MPI_Allgather_init_body(bool profiling, const void *sendbuf, 
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 148)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 148)))
         return GOMPI_NEXT(148, profiling, MPI_Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 148, profiling ? gompi_insight_call_site(148, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 148,
+            profiling ? gompi_insight_call_site(148, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 148);
     }
     int rc = GOMPI_NEXT(148, profiling, MPI_Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 148, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 148, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -163,31 +166,32 @@ GOMPI_INSIGHT_BODY MPI_Allgather_init_c_body(bool profiling, const void *sendbuf
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 149)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 149)))
         return GOMPI_NEXT(149, profiling, MPI_Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 149, profiling ? gompi_insight_call_site(149, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 149,
+            profiling ? gompi_insight_call_site(149, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 149);
     }
     int rc = GOMPI_NEXT(149, profiling, MPI_Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 149, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 149, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -210,38 +214,39 @@ GOMPI_INSIGHT_BODY MPI_Allgatherv_body(bool profiling, const void *sendbuf, int 
     void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 150)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 150)))
         return GOMPI_NEXT(150, profiling, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 150, profiling ? gompi_insight_call_site(150, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 150,
+            profiling ? gompi_insight_call_site(150, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peer_count(comm), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 150);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(150, profiling, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 150, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 150, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 150, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 150, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -265,38 +270,39 @@ GOMPI_INSIGHT_BODY MPI_Allgatherv_c_body(bool profiling, const void *sendbuf, MP
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 151)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 151)))
         return GOMPI_NEXT(151, profiling, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 151, profiling ? gompi_insight_call_site(151, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 151,
+            profiling ? gompi_insight_call_site(151, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peer_count(comm), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 151);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(151, profiling, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 151, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 151, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 151, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 151, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -320,32 +326,33 @@ GOMPI_INSIGHT_BODY MPI_Allgatherv_init_body(bool profiling, const void *sendbuf,
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 152)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 152)))
         return GOMPI_NEXT(152, profiling, MPI_Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 152, profiling ? gompi_insight_call_site(152, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 152,
+            profiling ? gompi_insight_call_site(152, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peer_count(comm), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 152);
     }
     int rc = GOMPI_NEXT(152, profiling, MPI_Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 152, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 152, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -371,32 +378,33 @@ GOMPI_INSIGHT_BODY MPI_Allgatherv_init_c_body(bool profiling, const void *sendbu
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 153)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 153)))
         return GOMPI_NEXT(153, profiling, MPI_Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 153, profiling ? gompi_insight_call_site(153, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 153,
+            profiling ? gompi_insight_call_site(153, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peer_count(comm), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 153);
     }
     int rc = GOMPI_NEXT(153, profiling, MPI_Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 153, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 153, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -421,36 +429,37 @@ GOMPI_INSIGHT_BODY MPI_Allreduce_body(bool profiling, const void *sendbuf, void 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 154)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 154)))
         return GOMPI_NEXT(154, profiling, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 154, profiling ? gompi_insight_call_site(154, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 154,
+            profiling ? gompi_insight_call_site(154, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 154);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(154, profiling, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 154, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 154, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 154, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 154, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -471,36 +480,37 @@ GOMPI_INSIGHT_BODY MPI_Allreduce_c_body(bool profiling, const void *sendbuf, voi
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 155)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 155)))
         return GOMPI_NEXT(155, profiling, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 155, profiling ? gompi_insight_call_site(155, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 155,
+            profiling ? gompi_insight_call_site(155, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 155);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(155, profiling, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 155, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 155, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 155, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 155, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -523,30 +533,31 @@ GOMPI_INSIGHT_BODY MPI_Allreduce_init_body(bool profiling, const void *sendbuf, 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 156)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 156)))
         return GOMPI_NEXT(156, profiling, MPI_Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 156, profiling ? gompi_insight_call_site(156, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 156,
+            profiling ? gompi_insight_call_site(156, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 156);
     }
     int rc = GOMPI_NEXT(156, profiling, MPI_Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 156, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 156, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -569,30 +580,31 @@ GOMPI_INSIGHT_BODY MPI_Allreduce_init_c_body(bool profiling, const void *sendbuf
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 157)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 157)))
         return GOMPI_NEXT(157, profiling, MPI_Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 157, profiling ? gompi_insight_call_site(157, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 157,
+            profiling ? gompi_insight_call_site(157, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 157);
     }
     int rc = GOMPI_NEXT(157, profiling, MPI_Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 157, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 157, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -615,37 +627,38 @@ GOMPI_INSIGHT_BODY MPI_Alltoall_body(bool profiling, const void *sendbuf, int se
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 158)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 158)))
         return GOMPI_NEXT(158, profiling, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 158, profiling ? gompi_insight_call_site(158, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 158,
+            profiling ? gompi_insight_call_site(158, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 158);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(158, profiling, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 158, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_peer_count(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype));
+        gompi_insight_count_bytes(t, 158, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 158, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 158, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -668,37 +681,38 @@ GOMPI_INSIGHT_BODY MPI_Alltoall_c_body(bool profiling, const void *sendbuf, MPI_
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 159)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 159)))
         return GOMPI_NEXT(159, profiling, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 159, profiling ? gompi_insight_call_site(159, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 159,
+            profiling ? gompi_insight_call_site(159, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 159);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(159, profiling, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 159, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_peer_count(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype));
+        gompi_insight_count_bytes(t, 159, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 159, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 159, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -721,31 +735,32 @@ GOMPI_INSIGHT_BODY MPI_Alltoall_init_body(bool profiling, const void *sendbuf, i
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 160)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 160)))
         return GOMPI_NEXT(160, profiling, MPI_Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 160, profiling ? gompi_insight_call_site(160, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 160,
+            profiling ? gompi_insight_call_site(160, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 160);
     }
     int rc = GOMPI_NEXT(160, profiling, MPI_Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 160, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 160, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -769,31 +784,32 @@ GOMPI_INSIGHT_BODY MPI_Alltoall_init_c_body(bool profiling, const void *sendbuf,
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 161)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 161)))
         return GOMPI_NEXT(161, profiling, MPI_Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 161, profiling ? gompi_insight_call_site(161, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 161,
+            profiling ? gompi_insight_call_site(161, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 161);
     }
     int rc = GOMPI_NEXT(161, profiling, MPI_Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 161, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 161, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -817,39 +833,40 @@ GOMPI_INSIGHT_BODY MPI_Alltoallv_body(bool profiling, const void *sendbuf, const
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 162)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 162)))
         return GOMPI_NEXT(162, profiling, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 162, profiling ? gompi_insight_call_site(162, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 162,
+            profiling ? gompi_insight_call_site(162, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 162);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(162, profiling, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 162, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_count_bytes(t, 162, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 162, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 162, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -873,39 +890,40 @@ GOMPI_INSIGHT_BODY MPI_Alltoallv_c_body(bool profiling, const void *sendbuf, con
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 163)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 163)))
         return GOMPI_NEXT(163, profiling, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 163, profiling ? gompi_insight_call_site(163, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 163,
+            profiling ? gompi_insight_call_site(163, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 163);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(163, profiling, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 163, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_count_bytes(t, 163, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 163, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 163, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -931,33 +949,34 @@ GOMPI_INSIGHT_BODY MPI_Alltoallv_init_body(bool profiling, const void *sendbuf, 
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 164)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 164)))
         return GOMPI_NEXT(164, profiling, MPI_Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 164, profiling ? gompi_insight_call_site(164, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 164,
+            profiling ? gompi_insight_call_site(164, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 164);
     }
     int rc = GOMPI_NEXT(164, profiling, MPI_Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 164, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 164, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -983,33 +1002,34 @@ GOMPI_INSIGHT_BODY MPI_Alltoallv_init_c_body(bool profiling, const void *sendbuf
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 165)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 165)))
         return GOMPI_NEXT(165, profiling, MPI_Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 165, profiling ? gompi_insight_call_site(165, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 165,
+            profiling ? gompi_insight_call_site(165, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 165);
     }
     int rc = GOMPI_NEXT(165, profiling, MPI_Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 165, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 165, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1035,39 +1055,40 @@ GOMPI_INSIGHT_BODY MPI_Alltoallw_body(bool profiling, const void *sendbuf, const
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 166)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 166)))
         return GOMPI_NEXT(166, profiling, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 166, profiling ? gompi_insight_call_site(166, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 166,
+            profiling ? gompi_insight_call_site(166, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_peer_count(comm), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 166);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(166, profiling, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 166, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_count_bytes(t, 166, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 166, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 166, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1091,39 +1112,40 @@ GOMPI_INSIGHT_BODY MPI_Alltoallw_c_body(bool profiling, const void *sendbuf, con
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 167)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 167)))
         return GOMPI_NEXT(167, profiling, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 167, profiling ? gompi_insight_call_site(167, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 167,
+            profiling ? gompi_insight_call_site(167, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_peer_count(comm), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 167);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(167, profiling, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 167, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_count_bytes(t, 167, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 167, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 167, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1149,33 +1171,34 @@ GOMPI_INSIGHT_BODY MPI_Alltoallw_init_body(bool profiling, const void *sendbuf, 
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 168)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 168)))
         return GOMPI_NEXT(168, profiling, MPI_Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 168, profiling ? gompi_insight_call_site(168, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 168,
+            profiling ? gompi_insight_call_site(168, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_peer_count(comm), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 168);
     }
     int rc = GOMPI_NEXT(168, profiling, MPI_Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 168, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 168, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1201,33 +1224,34 @@ GOMPI_INSIGHT_BODY MPI_Alltoallw_init_c_body(bool profiling, const void *sendbuf
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 169)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 169)))
         return GOMPI_NEXT(169, profiling, MPI_Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 169, profiling ? gompi_insight_call_site(169, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 169,
+            profiling ? gompi_insight_call_site(169, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_peer_count(comm), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 169);
     }
     int rc = GOMPI_NEXT(169, profiling, MPI_Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 169, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 169, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1251,24 +1275,25 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 GOMPI_INSIGHT_BODY MPI_Barrier_body(bool profiling, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 170)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 170)))
         return GOMPI_NEXT(170, profiling, MPI_Barrier)(comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 170, profiling ? gompi_insight_call_site(170, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 170,
+            profiling ? gompi_insight_call_site(170, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 170);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(170, profiling, MPI_Barrier)(comm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 170, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 170, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1288,25 +1313,26 @@ int PMPI_Barrier(MPI_Comm comm)
 GOMPI_INSIGHT_BODY MPI_Barrier_init_body(bool profiling, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 171)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 171)))
         return GOMPI_NEXT(171, profiling, MPI_Barrier_init)(comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 171, profiling ? gompi_insight_call_site(171, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 171,
+            profiling ? gompi_insight_call_site(171, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 171);
     }
     int rc = GOMPI_NEXT(171, profiling, MPI_Barrier_init)(comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 171, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 171, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1327,35 +1353,36 @@ GOMPI_INSIGHT_BODY MPI_Bcast_body(bool profiling, void *buffer, int count, MPI_D
     MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 172)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 172)))
         return GOMPI_NEXT(172, profiling, MPI_Bcast)(buffer, count, datatype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 172, profiling ? gompi_insight_call_site(172, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 172,
+            profiling ? gompi_insight_call_site(172, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 172);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(172, profiling, MPI_Bcast)(buffer, count, datatype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 172, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 172, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 172, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 172, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1376,35 +1403,36 @@ GOMPI_INSIGHT_BODY MPI_Bcast_c_body(bool profiling, void *buffer, MPI_Count coun
     MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 173)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 173)))
         return GOMPI_NEXT(173, profiling, MPI_Bcast_c)(buffer, count, datatype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 173, profiling ? gompi_insight_call_site(173, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 173,
+            profiling ? gompi_insight_call_site(173, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 173);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(173, profiling, MPI_Bcast_c)(buffer, count, datatype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 173, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 173, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 173, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 173, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1425,29 +1453,30 @@ GOMPI_INSIGHT_BODY MPI_Bcast_init_body(bool profiling, void *buffer, int count, 
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 174)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 174)))
         return GOMPI_NEXT(174, profiling, MPI_Bcast_init)(buffer, count, datatype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 174, profiling ? gompi_insight_call_site(174, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 174,
+            profiling ? gompi_insight_call_site(174, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 174);
     }
     int rc = GOMPI_NEXT(174, profiling, MPI_Bcast_init)(buffer, count, datatype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 174, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 174, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1470,29 +1499,30 @@ GOMPI_INSIGHT_BODY MPI_Bcast_init_c_body(bool profiling, void *buffer, MPI_Count
     int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 175)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 175)))
         return GOMPI_NEXT(175, profiling, MPI_Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 175, profiling ? gompi_insight_call_site(175, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 175,
+            profiling ? gompi_insight_call_site(175, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 175);
     }
     int rc = GOMPI_NEXT(175, profiling, MPI_Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 175, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 175, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1515,36 +1545,37 @@ GOMPI_INSIGHT_BODY MPI_Exscan_body(bool profiling, const void *sendbuf, void *re
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 176)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 176)))
         return GOMPI_NEXT(176, profiling, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 176, profiling ? gompi_insight_call_site(176, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 176,
+            profiling ? gompi_insight_call_site(176, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 176);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(176, profiling, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 176, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 176, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 176, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 176, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1565,36 +1596,37 @@ GOMPI_INSIGHT_BODY MPI_Exscan_c_body(bool profiling, const void *sendbuf, void *
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 177)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 177)))
         return GOMPI_NEXT(177, profiling, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 177, profiling ? gompi_insight_call_site(177, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 177,
+            profiling ? gompi_insight_call_site(177, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 177);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(177, profiling, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 177, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 177, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 177, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 177, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1616,30 +1648,31 @@ GOMPI_INSIGHT_BODY MPI_Exscan_init_body(bool profiling, const void *sendbuf, voi
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 178)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 178)))
         return GOMPI_NEXT(178, profiling, MPI_Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 178, profiling ? gompi_insight_call_site(178, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 178,
+            profiling ? gompi_insight_call_site(178, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 178);
     }
     int rc = GOMPI_NEXT(178, profiling, MPI_Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 178, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 178, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1662,30 +1695,31 @@ GOMPI_INSIGHT_BODY MPI_Exscan_init_c_body(bool profiling, const void *sendbuf, v
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 179)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 179)))
         return GOMPI_NEXT(179, profiling, MPI_Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 179, profiling ? gompi_insight_call_site(179, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 179,
+            profiling ? gompi_insight_call_site(179, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 179);
     }
     int rc = GOMPI_NEXT(179, profiling, MPI_Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 179, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 179, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1708,38 +1742,39 @@ GOMPI_INSIGHT_BODY MPI_Gather_body(bool profiling, const void *sendbuf, int send
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 180)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 180)))
         return GOMPI_NEXT(180, profiling, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 180, profiling ? gompi_insight_call_site(180, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 180,
+            profiling ? gompi_insight_call_site(180, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 180);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(180, profiling, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 180, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 180, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 180, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 180, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1762,38 +1797,39 @@ GOMPI_INSIGHT_BODY MPI_Gather_c_body(bool profiling, const void *sendbuf, MPI_Co
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 181)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 181)))
         return GOMPI_NEXT(181, profiling, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 181, profiling ? gompi_insight_call_site(181, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 181,
+            profiling ? gompi_insight_call_site(181, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 181);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(181, profiling, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 181, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 181, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 181, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 181, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1816,32 +1852,33 @@ GOMPI_INSIGHT_BODY MPI_Gather_init_body(bool profiling, const void *sendbuf, int
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 182)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 182)))
         return GOMPI_NEXT(182, profiling, MPI_Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 182, profiling ? gompi_insight_call_site(182, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 182,
+            profiling ? gompi_insight_call_site(182, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 182);
     }
     int rc = GOMPI_NEXT(182, profiling, MPI_Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 182, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 182, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1865,32 +1902,33 @@ GOMPI_INSIGHT_BODY MPI_Gather_init_c_body(bool profiling, const void *sendbuf, M
     MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 183)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 183)))
         return GOMPI_NEXT(183, profiling, MPI_Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 183, profiling ? gompi_insight_call_site(183, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 183,
+            profiling ? gompi_insight_call_site(183, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 183);
     }
     int rc = GOMPI_NEXT(183, profiling, MPI_Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 183, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 183, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1913,39 +1951,40 @@ GOMPI_INSIGHT_BODY MPI_Gatherv_body(bool profiling, const void *sendbuf, int sen
     void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 184)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 184)))
         return GOMPI_NEXT(184, profiling, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 184, profiling ? gompi_insight_call_site(184, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members_at(comm, root), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 184,
+            profiling ? gompi_insight_call_site(184, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peers_at_root(comm, root), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 184);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(184, profiling, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 184, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 184, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 184, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 184, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1969,39 +2008,40 @@ GOMPI_INSIGHT_BODY MPI_Gatherv_c_body(bool profiling, const void *sendbuf, MPI_C
     MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 185)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 185)))
         return GOMPI_NEXT(185, profiling, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 185, profiling ? gompi_insight_call_site(185, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members_at(comm, root), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 185,
+            profiling ? gompi_insight_call_site(185, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peers_at_root(comm, root), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 185);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(185, profiling, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 185, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 185, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 185, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 185, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2025,33 +2065,34 @@ GOMPI_INSIGHT_BODY MPI_Gatherv_init_body(bool profiling, const void *sendbuf, in
     MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 186)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 186)))
         return GOMPI_NEXT(186, profiling, MPI_Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 186, profiling ? gompi_insight_call_site(186, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members_at(comm, root), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 186,
+            profiling ? gompi_insight_call_site(186, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peers_at_root(comm, root), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 186);
     }
     int rc = GOMPI_NEXT(186, profiling, MPI_Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 186, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 186, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2076,33 +2117,34 @@ GOMPI_INSIGHT_BODY MPI_Gatherv_init_c_body(bool profiling, const void *sendbuf, 
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 187)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 187)))
         return GOMPI_NEXT(187, profiling, MPI_Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 187, profiling ? gompi_insight_call_site(187, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members_at(comm, root), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 187,
+            profiling ? gompi_insight_call_site(187, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peers_at_root(comm, root), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 187);
     }
     int rc = GOMPI_NEXT(187, profiling, MPI_Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 187, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 187, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2127,38 +2169,39 @@ GOMPI_INSIGHT_BODY MPI_Iallgather_body(bool profiling, const void *sendbuf, int 
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 188)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 188)))
         return GOMPI_NEXT(188, profiling, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 188, profiling ? gompi_insight_call_site(188, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 188,
+            profiling ? gompi_insight_call_site(188, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 188);
     }
     int rc = GOMPI_NEXT(188, profiling, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 188, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 188, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 188, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 188, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2182,38 +2225,39 @@ GOMPI_INSIGHT_BODY MPI_Iallgather_c_body(bool profiling, const void *sendbuf, MP
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 189)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 189)))
         return GOMPI_NEXT(189, profiling, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 189, profiling ? gompi_insight_call_site(189, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 189,
+            profiling ? gompi_insight_call_site(189, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 189);
     }
     int rc = GOMPI_NEXT(189, profiling, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 189, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 189, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 189, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 189, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2237,39 +2281,40 @@ GOMPI_INSIGHT_BODY MPI_Iallgatherv_body(bool profiling, const void *sendbuf, int
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 190)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 190)))
         return GOMPI_NEXT(190, profiling, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 190, profiling ? gompi_insight_call_site(190, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 190,
+            profiling ? gompi_insight_call_site(190, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peer_count(comm), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 190);
     }
     int rc = GOMPI_NEXT(190, profiling, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 190, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 190, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 190, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 190, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2293,39 +2338,40 @@ GOMPI_INSIGHT_BODY MPI_Iallgatherv_c_body(bool profiling, const void *sendbuf, M
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 191)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 191)))
         return GOMPI_NEXT(191, profiling, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 191, profiling ? gompi_insight_call_site(191, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 191,
+            profiling ? gompi_insight_call_site(191, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peer_count(comm), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 191);
     }
     int rc = GOMPI_NEXT(191, profiling, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 191, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 191, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 191, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 191, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2348,37 +2394,38 @@ GOMPI_INSIGHT_BODY MPI_Iallreduce_body(bool profiling, const void *sendbuf, void
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 192)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 192)))
         return GOMPI_NEXT(192, profiling, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 192, profiling ? gompi_insight_call_site(192, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 192,
+            profiling ? gompi_insight_call_site(192, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 192);
     }
     int rc = GOMPI_NEXT(192, profiling, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 192, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 192, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 192, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 192, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2401,37 +2448,38 @@ GOMPI_INSIGHT_BODY MPI_Iallreduce_c_body(bool profiling, const void *sendbuf, vo
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 193)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 193)))
         return GOMPI_NEXT(193, profiling, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 193, profiling ? gompi_insight_call_site(193, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 193,
+            profiling ? gompi_insight_call_site(193, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 193);
     }
     int rc = GOMPI_NEXT(193, profiling, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 193, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 193, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 193, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 193, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2454,38 +2502,39 @@ GOMPI_INSIGHT_BODY MPI_Ialltoall_body(bool profiling, const void *sendbuf, int s
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 194)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 194)))
         return GOMPI_NEXT(194, profiling, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 194, profiling ? gompi_insight_call_site(194, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 194,
+            profiling ? gompi_insight_call_site(194, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 194);
     }
     int rc = GOMPI_NEXT(194, profiling, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 194, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_peer_count(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype));
+        gompi_insight_count_bytes(t, 194, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 194, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 194, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2509,38 +2558,39 @@ GOMPI_INSIGHT_BODY MPI_Ialltoall_c_body(bool profiling, const void *sendbuf, MPI
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 195)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 195)))
         return GOMPI_NEXT(195, profiling, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 195, profiling ? gompi_insight_call_site(195, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 195,
+            profiling ? gompi_insight_call_site(195, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 195);
     }
     int rc = GOMPI_NEXT(195, profiling, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 195, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_peer_count(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype));
+        gompi_insight_count_bytes(t, 195, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 195, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 195, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2564,40 +2614,41 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallv_body(bool profiling, const void *sendbuf, cons
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 196)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 196)))
         return GOMPI_NEXT(196, profiling, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 196, profiling ? gompi_insight_call_site(196, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 196,
+            profiling ? gompi_insight_call_site(196, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 196);
     }
     int rc = GOMPI_NEXT(196, profiling, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 196, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_count_bytes(t, 196, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 196, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 196, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2623,40 +2674,41 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallv_c_body(bool profiling, const void *sendbuf, co
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 197)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 197)))
         return GOMPI_NEXT(197, profiling, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 197, profiling ? gompi_insight_call_site(197, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 197,
+            profiling ? gompi_insight_call_site(197, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 197);
     }
     int rc = GOMPI_NEXT(197, profiling, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 197, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_count_bytes(t, 197, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 197, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 197, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2682,40 +2734,41 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallw_body(bool profiling, const void *sendbuf, cons
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 198)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 198)))
         return GOMPI_NEXT(198, profiling, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 198, profiling ? gompi_insight_call_site(198, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 198,
+            profiling ? gompi_insight_call_site(198, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_peer_count(comm), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 198);
     }
     int rc = GOMPI_NEXT(198, profiling, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 198, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_count_bytes(t, 198, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 198, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 198, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2741,40 +2794,41 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallw_c_body(bool profiling, const void *sendbuf, co
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 199)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 199)))
         return GOMPI_NEXT(199, profiling, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 199, profiling ? gompi_insight_call_site(199, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members(comm), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 199,
+            profiling ? gompi_insight_call_site(199, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peer_count(comm), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_peer_count(comm), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_peer_count(comm), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 199);
     }
     int rc = GOMPI_NEXT(199, profiling, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 199, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_count_bytes(t, 199, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 199, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 199, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2798,25 +2852,26 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 GOMPI_INSIGHT_BODY MPI_Ibarrier_body(bool profiling, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 200)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 200)))
         return GOMPI_NEXT(200, profiling, MPI_Ibarrier)(comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 200, profiling ? gompi_insight_call_site(200, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 200,
+            profiling ? gompi_insight_call_site(200, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 200);
     }
     int rc = GOMPI_NEXT(200, profiling, MPI_Ibarrier)(comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 200, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 200, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2837,36 +2892,37 @@ GOMPI_INSIGHT_BODY MPI_Ibcast_body(bool profiling, void *buffer, int count, MPI_
     MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 201)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 201)))
         return GOMPI_NEXT(201, profiling, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 201, profiling ? gompi_insight_call_site(201, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 201,
+            profiling ? gompi_insight_call_site(201, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 201);
     }
     int rc = GOMPI_NEXT(201, profiling, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 201, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 201, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 201, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 201, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2887,36 +2943,37 @@ GOMPI_INSIGHT_BODY MPI_Ibcast_c_body(bool profiling, void *buffer, MPI_Count cou
     MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 202)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 202)))
         return GOMPI_NEXT(202, profiling, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 202, profiling ? gompi_insight_call_site(202, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 202,
+            profiling ? gompi_insight_call_site(202, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 202);
     }
     int rc = GOMPI_NEXT(202, profiling, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 202, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 202, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 202, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 202, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2937,37 +2994,38 @@ GOMPI_INSIGHT_BODY MPI_Iexscan_body(bool profiling, const void *sendbuf, void *r
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 203)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 203)))
         return GOMPI_NEXT(203, profiling, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 203, profiling ? gompi_insight_call_site(203, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 203,
+            profiling ? gompi_insight_call_site(203, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 203);
     }
     int rc = GOMPI_NEXT(203, profiling, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 203, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 203, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 203, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 203, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2990,37 +3048,38 @@ GOMPI_INSIGHT_BODY MPI_Iexscan_c_body(bool profiling, const void *sendbuf, void 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 204)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 204)))
         return GOMPI_NEXT(204, profiling, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 204, profiling ? gompi_insight_call_site(204, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 204,
+            profiling ? gompi_insight_call_site(204, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 204);
     }
     int rc = GOMPI_NEXT(204, profiling, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 204, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 204, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 204, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 204, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3043,39 +3102,40 @@ GOMPI_INSIGHT_BODY MPI_Igather_body(bool profiling, const void *sendbuf, int sen
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 205)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 205)))
         return GOMPI_NEXT(205, profiling, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 205, profiling ? gompi_insight_call_site(205, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 205,
+            profiling ? gompi_insight_call_site(205, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 205);
     }
     int rc = GOMPI_NEXT(205, profiling, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 205, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 205, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 205, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 205, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3098,39 +3158,40 @@ GOMPI_INSIGHT_BODY MPI_Igather_c_body(bool profiling, const void *sendbuf, MPI_C
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 206)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 206)))
         return GOMPI_NEXT(206, profiling, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 206, profiling ? gompi_insight_call_site(206, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 206,
+            profiling ? gompi_insight_call_site(206, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 206);
     }
     int rc = GOMPI_NEXT(206, profiling, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 206, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, recvcount, recvtype) : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 206, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 206, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 206, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3154,40 +3215,41 @@ GOMPI_INSIGHT_BODY MPI_Igatherv_body(bool profiling, const void *sendbuf, int se
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 207)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 207)))
         return GOMPI_NEXT(207, profiling, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 207, profiling ? gompi_insight_call_site(207, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members_at(comm, root), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 207,
+            profiling ? gompi_insight_call_site(207, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peers_at_root(comm, root), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 207);
     }
     int rc = GOMPI_NEXT(207, profiling, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 207, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 207, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 207, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 207, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3211,40 +3273,41 @@ GOMPI_INSIGHT_BODY MPI_Igatherv_c_body(bool profiling, const void *sendbuf, MPI_
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 208)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 208)))
         return GOMPI_NEXT(208, profiling, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 208, profiling ? gompi_insight_call_site(208, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_members_at(comm, root), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 208,
+            profiling ? gompi_insight_call_site(208, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_peers_at_root(comm, root), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 208);
     }
     int rc = GOMPI_NEXT(208, profiling, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 208, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 208, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 208, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 208, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3269,38 +3332,39 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_body(bool profiling, const void *sendbuf, void *r
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 209)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 209)))
         return GOMPI_NEXT(209, profiling, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 209, profiling ? gompi_insight_call_site(209, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 209,
+            profiling ? gompi_insight_call_site(209, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 209);
     }
     int rc = GOMPI_NEXT(209, profiling, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 209, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 209, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 209, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 209, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3323,38 +3387,39 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_c_body(bool profiling, const void *sendbuf, void 
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 210)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 210)))
         return GOMPI_NEXT(210, profiling, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 210, profiling ? gompi_insight_call_site(210, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 210,
+            profiling ? gompi_insight_call_site(210, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 210);
     }
     int rc = GOMPI_NEXT(210, profiling, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 210, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 210, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 210, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 210, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3377,37 +3442,38 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_body(bool profiling, const void *sendbuf,
     const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 211)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 211)))
         return GOMPI_NEXT(211, profiling, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 211, profiling ? gompi_insight_call_site(211, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 211,
+            profiling ? gompi_insight_call_site(211, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_local_size(comm), sizeof *recvcounts);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 211);
     }
     int rc = GOMPI_NEXT(211, profiling, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 211, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_ints_bytes(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_count_bytes(t, 211, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 211, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 211, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3430,37 +3496,38 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_c_body(bool profiling, const void *sendbu
     const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 212)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 212)))
         return GOMPI_NEXT(212, profiling, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 212, profiling ? gompi_insight_call_site(212, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 212,
+            profiling ? gompi_insight_call_site(212, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_local_size(comm), sizeof *recvcounts);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 212);
     }
     int rc = GOMPI_NEXT(212, profiling, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 212, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_counts_bytes(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_count_bytes(t, 212, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 212, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 212, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3483,37 +3550,38 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_block_body(bool profiling, const void *se
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 213)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 213)))
         return GOMPI_NEXT(213, profiling, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 213, profiling ? gompi_insight_call_site(213, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 213,
+            profiling ? gompi_insight_call_site(213, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 213);
     }
     int rc = GOMPI_NEXT(213, profiling, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 213, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_local_size(comm) * gompi_insight_data_bytes(t, recvcount, datatype);
+        gompi_insight_count_bytes(t, 213, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 213, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 213, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3536,37 +3604,38 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_block_c_body(bool profiling, const void *
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 214)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 214)))
         return GOMPI_NEXT(214, profiling, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 214, profiling ? gompi_insight_call_site(214, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 214,
+            profiling ? gompi_insight_call_site(214, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 214);
     }
     int rc = GOMPI_NEXT(214, profiling, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 214, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_local_size(comm) * gompi_insight_data_bytes(t, recvcount, datatype);
+        gompi_insight_count_bytes(t, 214, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 214, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 214, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3589,37 +3658,38 @@ GOMPI_INSIGHT_BODY MPI_Iscan_body(bool profiling, const void *sendbuf, void *rec
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 215)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 215)))
         return GOMPI_NEXT(215, profiling, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 215, profiling ? gompi_insight_call_site(215, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 215,
+            profiling ? gompi_insight_call_site(215, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 215);
     }
     int rc = GOMPI_NEXT(215, profiling, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 215, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 215, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 215, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 215, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3642,37 +3712,38 @@ GOMPI_INSIGHT_BODY MPI_Iscan_c_body(bool profiling, const void *sendbuf, void *r
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 216)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 216)))
         return GOMPI_NEXT(216, profiling, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 216, profiling ? gompi_insight_call_site(216, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 216,
+            profiling ? gompi_insight_call_site(216, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 216);
     }
     int rc = GOMPI_NEXT(216, profiling, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 216, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 216, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 216, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 216, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3695,39 +3766,40 @@ GOMPI_INSIGHT_BODY MPI_Iscatter_body(bool profiling, const void *sendbuf, int se
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 217)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 217)))
         return GOMPI_NEXT(217, profiling, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 217, profiling ? gompi_insight_call_site(217, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 217,
+            profiling ? gompi_insight_call_site(217, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 217);
     }
     int rc = GOMPI_NEXT(217, profiling, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 217, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, sendcount, sendtype) : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 217, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 217, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 217, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3751,39 +3823,40 @@ GOMPI_INSIGHT_BODY MPI_Iscatter_c_body(bool profiling, const void *sendbuf, MPI_
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 218)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 218)))
         return GOMPI_NEXT(218, profiling, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 218, profiling ? gompi_insight_call_site(218, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 218,
+            profiling ? gompi_insight_call_site(218, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 218);
     }
     int rc = GOMPI_NEXT(218, profiling, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 218, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, sendcount, sendtype) : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 218, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 218, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 218, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3807,40 +3880,41 @@ GOMPI_INSIGHT_BODY MPI_Iscatterv_body(bool profiling, const void *sendbuf, const
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 219)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 219)))
         return GOMPI_NEXT(219, profiling, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 219, profiling ? gompi_insight_call_site(219, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 219,
+            profiling ? gompi_insight_call_site(219, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_peers_at_root(comm, root), sizeof *sendcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 219);
     }
     int rc = GOMPI_NEXT(219, profiling, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 219, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 219, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 219, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 219, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3864,40 +3938,41 @@ GOMPI_INSIGHT_BODY MPI_Iscatterv_c_body(bool profiling, const void *sendbuf, con
     int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 220)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 220)))
         return GOMPI_NEXT(220, profiling, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 220, profiling ? gompi_insight_call_site(220, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 220,
+            profiling ? gompi_insight_call_site(220, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_peers_at_root(comm, root), sizeof *sendcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 220);
     }
     int rc = GOMPI_NEXT(220, profiling, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 220, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 220, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 220, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 220, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3920,22 +3995,23 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 GOMPI_INSIGHT_BODY MPI_Op_commutative_body(bool profiling, MPI_Op op, int *commute)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 221)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 221)))
         return GOMPI_NEXT(221, profiling, MPI_Op_commutative)(op, commute);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 221, profiling ? gompi_insight_call_site(221, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)op);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 221,
+            profiling ? gompi_insight_call_site(221, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)op);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 221);
     }
     int rc = GOMPI_NEXT(221, profiling, MPI_Op_commutative)(op, commute);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 221, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, commute, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *commute);
+        gompi_insight_end_measured(t, 221, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, commute, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *commute);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3955,23 +4031,24 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
 GOMPI_INSIGHT_BODY MPI_Op_create_body(bool profiling, MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 222)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 222)))
         return GOMPI_NEXT(222, profiling, MPI_Op_create)(user_fn, commute, op);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 222, profiling ? gompi_insight_call_site(222, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)user_fn);
-        gompi_insight_word(t, (uint64_t)(int64_t)commute);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 222,
+            profiling ? gompi_insight_call_site(222, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)user_fn);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)commute);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 222);
     }
     int rc = GOMPI_NEXT(222, profiling, MPI_Op_create)(user_fn, commute, op);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 222, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, op, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *op);
+        gompi_insight_end_measured(t, 222, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, op, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *op);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3991,23 +4068,24 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 GOMPI_INSIGHT_BODY MPI_Op_create_c_body(bool profiling, MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 223)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 223)))
         return GOMPI_NEXT(223, profiling, MPI_Op_create_c)(user_fn, commute, op);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 223, profiling ? gompi_insight_call_site(223, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)user_fn);
-        gompi_insight_word(t, (uint64_t)(int64_t)commute);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 223,
+            profiling ? gompi_insight_call_site(223, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)user_fn);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)commute);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 223);
     }
     int rc = GOMPI_NEXT(223, profiling, MPI_Op_create_c)(user_fn, commute, op);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 223, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, op, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *op);
+        gompi_insight_end_measured(t, 223, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, op, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *op);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4027,22 +4105,23 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 GOMPI_INSIGHT_BODY MPI_Op_free_body(bool profiling, MPI_Op *op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 224)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 224)))
         return GOMPI_NEXT(224, profiling, MPI_Op_free)(op);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 224, profiling ? gompi_insight_call_site(224, t->back) : t->back);
-        gompi_insight_list(t, op, 1, sizeof *op);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 224,
+            profiling ? gompi_insight_call_site(224, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, op, 1, sizeof *op);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 224);
     }
     int rc = GOMPI_NEXT(224, profiling, MPI_Op_free)(op);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 224, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, op, 1, sizeof *op);
+        gompi_insight_end_measured(t, 224, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, op, 1, sizeof *op);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4063,37 +4142,38 @@ GOMPI_INSIGHT_BODY MPI_Reduce_body(bool profiling, const void *sendbuf, void *re
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 225)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 225)))
         return GOMPI_NEXT(225, profiling, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 225, profiling ? gompi_insight_call_site(225, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 225,
+            profiling ? gompi_insight_call_site(225, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 225);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(225, profiling, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 225, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 225, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 225, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 225, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4116,37 +4196,38 @@ GOMPI_INSIGHT_BODY MPI_Reduce_c_body(bool profiling, const void *sendbuf, void *
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 226)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 226)))
         return GOMPI_NEXT(226, profiling, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 226, profiling ? gompi_insight_call_site(226, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 226,
+            profiling ? gompi_insight_call_site(226, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 226);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(226, profiling, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 226, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 226, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 226, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 226, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4169,31 +4250,32 @@ GOMPI_INSIGHT_BODY MPI_Reduce_init_body(bool profiling, const void *sendbuf, voi
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 227)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 227)))
         return GOMPI_NEXT(227, profiling, MPI_Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 227, profiling ? gompi_insight_call_site(227, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 227,
+            profiling ? gompi_insight_call_site(227, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 227);
     }
     int rc = GOMPI_NEXT(227, profiling, MPI_Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 227, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 227, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4216,31 +4298,32 @@ GOMPI_INSIGHT_BODY MPI_Reduce_init_c_body(bool profiling, const void *sendbuf, v
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 228)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 228)))
         return GOMPI_NEXT(228, profiling, MPI_Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 228, profiling ? gompi_insight_call_site(228, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 228,
+            profiling ? gompi_insight_call_site(228, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 228);
     }
     int rc = GOMPI_NEXT(228, profiling, MPI_Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 228, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 228, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4263,29 +4346,30 @@ GOMPI_INSIGHT_BODY MPI_Reduce_local_body(bool profiling, const void *inbuf, void
     MPI_Datatype datatype, MPI_Op op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 229)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 229)))
         return GOMPI_NEXT(229, profiling, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 229, profiling ? gompi_insight_call_site(229, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uintptr_t)inoutbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 229,
+            profiling ? gompi_insight_call_site(229, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uintptr_t)inoutbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 229);
     }
     int rc = GOMPI_NEXT(229, profiling, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 229, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 229, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 229, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 229, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4306,29 +4390,30 @@ GOMPI_INSIGHT_BODY MPI_Reduce_local_c_body(bool profiling, const void *inbuf, vo
     MPI_Datatype datatype, MPI_Op op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 230)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 230)))
         return GOMPI_NEXT(230, profiling, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 230, profiling ? gompi_insight_call_site(230, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uintptr_t)inoutbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 230,
+            profiling ? gompi_insight_call_site(230, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uintptr_t)inoutbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 230);
     }
     int rc = GOMPI_NEXT(230, profiling, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 230, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 230, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 230, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 230, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4349,36 +4434,37 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_body(bool profiling, const void *sendbuf, 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 231)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 231)))
         return GOMPI_NEXT(231, profiling, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 231, profiling ? gompi_insight_call_site(231, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 231,
+            profiling ? gompi_insight_call_site(231, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_local_size(comm), sizeof *recvcounts);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 231);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(231, profiling, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 231, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_ints_bytes(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_count_bytes(t, 231, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 231, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 231, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4401,36 +4487,37 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_c_body(bool profiling, const void *sendbuf
     const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 232)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 232)))
         return GOMPI_NEXT(232, profiling, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 232, profiling ? gompi_insight_call_site(232, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 232,
+            profiling ? gompi_insight_call_site(232, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_local_size(comm), sizeof *recvcounts);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 232);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(232, profiling, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 232, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_counts_bytes(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_count_bytes(t, 232, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 232, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 232, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4453,36 +4540,37 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_body(bool profiling, const void *sen
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 233)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 233)))
         return GOMPI_NEXT(233, profiling, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 233, profiling ? gompi_insight_call_site(233, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 233,
+            profiling ? gompi_insight_call_site(233, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 233);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(233, profiling, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 233, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_local_size(comm) * gompi_insight_data_bytes(t, recvcount, datatype);
+        gompi_insight_count_bytes(t, 233, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 233, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 233, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4505,36 +4593,37 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_c_body(bool profiling, const void *s
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 234)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 234)))
         return GOMPI_NEXT(234, profiling, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 234, profiling ? gompi_insight_call_site(234, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 234,
+            profiling ? gompi_insight_call_site(234, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 234);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(234, profiling, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 234, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_local_size(comm) * gompi_insight_data_bytes(t, recvcount, datatype);
+        gompi_insight_count_bytes(t, 234, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 234, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 234, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4557,30 +4646,31 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_init_body(bool profiling, const void
     int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 235)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 235)))
         return GOMPI_NEXT(235, profiling, MPI_Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 235, profiling ? gompi_insight_call_site(235, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 235,
+            profiling ? gompi_insight_call_site(235, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 235);
     }
     int rc = GOMPI_NEXT(235, profiling, MPI_Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 235, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 235, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4603,30 +4693,31 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_init_c_body(bool profiling, const vo
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 236)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 236)))
         return GOMPI_NEXT(236, profiling, MPI_Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 236, profiling ? gompi_insight_call_site(236, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 236,
+            profiling ? gompi_insight_call_site(236, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 236);
     }
     int rc = GOMPI_NEXT(236, profiling, MPI_Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 236, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 236, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4649,30 +4740,31 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_init_body(bool profiling, const void *send
     const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 237)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 237)))
         return GOMPI_NEXT(237, profiling, MPI_Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 237, profiling ? gompi_insight_call_site(237, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 237,
+            profiling ? gompi_insight_call_site(237, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_local_size(comm), sizeof *recvcounts);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 237);
     }
     int rc = GOMPI_NEXT(237, profiling, MPI_Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 237, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 237, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4696,30 +4788,31 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_init_c_body(bool profiling, const void *se
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 238)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 238)))
         return GOMPI_NEXT(238, profiling, MPI_Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 238, profiling ? gompi_insight_call_site(238, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 238,
+            profiling ? gompi_insight_call_site(238, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_local_size(comm), sizeof *recvcounts);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 238);
     }
     int rc = GOMPI_NEXT(238, profiling, MPI_Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 238, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 238, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4742,36 +4835,37 @@ GOMPI_INSIGHT_BODY MPI_Scan_body(bool profiling, const void *sendbuf, void *recv
     MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 239)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 239)))
         return GOMPI_NEXT(239, profiling, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 239, profiling ? gompi_insight_call_site(239, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 239,
+            profiling ? gompi_insight_call_site(239, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 239);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(239, profiling, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 239, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 239, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 239, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 239, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4792,36 +4886,37 @@ GOMPI_INSIGHT_BODY MPI_Scan_c_body(bool profiling, const void *sendbuf, void *re
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 240)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 240)))
         return GOMPI_NEXT(240, profiling, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 240, profiling ? gompi_insight_call_site(240, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 240,
+            profiling ? gompi_insight_call_site(240, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 240);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(240, profiling, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 240, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 240, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 240, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 240, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4842,30 +4937,31 @@ GOMPI_INSIGHT_BODY MPI_Scan_init_body(bool profiling, const void *sendbuf, void 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 241)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 241)))
         return GOMPI_NEXT(241, profiling, MPI_Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 241, profiling ? gompi_insight_call_site(241, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 241,
+            profiling ? gompi_insight_call_site(241, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 241);
     }
     int rc = GOMPI_NEXT(241, profiling, MPI_Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 241, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 241, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4888,30 +4984,31 @@ GOMPI_INSIGHT_BODY MPI_Scan_init_c_body(bool profiling, const void *sendbuf, voi
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 242)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 242)))
         return GOMPI_NEXT(242, profiling, MPI_Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 242, profiling ? gompi_insight_call_site(242, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 242,
+            profiling ? gompi_insight_call_site(242, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 242);
     }
     int rc = GOMPI_NEXT(242, profiling, MPI_Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 242, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 242, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4934,38 +5031,39 @@ GOMPI_INSIGHT_BODY MPI_Scatter_body(bool profiling, const void *sendbuf, int sen
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 243)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 243)))
         return GOMPI_NEXT(243, profiling, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 243, profiling ? gompi_insight_call_site(243, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 243,
+            profiling ? gompi_insight_call_site(243, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 243);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(243, profiling, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 243, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, sendcount, sendtype) : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 243, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 243, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 243, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4988,38 +5086,39 @@ GOMPI_INSIGHT_BODY MPI_Scatter_c_body(bool profiling, const void *sendbuf, MPI_C
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 244)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 244)))
         return GOMPI_NEXT(244, profiling, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 244, profiling ? gompi_insight_call_site(244, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 244,
+            profiling ? gompi_insight_call_site(244, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 244);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(244, profiling, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 244, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_data_bytes(t, sendcount, sendtype) : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 244, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 244, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 244, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -5042,32 +5141,33 @@ GOMPI_INSIGHT_BODY MPI_Scatter_init_body(bool profiling, const void *sendbuf, in
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 245)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 245)))
         return GOMPI_NEXT(245, profiling, MPI_Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 245, profiling ? gompi_insight_call_site(245, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 245,
+            profiling ? gompi_insight_call_site(245, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 245);
     }
     int rc = GOMPI_NEXT(245, profiling, MPI_Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 245, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 245, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -5091,32 +5191,33 @@ GOMPI_INSIGHT_BODY MPI_Scatter_init_c_body(bool profiling, const void *sendbuf, 
     MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 246)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 246)))
         return GOMPI_NEXT(246, profiling, MPI_Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 246, profiling ? gompi_insight_call_site(246, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 246,
+            profiling ? gompi_insight_call_site(246, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 246);
     }
     int rc = GOMPI_NEXT(246, profiling, MPI_Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 246, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 246, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -5139,39 +5240,40 @@ GOMPI_INSIGHT_BODY MPI_Scatterv_body(bool profiling, const void *sendbuf, const 
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 247)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 247)))
         return GOMPI_NEXT(247, profiling, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 247, profiling ? gompi_insight_call_site(247, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 247,
+            profiling ? gompi_insight_call_site(247, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_peers_at_root(comm, root), sizeof *sendcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 247);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(247, profiling, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 247, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 247, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 247, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 247, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -5195,39 +5297,40 @@ GOMPI_INSIGHT_BODY MPI_Scatterv_c_body(bool profiling, const void *sendbuf, cons
     int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 248)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 248)))
         return GOMPI_NEXT(248, profiling, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 248, profiling ? gompi_insight_call_site(248, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 248,
+            profiling ? gompi_insight_call_site(248, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_peers_at_root(comm, root), sizeof *sendcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 248);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(248, profiling, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 248, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_data_bytes(t, recvcount, recvtype);
+        gompi_insight_count_bytes(t, 248, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 248, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 248, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -5251,33 +5354,34 @@ GOMPI_INSIGHT_BODY MPI_Scatterv_init_body(bool profiling, const void *sendbuf, c
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 249)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 249)))
         return GOMPI_NEXT(249, profiling, MPI_Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 249, profiling ? gompi_insight_call_site(249, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 249,
+            profiling ? gompi_insight_call_site(249, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_peers_at_root(comm, root), sizeof *sendcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 249);
     }
     int rc = GOMPI_NEXT(249, profiling, MPI_Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 249, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 249, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -5301,33 +5405,34 @@ GOMPI_INSIGHT_BODY MPI_Scatterv_init_c_body(bool profiling, const void *sendbuf,
     int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 250)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 250)))
         return GOMPI_NEXT(250, profiling, MPI_Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 250, profiling ? gompi_insight_call_site(250, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
-        gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 250,
+            profiling ? gompi_insight_call_site(250, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_peers_at_root(comm, root), sizeof *sendcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_peers_at_root(comm, root), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 250);
     }
     int rc = GOMPI_NEXT(250, profiling, MPI_Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 250, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 250, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -5352,23 +5457,24 @@ GOMPI_INSIGHT_BODY MPI_Type_get_value_index_body(bool profiling, MPI_Datatype va
     MPI_Datatype *pair_type)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 251)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 251)))
         return GOMPI_NEXT(251, profiling, MPI_Type_get_value_index)(value_type, index_type, pair_type);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 251, profiling ? gompi_insight_call_site(251, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)value_type);
-        gompi_insight_word(t, (uintptr_t)index_type);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 251,
+            profiling ? gompi_insight_call_site(251, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)value_type);
+        gompi_insight_add_word(t, (uintptr_t)index_type);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 251);
     }
     int rc = GOMPI_NEXT(251, profiling, MPI_Type_get_value_index)(value_type, index_type, pair_type);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 251, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, pair_type, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *pair_type);
+        gompi_insight_end_measured(t, 251, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, pair_type, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *pair_type);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

@@ -9,23 +9,24 @@
 GOMPI_INSIGHT_BODY MPI_Comm_compare_body(bool profiling, MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 252)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 252)))
         return GOMPI_NEXT(252, profiling, MPI_Comm_compare)(comm1, comm2, result);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 252, profiling ? gompi_insight_call_site(252, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm1);
-        gompi_insight_word(t, (uintptr_t)comm2);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 252,
+            profiling ? gompi_insight_call_site(252, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm1);
+        gompi_insight_add_word(t, (uintptr_t)comm2);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 252);
     }
     int rc = GOMPI_NEXT(252, profiling, MPI_Comm_compare)(comm1, comm2, result);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 252, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, result, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *result);
+        gompi_insight_end_measured(t, 252, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, result, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *result);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -45,29 +46,30 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 GOMPI_INSIGHT_BODY MPI_Comm_create_body(bool profiling, MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 253)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 253)))
         return GOMPI_NEXT(253, profiling, MPI_Comm_create)(comm, group, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 253, profiling ? gompi_insight_call_site(253, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 253,
+            profiling ? gompi_insight_call_site(253, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 253);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(253, profiling, MPI_Comm_create)(comm, group, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 253, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 253, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -88,31 +90,32 @@ GOMPI_INSIGHT_BODY MPI_Comm_create_from_group_body(bool profiling, MPI_Group gro
     MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 254)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 254)))
         return GOMPI_NEXT(254, profiling, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 254, profiling ? gompi_insight_call_site(254, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_text(t, stringtag);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)errhandler);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 254,
+            profiling ? gompi_insight_call_site(254, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_text(t, stringtag);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)errhandler);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 254);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(254, profiling, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 254, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 254, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -135,30 +138,31 @@ GOMPI_INSIGHT_BODY MPI_Comm_create_group_body(bool profiling, MPI_Comm comm, MPI
     MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 255)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 255)))
         return GOMPI_NEXT(255, profiling, MPI_Comm_create_group)(comm, group, tag, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 255, profiling ? gompi_insight_call_site(255, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 255,
+            profiling ? gompi_insight_call_site(255, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 255);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(255, profiling, MPI_Comm_create_group)(comm, group, tag, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 255, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 255, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -179,24 +183,25 @@ GOMPI_INSIGHT_BODY MPI_Comm_create_keyval_body(bool profiling, MPI_Comm_copy_att
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 256)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 256)))
         return GOMPI_NEXT(256, profiling, MPI_Comm_create_keyval)(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 256, profiling ? gompi_insight_call_site(256, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm_copy_attr_fn);
-        gompi_insight_word(t, (uintptr_t)comm_delete_attr_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 256,
+            profiling ? gompi_insight_call_site(256, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm_copy_attr_fn);
+        gompi_insight_add_word(t, (uintptr_t)comm_delete_attr_fn);
+        gompi_insight_add_word(t, (uintptr_t)extra_state);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 256);
     }
     int rc = GOMPI_NEXT(256, profiling, MPI_Comm_create_keyval)(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 256, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm_keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_keyval);
+        gompi_insight_end_measured(t, 256, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm_keyval, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *comm_keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -218,22 +223,23 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
 GOMPI_INSIGHT_BODY MPI_Comm_delete_attr_body(bool profiling, MPI_Comm comm, int comm_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 257)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 257)))
         return GOMPI_NEXT(257, profiling, MPI_Comm_delete_attr)(comm, comm_keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 257, profiling ? gompi_insight_call_site(257, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 257,
+            profiling ? gompi_insight_call_site(257, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)comm_keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 257);
     }
     int rc = GOMPI_NEXT(257, profiling, MPI_Comm_delete_attr)(comm, comm_keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 257, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 257, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -253,28 +259,29 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 GOMPI_INSIGHT_BODY MPI_Comm_dup_body(bool profiling, MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 258)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 258)))
         return GOMPI_NEXT(258, profiling, MPI_Comm_dup)(comm, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 258, profiling ? gompi_insight_call_site(258, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 258,
+            profiling ? gompi_insight_call_site(258, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 258);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(258, profiling, MPI_Comm_dup)(comm, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 258, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 258, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -294,29 +301,30 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 GOMPI_INSIGHT_BODY MPI_Comm_dup_with_info_body(bool profiling, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 259)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 259)))
         return GOMPI_NEXT(259, profiling, MPI_Comm_dup_with_info)(comm, info, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 259, profiling ? gompi_insight_call_site(259, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 259,
+            profiling ? gompi_insight_call_site(259, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 259);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(259, profiling, MPI_Comm_dup_with_info)(comm, info, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 259, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 259, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -336,25 +344,26 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 GOMPI_INSIGHT_BODY MPI_Comm_free_body(bool profiling, MPI_Comm *comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 260)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 260)))
         return GOMPI_NEXT(260, profiling, MPI_Comm_free)(comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 260, profiling ? gompi_insight_call_site(260, t->back) : t->back);
-        gompi_insight_list(t, comm, 1, sizeof *comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 260,
+            profiling ? gompi_insight_call_site(260, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, comm, 1, sizeof *comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 260);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(260, profiling, MPI_Comm_free)(comm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 260, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm, 1, sizeof *comm);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 260, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm, 1, sizeof *comm);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -374,22 +383,23 @@ int PMPI_Comm_free(MPI_Comm *comm)
 GOMPI_INSIGHT_BODY MPI_Comm_free_keyval_body(bool profiling, int *comm_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 261)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 261)))
         return GOMPI_NEXT(261, profiling, MPI_Comm_free_keyval)(comm_keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 261, profiling ? gompi_insight_call_site(261, t->back) : t->back);
-        gompi_insight_list(t, comm_keyval, 1, sizeof *comm_keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 261,
+            profiling ? gompi_insight_call_site(261, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, comm_keyval, 1, sizeof *comm_keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 261);
     }
     int rc = GOMPI_NEXT(261, profiling, MPI_Comm_free_keyval)(comm_keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 261, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm_keyval, 1, sizeof *comm_keyval);
+        gompi_insight_end_measured(t, 261, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm_keyval, 1, sizeof *comm_keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -410,24 +420,25 @@ GOMPI_INSIGHT_BODY MPI_Comm_get_attr_body(bool profiling, MPI_Comm comm, int com
     int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 262)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 262)))
         return GOMPI_NEXT(262, profiling, MPI_Comm_get_attr)(comm, comm_keyval, attribute_val, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 262, profiling ? gompi_insight_call_site(262, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 262,
+            profiling ? gompi_insight_call_site(262, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)comm_keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 262);
     }
     int rc = GOMPI_NEXT(262, profiling, MPI_Comm_get_attr)(comm, comm_keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 262, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 262, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -447,22 +458,23 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int 
 GOMPI_INSIGHT_BODY MPI_Comm_get_info_body(bool profiling, MPI_Comm comm, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 263)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 263)))
         return GOMPI_NEXT(263, profiling, MPI_Comm_get_info)(comm, info_used);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 263, profiling ? gompi_insight_call_site(263, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 263,
+            profiling ? gompi_insight_call_site(263, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 263);
     }
     int rc = GOMPI_NEXT(263, profiling, MPI_Comm_get_info)(comm, info_used);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 263, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
+        gompi_insight_end_measured(t, 263, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info_used, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -482,23 +494,25 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 GOMPI_INSIGHT_BODY MPI_Comm_get_name_body(bool profiling, MPI_Comm comm, char *comm_name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 264)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 264)))
         return GOMPI_NEXT(264, profiling, MPI_Comm_get_name)(comm, comm_name, resultlen);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 264, profiling ? gompi_insight_call_site(264, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 264,
+            profiling ? gompi_insight_call_site(264, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 264);
     }
     int rc = GOMPI_NEXT(264, profiling, MPI_Comm_get_name)(comm, comm_name, resultlen);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 264, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? comm_name : GOMPI_ABSENT);
-        gompi_insight_list(t, resultlen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
+        gompi_insight_end_measured(t, 264, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? comm_name : GOMPI_ABSENT);
+        gompi_insight_add_list(t, resultlen, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -518,22 +532,23 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 GOMPI_INSIGHT_BODY MPI_Comm_group_body(bool profiling, MPI_Comm comm, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 265)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 265)))
         return GOMPI_NEXT(265, profiling, MPI_Comm_group)(comm, group);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 265, profiling ? gompi_insight_call_site(265, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 265,
+            profiling ? gompi_insight_call_site(265, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 265);
     }
     int rc = GOMPI_NEXT(265, profiling, MPI_Comm_group)(comm, group);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 265, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
+        gompi_insight_end_measured(t, 265, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, group, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *group);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -553,25 +568,26 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 GOMPI_INSIGHT_BODY MPI_Comm_idup_body(bool profiling, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 266)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 266)))
         return GOMPI_NEXT(266, profiling, MPI_Comm_idup)(comm, newcomm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 266, profiling ? gompi_insight_call_site(266, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 266,
+            profiling ? gompi_insight_call_site(266, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 266);
     }
     int rc = GOMPI_NEXT(266, profiling, MPI_Comm_idup)(comm, newcomm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 266, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 266, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -592,26 +608,27 @@ GOMPI_INSIGHT_BODY MPI_Comm_idup_with_info_body(bool profiling, MPI_Comm comm, M
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 267)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 267)))
         return GOMPI_NEXT(267, profiling, MPI_Comm_idup_with_info)(comm, info, newcomm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 267, profiling ? gompi_insight_call_site(267, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 267,
+            profiling ? gompi_insight_call_site(267, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 267);
     }
     int rc = GOMPI_NEXT(267, profiling, MPI_Comm_idup_with_info)(comm, info, newcomm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 267, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 267, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -631,22 +648,23 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 GOMPI_INSIGHT_BODY MPI_Comm_rank_body(bool profiling, MPI_Comm comm, int *rank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 268)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 268)))
         return GOMPI_NEXT(268, profiling, MPI_Comm_rank)(comm, rank);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 268, profiling ? gompi_insight_call_site(268, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 268,
+            profiling ? gompi_insight_call_site(268, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 268);
     }
     int rc = GOMPI_NEXT(268, profiling, MPI_Comm_rank)(comm, rank);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 268, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, rank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank);
+        gompi_insight_end_measured(t, 268, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, rank, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *rank);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -666,22 +684,23 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 GOMPI_INSIGHT_BODY MPI_Comm_remote_group_body(bool profiling, MPI_Comm comm, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 269)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 269)))
         return GOMPI_NEXT(269, profiling, MPI_Comm_remote_group)(comm, group);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 269, profiling ? gompi_insight_call_site(269, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 269,
+            profiling ? gompi_insight_call_site(269, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 269);
     }
     int rc = GOMPI_NEXT(269, profiling, MPI_Comm_remote_group)(comm, group);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 269, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
+        gompi_insight_end_measured(t, 269, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, group, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *group);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -701,22 +720,23 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 GOMPI_INSIGHT_BODY MPI_Comm_remote_size_body(bool profiling, MPI_Comm comm, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 270)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 270)))
         return GOMPI_NEXT(270, profiling, MPI_Comm_remote_size)(comm, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 270, profiling ? gompi_insight_call_site(270, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 270,
+            profiling ? gompi_insight_call_site(270, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 270);
     }
     int rc = GOMPI_NEXT(270, profiling, MPI_Comm_remote_size)(comm, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 270, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 270, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -736,23 +756,24 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 GOMPI_INSIGHT_BODY MPI_Comm_set_attr_body(bool profiling, MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 271)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 271)))
         return GOMPI_NEXT(271, profiling, MPI_Comm_set_attr)(comm, comm_keyval, attribute_val);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 271, profiling ? gompi_insight_call_site(271, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 271,
+            profiling ? gompi_insight_call_site(271, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)comm_keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 271);
     }
     int rc = GOMPI_NEXT(271, profiling, MPI_Comm_set_attr)(comm, comm_keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 271, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 271, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -772,22 +793,23 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 GOMPI_INSIGHT_BODY MPI_Comm_set_info_body(bool profiling, MPI_Comm comm, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 272)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 272)))
         return GOMPI_NEXT(272, profiling, MPI_Comm_set_info)(comm, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 272, profiling ? gompi_insight_call_site(272, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 272,
+            profiling ? gompi_insight_call_site(272, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 272);
     }
     int rc = GOMPI_NEXT(272, profiling, MPI_Comm_set_info)(comm, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 272, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 272, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -807,22 +829,23 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 GOMPI_INSIGHT_BODY MPI_Comm_set_name_body(bool profiling, MPI_Comm comm, const char *comm_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 273)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 273)))
         return GOMPI_NEXT(273, profiling, MPI_Comm_set_name)(comm, comm_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 273, profiling ? gompi_insight_call_site(273, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_text(t, comm_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 273,
+            profiling ? gompi_insight_call_site(273, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_text(t, comm_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 273);
     }
     int rc = GOMPI_NEXT(273, profiling, MPI_Comm_set_name)(comm, comm_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 273, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 273, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -842,22 +865,23 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 GOMPI_INSIGHT_BODY MPI_Comm_size_body(bool profiling, MPI_Comm comm, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 274)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 274)))
         return GOMPI_NEXT(274, profiling, MPI_Comm_size)(comm, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 274, profiling ? gompi_insight_call_site(274, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 274,
+            profiling ? gompi_insight_call_site(274, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 274);
     }
     int rc = GOMPI_NEXT(274, profiling, MPI_Comm_size)(comm, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 274, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 274, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -877,30 +901,31 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
 GOMPI_INSIGHT_BODY MPI_Comm_split_body(bool profiling, MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 275)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 275)))
         return GOMPI_NEXT(275, profiling, MPI_Comm_split)(comm, color, key, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 275, profiling ? gompi_insight_call_site(275, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)color);
-        gompi_insight_word(t, (uint64_t)(int64_t)key);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 275,
+            profiling ? gompi_insight_call_site(275, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)color);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)key);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 275);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(275, profiling, MPI_Comm_split)(comm, color, key, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 275, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 275, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -921,31 +946,32 @@ GOMPI_INSIGHT_BODY MPI_Comm_split_type_body(bool profiling, MPI_Comm comm, int s
     MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 276)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 276)))
         return GOMPI_NEXT(276, profiling, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 276, profiling ? gompi_insight_call_site(276, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)split_type);
-        gompi_insight_word(t, (uint64_t)(int64_t)key);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 276,
+            profiling ? gompi_insight_call_site(276, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)split_type);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)key);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 276);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(276, profiling, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 276, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 276, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -965,22 +991,23 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 GOMPI_INSIGHT_BODY MPI_Comm_test_inter_body(bool profiling, MPI_Comm comm, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 277)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 277)))
         return GOMPI_NEXT(277, profiling, MPI_Comm_test_inter)(comm, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 277, profiling ? gompi_insight_call_site(277, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 277,
+            profiling ? gompi_insight_call_site(277, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 277);
     }
     int rc = GOMPI_NEXT(277, profiling, MPI_Comm_test_inter)(comm, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 277, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 277, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1000,23 +1027,24 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 GOMPI_INSIGHT_BODY MPI_Group_compare_body(bool profiling, MPI_Group group1, MPI_Group group2, int *result)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 278)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 278)))
         return GOMPI_NEXT(278, profiling, MPI_Group_compare)(group1, group2, result);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 278, profiling ? gompi_insight_call_site(278, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group1);
-        gompi_insight_word(t, (uintptr_t)group2);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 278,
+            profiling ? gompi_insight_call_site(278, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group1);
+        gompi_insight_add_word(t, (uintptr_t)group2);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 278);
     }
     int rc = GOMPI_NEXT(278, profiling, MPI_Group_compare)(group1, group2, result);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 278, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, result, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *result);
+        gompi_insight_end_measured(t, 278, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, result, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *result);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1036,23 +1064,24 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 GOMPI_INSIGHT_BODY MPI_Group_difference_body(bool profiling, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 279)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 279)))
         return GOMPI_NEXT(279, profiling, MPI_Group_difference)(group1, group2, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 279, profiling ? gompi_insight_call_site(279, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group1);
-        gompi_insight_word(t, (uintptr_t)group2);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 279,
+            profiling ? gompi_insight_call_site(279, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group1);
+        gompi_insight_add_word(t, (uintptr_t)group2);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 279);
     }
     int rc = GOMPI_NEXT(279, profiling, MPI_Group_difference)(group1, group2, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 279, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 279, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1072,24 +1101,25 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
 GOMPI_INSIGHT_BODY MPI_Group_excl_body(bool profiling, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 280)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 280)))
         return GOMPI_NEXT(280, profiling, MPI_Group_excl)(group, n, ranks, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 280, profiling ? gompi_insight_call_site(280, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
-        gompi_insight_list(t, ranks, n, sizeof *ranks);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 280,
+            profiling ? gompi_insight_call_site(280, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
+        gompi_insight_add_list(t, ranks, n, sizeof *ranks);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 280);
     }
     int rc = GOMPI_NEXT(280, profiling, MPI_Group_excl)(group, n, ranks, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 280, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 280, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1109,22 +1139,23 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 GOMPI_INSIGHT_BODY MPI_Group_free_body(bool profiling, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 281)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 281)))
         return GOMPI_NEXT(281, profiling, MPI_Group_free)(group);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 281, profiling ? gompi_insight_call_site(281, t->back) : t->back);
-        gompi_insight_list(t, group, 1, sizeof *group);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 281,
+            profiling ? gompi_insight_call_site(281, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, group, 1, sizeof *group);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 281);
     }
     int rc = GOMPI_NEXT(281, profiling, MPI_Group_free)(group);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 281, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, group, 1, sizeof *group);
+        gompi_insight_end_measured(t, 281, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, group, 1, sizeof *group);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1145,23 +1176,24 @@ GOMPI_INSIGHT_BODY MPI_Group_from_session_pset_body(bool profiling, MPI_Session 
     MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 282)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 282)))
         return GOMPI_NEXT(282, profiling, MPI_Group_from_session_pset)(session, pset_name, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 282, profiling ? gompi_insight_call_site(282, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_text(t, pset_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 282,
+            profiling ? gompi_insight_call_site(282, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_text(t, pset_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 282);
     }
     int rc = GOMPI_NEXT(282, profiling, MPI_Group_from_session_pset)(session, pset_name, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 282, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 282, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1181,24 +1213,25 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
 GOMPI_INSIGHT_BODY MPI_Group_incl_body(bool profiling, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 283)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 283)))
         return GOMPI_NEXT(283, profiling, MPI_Group_incl)(group, n, ranks, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 283, profiling ? gompi_insight_call_site(283, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
-        gompi_insight_list(t, ranks, n, sizeof *ranks);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 283,
+            profiling ? gompi_insight_call_site(283, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
+        gompi_insight_add_list(t, ranks, n, sizeof *ranks);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 283);
     }
     int rc = GOMPI_NEXT(283, profiling, MPI_Group_incl)(group, n, ranks, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 283, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 283, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1219,23 +1252,24 @@ GOMPI_INSIGHT_BODY MPI_Group_intersection_body(bool profiling, MPI_Group group1,
     MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 284)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 284)))
         return GOMPI_NEXT(284, profiling, MPI_Group_intersection)(group1, group2, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 284, profiling ? gompi_insight_call_site(284, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group1);
-        gompi_insight_word(t, (uintptr_t)group2);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 284,
+            profiling ? gompi_insight_call_site(284, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group1);
+        gompi_insight_add_word(t, (uintptr_t)group2);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 284);
     }
     int rc = GOMPI_NEXT(284, profiling, MPI_Group_intersection)(group1, group2, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 284, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 284, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1256,24 +1290,25 @@ GOMPI_INSIGHT_BODY MPI_Group_range_excl_body(bool profiling, MPI_Group group, in
     MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 285)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 285)))
         return GOMPI_NEXT(285, profiling, MPI_Group_range_excl)(group, n, ranges, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 285, profiling ? gompi_insight_call_site(285, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
-        gompi_insight_list(t, ranges, n * 3, sizeof **ranges);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 285,
+            profiling ? gompi_insight_call_site(285, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
+        gompi_insight_add_list(t, ranges, n * 3, sizeof **ranges);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 285);
     }
     int rc = GOMPI_NEXT(285, profiling, MPI_Group_range_excl)(group, n, ranges, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 285, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 285, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1294,24 +1329,25 @@ GOMPI_INSIGHT_BODY MPI_Group_range_incl_body(bool profiling, MPI_Group group, in
     MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 286)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 286)))
         return GOMPI_NEXT(286, profiling, MPI_Group_range_incl)(group, n, ranges, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 286, profiling ? gompi_insight_call_site(286, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
-        gompi_insight_list(t, ranges, n * 3, sizeof **ranges);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 286,
+            profiling ? gompi_insight_call_site(286, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
+        gompi_insight_add_list(t, ranges, n * 3, sizeof **ranges);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 286);
     }
     int rc = GOMPI_NEXT(286, profiling, MPI_Group_range_incl)(group, n, ranges, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 286, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 286, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1331,22 +1367,23 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 GOMPI_INSIGHT_BODY MPI_Group_rank_body(bool profiling, MPI_Group group, int *rank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 287)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 287)))
         return GOMPI_NEXT(287, profiling, MPI_Group_rank)(group, rank);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 287, profiling ? gompi_insight_call_site(287, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 287,
+            profiling ? gompi_insight_call_site(287, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 287);
     }
     int rc = GOMPI_NEXT(287, profiling, MPI_Group_rank)(group, rank);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 287, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, rank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank);
+        gompi_insight_end_measured(t, 287, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, rank, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *rank);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1366,22 +1403,23 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
 GOMPI_INSIGHT_BODY MPI_Group_size_body(bool profiling, MPI_Group group, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 288)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 288)))
         return GOMPI_NEXT(288, profiling, MPI_Group_size)(group, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 288, profiling ? gompi_insight_call_site(288, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 288,
+            profiling ? gompi_insight_call_site(288, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 288);
     }
     int rc = GOMPI_NEXT(288, profiling, MPI_Group_size)(group, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 288, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 288, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1402,25 +1440,26 @@ GOMPI_INSIGHT_BODY MPI_Group_translate_ranks_body(bool profiling, MPI_Group grou
     MPI_Group group2, int ranks2[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 289)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 289)))
         return GOMPI_NEXT(289, profiling, MPI_Group_translate_ranks)(group1, n, ranks1, group2, ranks2);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 289, profiling ? gompi_insight_call_site(289, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group1);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
-        gompi_insight_list(t, ranks1, n, sizeof *ranks1);
-        gompi_insight_word(t, (uintptr_t)group2);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 289,
+            profiling ? gompi_insight_call_site(289, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group1);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
+        gompi_insight_add_list(t, ranks1, n, sizeof *ranks1);
+        gompi_insight_add_word(t, (uintptr_t)group2);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 289);
     }
     int rc = GOMPI_NEXT(289, profiling, MPI_Group_translate_ranks)(group1, n, ranks1, group2, ranks2);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 289, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, ranks2, gompi_insight_made(rc) ? (int64_t)(n) : -1, sizeof *ranks2);
+        gompi_insight_end_measured(t, 289, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, ranks2, gompi_insight_has_outputs(rc) ? (int64_t)(n) : -1, sizeof *ranks2);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1440,23 +1479,24 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 GOMPI_INSIGHT_BODY MPI_Group_union_body(bool profiling, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 290)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 290)))
         return GOMPI_NEXT(290, profiling, MPI_Group_union)(group1, group2, newgroup);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 290, profiling ? gompi_insight_call_site(290, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)group1);
-        gompi_insight_word(t, (uintptr_t)group2);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 290,
+            profiling ? gompi_insight_call_site(290, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)group1);
+        gompi_insight_add_word(t, (uintptr_t)group2);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 290);
     }
     int rc = GOMPI_NEXT(290, profiling, MPI_Group_union)(group1, group2, newgroup);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 290, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
+        gompi_insight_end_measured(t, 290, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newgroup, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1477,32 +1517,33 @@ GOMPI_INSIGHT_BODY MPI_Intercomm_create_body(bool profiling, MPI_Comm local_comm
     MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 291)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 291)))
         return GOMPI_NEXT(291, profiling, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     MPI_Comm was_newintercomm = newintercomm != NULL ? *newintercomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 291, profiling ? gompi_insight_call_site(291, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)local_comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)local_leader);
-        gompi_insight_word(t, (uintptr_t)peer_comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)remote_leader);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 291,
+            profiling ? gompi_insight_call_site(291, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)local_comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)local_leader);
+        gompi_insight_add_word(t, (uintptr_t)peer_comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)remote_leader);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 291);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(291, profiling, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 291, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 291, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newintercomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1526,34 +1567,35 @@ GOMPI_INSIGHT_BODY MPI_Intercomm_create_from_groups_body(bool profiling, MPI_Gro
     MPI_Comm *newintercomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 292)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 292)))
         return GOMPI_NEXT(292, profiling, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     MPI_Comm was_newintercomm = newintercomm != NULL ? *newintercomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 292, profiling ? gompi_insight_call_site(292, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)local_group);
-        gompi_insight_word(t, (uint64_t)(int64_t)local_leader);
-        gompi_insight_word(t, (uintptr_t)remote_group);
-        gompi_insight_word(t, (uint64_t)(int64_t)remote_leader);
-        gompi_insight_text(t, stringtag);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)errhandler);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 292,
+            profiling ? gompi_insight_call_site(292, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)local_group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)local_leader);
+        gompi_insight_add_word(t, (uintptr_t)remote_group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)remote_leader);
+        gompi_insight_add_text(t, stringtag);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)errhandler);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 292);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(292, profiling, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 292, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 292, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newintercomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1575,29 +1617,30 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
 GOMPI_INSIGHT_BODY MPI_Intercomm_merge_body(bool profiling, MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 293)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 293)))
         return GOMPI_NEXT(293, profiling, MPI_Intercomm_merge)(intercomm, high, newintracomm);
     MPI_Comm was_newintracomm = newintracomm != NULL ? *newintracomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 293, profiling ? gompi_insight_call_site(293, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)intercomm);
-        gompi_insight_word(t, (uint64_t)(int64_t)high);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 293,
+            profiling ? gompi_insight_call_site(293, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)intercomm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)high);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 293);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(293, profiling, MPI_Intercomm_merge)(intercomm, high, newintracomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 293, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newintracomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintracomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintracomm != NULL && *newintracomm != was_newintracomm ? *newintracomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintracomm != NULL && *newintracomm != was_newintracomm ? *newintracomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 293, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newintracomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newintracomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newintracomm != NULL && *newintracomm != was_newintracomm ? *newintracomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newintracomm != NULL && *newintracomm != was_newintracomm ? *newintracomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1618,24 +1661,25 @@ GOMPI_INSIGHT_BODY MPI_Type_create_keyval_body(bool profiling, MPI_Type_copy_att
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 294)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 294)))
         return GOMPI_NEXT(294, profiling, MPI_Type_create_keyval)(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 294, profiling ? gompi_insight_call_site(294, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)type_copy_attr_fn);
-        gompi_insight_word(t, (uintptr_t)type_delete_attr_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 294,
+            profiling ? gompi_insight_call_site(294, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)type_copy_attr_fn);
+        gompi_insight_add_word(t, (uintptr_t)type_delete_attr_fn);
+        gompi_insight_add_word(t, (uintptr_t)extra_state);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 294);
     }
     int rc = GOMPI_NEXT(294, profiling, MPI_Type_create_keyval)(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 294, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, type_keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *type_keyval);
+        gompi_insight_end_measured(t, 294, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, type_keyval, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *type_keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1657,22 +1701,23 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
 GOMPI_INSIGHT_BODY MPI_Type_delete_attr_body(bool profiling, MPI_Datatype datatype, int type_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 295)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 295)))
         return GOMPI_NEXT(295, profiling, MPI_Type_delete_attr)(datatype, type_keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 295, profiling ? gompi_insight_call_site(295, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 295,
+            profiling ? gompi_insight_call_site(295, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)type_keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 295);
     }
     int rc = GOMPI_NEXT(295, profiling, MPI_Type_delete_attr)(datatype, type_keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 295, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 295, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1692,22 +1737,23 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 GOMPI_INSIGHT_BODY MPI_Type_free_keyval_body(bool profiling, int *type_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 296)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 296)))
         return GOMPI_NEXT(296, profiling, MPI_Type_free_keyval)(type_keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 296, profiling ? gompi_insight_call_site(296, t->back) : t->back);
-        gompi_insight_list(t, type_keyval, 1, sizeof *type_keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 296,
+            profiling ? gompi_insight_call_site(296, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, type_keyval, 1, sizeof *type_keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 296);
     }
     int rc = GOMPI_NEXT(296, profiling, MPI_Type_free_keyval)(type_keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 296, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, type_keyval, 1, sizeof *type_keyval);
+        gompi_insight_end_measured(t, 296, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, type_keyval, 1, sizeof *type_keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1728,24 +1774,25 @@ GOMPI_INSIGHT_BODY MPI_Type_get_attr_body(bool profiling, MPI_Datatype datatype,
     int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 297)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 297)))
         return GOMPI_NEXT(297, profiling, MPI_Type_get_attr)(datatype, type_keyval, attribute_val, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 297, profiling ? gompi_insight_call_site(297, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 297,
+            profiling ? gompi_insight_call_site(297, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)type_keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 297);
     }
     int rc = GOMPI_NEXT(297, profiling, MPI_Type_get_attr)(datatype, type_keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 297, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 297, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1765,23 +1812,25 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 GOMPI_INSIGHT_BODY MPI_Type_get_name_body(bool profiling, MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 298)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 298)))
         return GOMPI_NEXT(298, profiling, MPI_Type_get_name)(datatype, type_name, resultlen);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 298, profiling ? gompi_insight_call_site(298, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 298,
+            profiling ? gompi_insight_call_site(298, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 298);
     }
     int rc = GOMPI_NEXT(298, profiling, MPI_Type_get_name)(datatype, type_name, resultlen);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 298, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? type_name : GOMPI_ABSENT);
-        gompi_insight_list(t, resultlen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
+        gompi_insight_end_measured(t, 298, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? type_name : GOMPI_ABSENT);
+        gompi_insight_add_list(t, resultlen, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1801,23 +1850,24 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 GOMPI_INSIGHT_BODY MPI_Type_set_attr_body(bool profiling, MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 299)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 299)))
         return GOMPI_NEXT(299, profiling, MPI_Type_set_attr)(datatype, type_keyval, attribute_val);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 299, profiling ? gompi_insight_call_site(299, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 299,
+            profiling ? gompi_insight_call_site(299, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)type_keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 299);
     }
     int rc = GOMPI_NEXT(299, profiling, MPI_Type_set_attr)(datatype, type_keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 299, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 299, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1837,22 +1887,23 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 GOMPI_INSIGHT_BODY MPI_Type_set_name_body(bool profiling, MPI_Datatype datatype, const char *type_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 300)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 300)))
         return GOMPI_NEXT(300, profiling, MPI_Type_set_name)(datatype, type_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 300, profiling ? gompi_insight_call_site(300, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_text(t, type_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 300,
+            profiling ? gompi_insight_call_site(300, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_text(t, type_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 300);
     }
     int rc = GOMPI_NEXT(300, profiling, MPI_Type_set_name)(datatype, type_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 300, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 300, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1873,24 +1924,25 @@ GOMPI_INSIGHT_BODY MPI_Win_create_keyval_body(bool profiling, MPI_Win_copy_attr_
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 301)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 301)))
         return GOMPI_NEXT(301, profiling, MPI_Win_create_keyval)(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 301, profiling ? gompi_insight_call_site(301, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win_copy_attr_fn);
-        gompi_insight_word(t, (uintptr_t)win_delete_attr_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 301,
+            profiling ? gompi_insight_call_site(301, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win_copy_attr_fn);
+        gompi_insight_add_word(t, (uintptr_t)win_delete_attr_fn);
+        gompi_insight_add_word(t, (uintptr_t)extra_state);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 301);
     }
     int rc = GOMPI_NEXT(301, profiling, MPI_Win_create_keyval)(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 301, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, win_keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win_keyval);
+        gompi_insight_end_measured(t, 301, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, win_keyval, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win_keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1912,22 +1964,23 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 GOMPI_INSIGHT_BODY MPI_Win_delete_attr_body(bool profiling, MPI_Win win, int win_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 302)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 302)))
         return GOMPI_NEXT(302, profiling, MPI_Win_delete_attr)(win, win_keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 302, profiling ? gompi_insight_call_site(302, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 302,
+            profiling ? gompi_insight_call_site(302, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)win_keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 302);
     }
     int rc = GOMPI_NEXT(302, profiling, MPI_Win_delete_attr)(win, win_keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 302, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 302, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1947,22 +2000,23 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 GOMPI_INSIGHT_BODY MPI_Win_free_keyval_body(bool profiling, int *win_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 303)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 303)))
         return GOMPI_NEXT(303, profiling, MPI_Win_free_keyval)(win_keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 303, profiling ? gompi_insight_call_site(303, t->back) : t->back);
-        gompi_insight_list(t, win_keyval, 1, sizeof *win_keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 303,
+            profiling ? gompi_insight_call_site(303, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, win_keyval, 1, sizeof *win_keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 303);
     }
     int rc = GOMPI_NEXT(303, profiling, MPI_Win_free_keyval)(win_keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 303, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, win_keyval, 1, sizeof *win_keyval);
+        gompi_insight_end_measured(t, 303, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, win_keyval, 1, sizeof *win_keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1982,24 +2036,25 @@ int PMPI_Win_free_keyval(int *win_keyval)
 GOMPI_INSIGHT_BODY MPI_Win_get_attr_body(bool profiling, MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 304)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 304)))
         return GOMPI_NEXT(304, profiling, MPI_Win_get_attr)(win, win_keyval, attribute_val, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 304, profiling ? gompi_insight_call_site(304, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 304,
+            profiling ? gompi_insight_call_site(304, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)win_keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 304);
     }
     int rc = GOMPI_NEXT(304, profiling, MPI_Win_get_attr)(win, win_keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 304, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 304, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2019,23 +2074,25 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
 GOMPI_INSIGHT_BODY MPI_Win_get_name_body(bool profiling, MPI_Win win, char *win_name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 305)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 305)))
         return GOMPI_NEXT(305, profiling, MPI_Win_get_name)(win, win_name, resultlen);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 305, profiling ? gompi_insight_call_site(305, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 305,
+            profiling ? gompi_insight_call_site(305, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 305);
     }
     int rc = GOMPI_NEXT(305, profiling, MPI_Win_get_name)(win, win_name, resultlen);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 305, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? win_name : GOMPI_ABSENT);
-        gompi_insight_list(t, resultlen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
+        gompi_insight_end_measured(t, 305, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? win_name : GOMPI_ABSENT);
+        gompi_insight_add_list(t, resultlen, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2055,23 +2112,24 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 GOMPI_INSIGHT_BODY MPI_Win_set_attr_body(bool profiling, MPI_Win win, int win_keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 306)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 306)))
         return GOMPI_NEXT(306, profiling, MPI_Win_set_attr)(win, win_keyval, attribute_val);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 306, profiling ? gompi_insight_call_site(306, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 306,
+            profiling ? gompi_insight_call_site(306, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)win_keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 306);
     }
     int rc = GOMPI_NEXT(306, profiling, MPI_Win_set_attr)(win, win_keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 306, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 306, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2091,25 +2149,26 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 GOMPI_INSIGHT_BODY MPI_Win_set_name_body(bool profiling, MPI_Win win, const char *win_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 307)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 307)))
         return GOMPI_NEXT(307, profiling, MPI_Win_set_name)(win, win_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 307, profiling ? gompi_insight_call_site(307, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_text(t, win_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 307,
+            profiling ? gompi_insight_call_site(307, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_text(t, win_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 307);
     }
     int rc = GOMPI_NEXT(307, profiling, MPI_Win_set_name)(win, win_name);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_named(win, win_name);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 307, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 307, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2129,24 +2188,25 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 GOMPI_INSIGHT_BODY MPI_Cart_coords_body(bool profiling, MPI_Comm comm, int rank, int maxdims, int coords[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 308)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 308)))
         return GOMPI_NEXT(308, profiling, MPI_Cart_coords)(comm, rank, maxdims, coords);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 308, profiling ? gompi_insight_call_site(308, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxdims);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 308,
+            profiling ? gompi_insight_call_site(308, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxdims);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 308);
     }
     int rc = GOMPI_NEXT(308, profiling, MPI_Cart_coords)(comm, rank, maxdims, coords);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 308, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, coords, gompi_insight_made(rc) ? (int64_t)(maxdims) : -1, sizeof *coords);
+        gompi_insight_end_measured(t, 308, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, coords, gompi_insight_has_outputs(rc) ? (int64_t)(maxdims) : -1, sizeof *coords);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2167,32 +2227,33 @@ GOMPI_INSIGHT_BODY MPI_Cart_create_body(bool profiling, MPI_Comm comm_old, int n
     const int periods[], int reorder, MPI_Comm *comm_cart)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 309)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 309)))
         return GOMPI_NEXT(309, profiling, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
     MPI_Comm was_comm_cart = comm_cart != NULL ? *comm_cart : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 309, profiling ? gompi_insight_call_site(309, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm_old);
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, dims, ndims, sizeof *dims);
-        gompi_insight_list(t, periods, ndims, sizeof *periods);
-        gompi_insight_word(t, (uint64_t)(int64_t)reorder);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 309,
+            profiling ? gompi_insight_call_site(309, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm_old);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_add_list(t, dims, ndims, sizeof *dims);
+        gompi_insight_add_list(t, periods, ndims, sizeof *periods);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)reorder);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 309);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(309, profiling, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 309, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm_cart, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_cart);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_cart != NULL && *comm_cart != was_comm_cart ? *comm_cart : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_cart != NULL && *comm_cart != was_comm_cart ? *comm_cart : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 309, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm_cart, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *comm_cart);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && comm_cart != NULL && *comm_cart != was_comm_cart ? *comm_cart : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && comm_cart != NULL && *comm_cart != was_comm_cart ? *comm_cart : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2215,25 +2276,26 @@ GOMPI_INSIGHT_BODY MPI_Cart_get_body(bool profiling, MPI_Comm comm, int maxdims,
     int coords[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 310)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 310)))
         return GOMPI_NEXT(310, profiling, MPI_Cart_get)(comm, maxdims, dims, periods, coords);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 310, profiling ? gompi_insight_call_site(310, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxdims);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 310,
+            profiling ? gompi_insight_call_site(310, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxdims);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 310);
     }
     int rc = GOMPI_NEXT(310, profiling, MPI_Cart_get)(comm, maxdims, dims, periods, coords);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 310, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, dims, gompi_insight_made(rc) ? (int64_t)(maxdims) : -1, sizeof *dims);
-        gompi_insight_list(t, periods, gompi_insight_made(rc) ? (int64_t)(maxdims) : -1, sizeof *periods);
-        gompi_insight_list(t, coords, gompi_insight_made(rc) ? (int64_t)(maxdims) : -1, sizeof *coords);
+        gompi_insight_end_measured(t, 310, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, dims, gompi_insight_has_outputs(rc) ? (int64_t)(maxdims) : -1, sizeof *dims);
+        gompi_insight_add_list(t, periods, gompi_insight_has_outputs(rc) ? (int64_t)(maxdims) : -1, sizeof *periods);
+        gompi_insight_add_list(t, coords, gompi_insight_has_outputs(rc) ? (int64_t)(maxdims) : -1, sizeof *coords);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2254,25 +2316,26 @@ GOMPI_INSIGHT_BODY MPI_Cart_map_body(bool profiling, MPI_Comm comm, int ndims, c
     int *newrank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 311)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 311)))
         return GOMPI_NEXT(311, profiling, MPI_Cart_map)(comm, ndims, dims, periods, newrank);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 311, profiling ? gompi_insight_call_site(311, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, dims, ndims, sizeof *dims);
-        gompi_insight_list(t, periods, ndims, sizeof *periods);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 311,
+            profiling ? gompi_insight_call_site(311, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_add_list(t, dims, ndims, sizeof *dims);
+        gompi_insight_add_list(t, periods, ndims, sizeof *periods);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 311);
     }
     int rc = GOMPI_NEXT(311, profiling, MPI_Cart_map)(comm, ndims, dims, periods, newrank);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 311, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newrank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newrank);
+        gompi_insight_end_measured(t, 311, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newrank, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newrank);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2292,23 +2355,24 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
 GOMPI_INSIGHT_BODY MPI_Cart_rank_body(bool profiling, MPI_Comm comm, const int coords[], int *rank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 312)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 312)))
         return GOMPI_NEXT(312, profiling, MPI_Cart_rank)(comm, coords, rank);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 312, profiling ? gompi_insight_call_site(312, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_list(t, coords, gompi_insight_dimensions(comm), sizeof *coords);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 312,
+            profiling ? gompi_insight_call_site(312, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_list(t, coords, gompi_insight_dim_count(comm), sizeof *coords);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 312);
     }
     int rc = GOMPI_NEXT(312, profiling, MPI_Cart_rank)(comm, coords, rank);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 312, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, rank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank);
+        gompi_insight_end_measured(t, 312, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, rank, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *rank);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2329,25 +2393,26 @@ GOMPI_INSIGHT_BODY MPI_Cart_shift_body(bool profiling, MPI_Comm comm, int direct
     int *rank_dest)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 313)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 313)))
         return GOMPI_NEXT(313, profiling, MPI_Cart_shift)(comm, direction, disp, rank_source, rank_dest);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 313, profiling ? gompi_insight_call_site(313, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)direction);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 313,
+            profiling ? gompi_insight_call_site(313, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)direction);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 313);
     }
     int rc = GOMPI_NEXT(313, profiling, MPI_Cart_shift)(comm, direction, disp, rank_source, rank_dest);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 313, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, rank_source, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank_source);
-        gompi_insight_list(t, rank_dest, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank_dest);
+        gompi_insight_end_measured(t, 313, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, rank_source, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *rank_source);
+        gompi_insight_add_list(t, rank_dest, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *rank_dest);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2367,29 +2432,30 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
 GOMPI_INSIGHT_BODY MPI_Cart_sub_body(bool profiling, MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 314)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 314)))
         return GOMPI_NEXT(314, profiling, MPI_Cart_sub)(comm, remain_dims, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 314, profiling ? gompi_insight_call_site(314, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_list(t, remain_dims, gompi_insight_dimensions(comm), sizeof *remain_dims);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 314,
+            profiling ? gompi_insight_call_site(314, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_list(t, remain_dims, gompi_insight_dim_count(comm), sizeof *remain_dims);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 314);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(314, profiling, MPI_Cart_sub)(comm, remain_dims, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 314, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 314, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2409,22 +2475,23 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 GOMPI_INSIGHT_BODY MPI_Cartdim_get_body(bool profiling, MPI_Comm comm, int *ndims)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 315)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 315)))
         return GOMPI_NEXT(315, profiling, MPI_Cartdim_get)(comm, ndims);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 315, profiling ? gompi_insight_call_site(315, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 315,
+            profiling ? gompi_insight_call_site(315, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 315);
     }
     int rc = GOMPI_NEXT(315, profiling, MPI_Cartdim_get)(comm, ndims);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 315, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, ndims, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *ndims);
+        gompi_insight_end_measured(t, 315, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, ndims, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *ndims);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2444,24 +2511,25 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 GOMPI_INSIGHT_BODY MPI_Dims_create_body(bool profiling, int nnodes, int ndims, int dims[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 316)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 316)))
         return GOMPI_NEXT(316, profiling, MPI_Dims_create)(nnodes, ndims, dims);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 316, profiling ? gompi_insight_call_site(316, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)nnodes);
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, dims, ndims, sizeof *dims);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 316,
+            profiling ? gompi_insight_call_site(316, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)nnodes);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_add_list(t, dims, ndims, sizeof *dims);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 316);
     }
     int rc = GOMPI_NEXT(316, profiling, MPI_Dims_create)(nnodes, ndims, dims);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 316, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, dims, ndims, sizeof *dims);
+        gompi_insight_end_measured(t, 316, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, dims, ndims, sizeof *dims);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2483,35 +2551,36 @@ GOMPI_INSIGHT_BODY MPI_Dist_graph_create_body(bool profiling, MPI_Comm comm_old,
     MPI_Comm *comm_dist_graph)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 317)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 317)))
         return GOMPI_NEXT(317, profiling, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     MPI_Comm was_comm_dist_graph = comm_dist_graph != NULL ? *comm_dist_graph : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 317, profiling ? gompi_insight_call_site(317, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm_old);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
-        gompi_insight_list(t, sources, n, sizeof *sources);
-        gompi_insight_list(t, degrees, n, sizeof *degrees);
-        gompi_insight_list(t, destinations, gompi_insight_sum(degrees, n), sizeof *destinations);
-        gompi_insight_list(t, weights, gompi_insight_sum(degrees, n), sizeof *weights);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uint64_t)(int64_t)reorder);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 317,
+            profiling ? gompi_insight_call_site(317, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm_old);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
+        gompi_insight_add_list(t, sources, n, sizeof *sources);
+        gompi_insight_add_list(t, degrees, n, sizeof *degrees);
+        gompi_insight_add_list(t, destinations, gompi_insight_sum_ints(degrees, n), sizeof *destinations);
+        gompi_insight_add_list(t, weights, gompi_insight_sum_ints(degrees, n), sizeof *weights);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)reorder);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 317);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(317, profiling, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 317, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 317, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm_dist_graph, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2535,36 +2604,37 @@ GOMPI_INSIGHT_BODY MPI_Dist_graph_create_adjacent_body(bool profiling, MPI_Comm 
     MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 318)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 318)))
         return GOMPI_NEXT(318, profiling, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     MPI_Comm was_comm_dist_graph = comm_dist_graph != NULL ? *comm_dist_graph : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 318, profiling ? gompi_insight_call_site(318, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm_old);
-        gompi_insight_word(t, (uint64_t)(int64_t)indegree);
-        gompi_insight_list(t, sources, indegree, sizeof *sources);
-        gompi_insight_list(t, sourceweights, indegree, sizeof *sourceweights);
-        gompi_insight_word(t, (uint64_t)(int64_t)outdegree);
-        gompi_insight_list(t, destinations, outdegree, sizeof *destinations);
-        gompi_insight_list(t, destweights, outdegree, sizeof *destweights);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uint64_t)(int64_t)reorder);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 318,
+            profiling ? gompi_insight_call_site(318, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm_old);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)indegree);
+        gompi_insight_add_list(t, sources, indegree, sizeof *sources);
+        gompi_insight_add_list(t, sourceweights, indegree, sizeof *sourceweights);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outdegree);
+        gompi_insight_add_list(t, destinations, outdegree, sizeof *destinations);
+        gompi_insight_add_list(t, destweights, outdegree, sizeof *destweights);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)reorder);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 318);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(318, profiling, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 318, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 318, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm_dist_graph, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2589,27 +2659,28 @@ GOMPI_INSIGHT_BODY MPI_Dist_graph_neighbors_body(bool profiling, MPI_Comm comm, 
     int *sourceweights, int maxoutdegree, int destinations[], int *destweights)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 319)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 319)))
         return GOMPI_NEXT(319, profiling, MPI_Dist_graph_neighbors)(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 319, profiling ? gompi_insight_call_site(319, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxindegree);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxoutdegree);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 319,
+            profiling ? gompi_insight_call_site(319, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxindegree);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxoutdegree);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 319);
     }
     int rc = GOMPI_NEXT(319, profiling, MPI_Dist_graph_neighbors)(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 319, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, sources, gompi_insight_made(rc) ? (int64_t)(maxindegree) : -1, sizeof *sources);
-        gompi_insight_list(t, sourceweights, gompi_insight_made(rc) ? (int64_t)(maxindegree) : -1, sizeof *sourceweights);
-        gompi_insight_list(t, destinations, gompi_insight_made(rc) ? (int64_t)(maxoutdegree) : -1, sizeof *destinations);
-        gompi_insight_list(t, destweights, gompi_insight_made(rc) ? (int64_t)(maxoutdegree) : -1, sizeof *destweights);
+        gompi_insight_end_measured(t, 319, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, sources, gompi_insight_has_outputs(rc) ? (int64_t)(maxindegree) : -1, sizeof *sources);
+        gompi_insight_add_list(t, sourceweights, gompi_insight_has_outputs(rc) ? (int64_t)(maxindegree) : -1, sizeof *sourceweights);
+        gompi_insight_add_list(t, destinations, gompi_insight_has_outputs(rc) ? (int64_t)(maxoutdegree) : -1, sizeof *destinations);
+        gompi_insight_add_list(t, destweights, gompi_insight_has_outputs(rc) ? (int64_t)(maxoutdegree) : -1, sizeof *destweights);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2632,24 +2703,25 @@ GOMPI_INSIGHT_BODY MPI_Dist_graph_neighbors_count_body(bool profiling, MPI_Comm 
     int *weighted)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 320)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 320)))
         return GOMPI_NEXT(320, profiling, MPI_Dist_graph_neighbors_count)(comm, indegree, outdegree, weighted);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 320, profiling ? gompi_insight_call_site(320, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 320,
+            profiling ? gompi_insight_call_site(320, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 320);
     }
     int rc = GOMPI_NEXT(320, profiling, MPI_Dist_graph_neighbors_count)(comm, indegree, outdegree, weighted);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 320, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, indegree, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *indegree);
-        gompi_insight_list(t, outdegree, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *outdegree);
-        gompi_insight_list(t, weighted, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *weighted);
+        gompi_insight_end_measured(t, 320, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, indegree, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *indegree);
+        gompi_insight_add_list(t, outdegree, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *outdegree);
+        gompi_insight_add_list(t, weighted, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *weighted);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2670,32 +2742,33 @@ GOMPI_INSIGHT_BODY MPI_Graph_create_body(bool profiling, MPI_Comm comm_old, int 
     const int edges[], int reorder, MPI_Comm *comm_graph)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 321)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 321)))
         return GOMPI_NEXT(321, profiling, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
     MPI_Comm was_comm_graph = comm_graph != NULL ? *comm_graph : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 321, profiling ? gompi_insight_call_site(321, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm_old);
-        gompi_insight_word(t, (uint64_t)(int64_t)nnodes);
-        gompi_insight_list(t, indx, nnodes, sizeof *indx);
-        gompi_insight_list(t, edges, gompi_insight_last(indx, nnodes), sizeof *edges);
-        gompi_insight_word(t, (uint64_t)(int64_t)reorder);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 321,
+            profiling ? gompi_insight_call_site(321, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm_old);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)nnodes);
+        gompi_insight_add_list(t, indx, nnodes, sizeof *indx);
+        gompi_insight_add_list(t, edges, gompi_insight_last_int(indx, nnodes), sizeof *edges);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)reorder);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 321);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(321, profiling, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 321, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_graph);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_graph != NULL && *comm_graph != was_comm_graph ? *comm_graph : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_graph != NULL && *comm_graph != was_comm_graph ? *comm_graph : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 321, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm_graph, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *comm_graph);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && comm_graph != NULL && *comm_graph != was_comm_graph ? *comm_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && comm_graph != NULL && *comm_graph != was_comm_graph ? *comm_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2718,25 +2791,26 @@ GOMPI_INSIGHT_BODY MPI_Graph_get_body(bool profiling, MPI_Comm comm, int maxinde
     int edges[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 322)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 322)))
         return GOMPI_NEXT(322, profiling, MPI_Graph_get)(comm, maxindex, maxedges, indx, edges);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 322, profiling ? gompi_insight_call_site(322, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxindex);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxedges);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 322,
+            profiling ? gompi_insight_call_site(322, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxindex);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxedges);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 322);
     }
     int rc = GOMPI_NEXT(322, profiling, MPI_Graph_get)(comm, maxindex, maxedges, indx, edges);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 322, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, indx, gompi_insight_made(rc) ? (int64_t)(maxindex) : -1, sizeof *indx);
-        gompi_insight_list(t, edges, gompi_insight_made(rc) ? (int64_t)(maxedges) : -1, sizeof *edges);
+        gompi_insight_end_measured(t, 322, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, indx, gompi_insight_has_outputs(rc) ? (int64_t)(maxindex) : -1, sizeof *indx);
+        gompi_insight_add_list(t, edges, gompi_insight_has_outputs(rc) ? (int64_t)(maxedges) : -1, sizeof *edges);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2757,25 +2831,26 @@ GOMPI_INSIGHT_BODY MPI_Graph_map_body(bool profiling, MPI_Comm comm, int nnodes,
     int *newrank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 323)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 323)))
         return GOMPI_NEXT(323, profiling, MPI_Graph_map)(comm, nnodes, indx, edges, newrank);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 323, profiling ? gompi_insight_call_site(323, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)nnodes);
-        gompi_insight_list(t, indx, nnodes, sizeof *indx);
-        gompi_insight_list(t, edges, gompi_insight_last(indx, nnodes), sizeof *edges);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 323,
+            profiling ? gompi_insight_call_site(323, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)nnodes);
+        gompi_insight_add_list(t, indx, nnodes, sizeof *indx);
+        gompi_insight_add_list(t, edges, gompi_insight_last_int(indx, nnodes), sizeof *edges);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 323);
     }
     int rc = GOMPI_NEXT(323, profiling, MPI_Graph_map)(comm, nnodes, indx, edges, newrank);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 323, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newrank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newrank);
+        gompi_insight_end_measured(t, 323, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newrank, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newrank);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2796,24 +2871,25 @@ GOMPI_INSIGHT_BODY MPI_Graph_neighbors_body(bool profiling, MPI_Comm comm, int r
     int neighbors[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 324)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 324)))
         return GOMPI_NEXT(324, profiling, MPI_Graph_neighbors)(comm, rank, maxneighbors, neighbors);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 324, profiling ? gompi_insight_call_site(324, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxneighbors);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 324,
+            profiling ? gompi_insight_call_site(324, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxneighbors);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 324);
     }
     int rc = GOMPI_NEXT(324, profiling, MPI_Graph_neighbors)(comm, rank, maxneighbors, neighbors);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 324, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, neighbors, gompi_insight_made(rc) ? (int64_t)(maxneighbors) : -1, sizeof *neighbors);
+        gompi_insight_end_measured(t, 324, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, neighbors, gompi_insight_has_outputs(rc) ? (int64_t)(maxneighbors) : -1, sizeof *neighbors);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2833,23 +2909,24 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
 GOMPI_INSIGHT_BODY MPI_Graph_neighbors_count_body(bool profiling, MPI_Comm comm, int rank, int *nneighbors)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 325)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 325)))
         return GOMPI_NEXT(325, profiling, MPI_Graph_neighbors_count)(comm, rank, nneighbors);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 325, profiling ? gompi_insight_call_site(325, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 325,
+            profiling ? gompi_insight_call_site(325, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 325);
     }
     int rc = GOMPI_NEXT(325, profiling, MPI_Graph_neighbors_count)(comm, rank, nneighbors);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 325, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, nneighbors, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *nneighbors);
+        gompi_insight_end_measured(t, 325, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, nneighbors, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *nneighbors);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2869,23 +2946,24 @@ int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 GOMPI_INSIGHT_BODY MPI_Graphdims_get_body(bool profiling, MPI_Comm comm, int *nnodes, int *nedges)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 326)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 326)))
         return GOMPI_NEXT(326, profiling, MPI_Graphdims_get)(comm, nnodes, nedges);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 326, profiling ? gompi_insight_call_site(326, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 326,
+            profiling ? gompi_insight_call_site(326, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 326);
     }
     int rc = GOMPI_NEXT(326, profiling, MPI_Graphdims_get)(comm, nnodes, nedges);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 326, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, nnodes, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *nnodes);
-        gompi_insight_list(t, nedges, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *nedges);
+        gompi_insight_end_measured(t, 326, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, nnodes, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *nnodes);
+        gompi_insight_add_list(t, nedges, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *nedges);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2906,38 +2984,39 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgather_body(bool profiling, const void *send
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 327)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 327)))
         return GOMPI_NEXT(327, profiling, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 327, profiling ? gompi_insight_call_site(327, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 327,
+            profiling ? gompi_insight_call_site(327, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 327);
     }
     int rc = GOMPI_NEXT(327, profiling, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 327, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 327, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 327, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 327, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2961,38 +3040,39 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgather_c_body(bool profiling, const void *se
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 328)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 328)))
         return GOMPI_NEXT(328, profiling, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 328, profiling ? gompi_insight_call_site(328, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 328,
+            profiling ? gompi_insight_call_site(328, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 328);
     }
     int rc = GOMPI_NEXT(328, profiling, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 328, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 328, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 328, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 328, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3016,39 +3096,40 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgatherv_body(bool profiling, const void *sen
     MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 329)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 329)))
         return GOMPI_NEXT(329, profiling, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 329, profiling ? gompi_insight_call_site(329, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 329,
+            profiling ? gompi_insight_call_site(329, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_neighbor_count(comm, false), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 329);
     }
     int rc = GOMPI_NEXT(329, profiling, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 329, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 329, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 329, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 329, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3072,39 +3153,40 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgatherv_c_body(bool profiling, const void *s
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 330)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 330)))
         return GOMPI_NEXT(330, profiling, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 330, profiling ? gompi_insight_call_site(330, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 330,
+            profiling ? gompi_insight_call_site(330, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_neighbor_count(comm, false), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 330);
     }
     int rc = GOMPI_NEXT(330, profiling, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 330, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 330, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 330, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 330, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3127,38 +3209,39 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoall_body(bool profiling, const void *sendb
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 331)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 331)))
         return GOMPI_NEXT(331, profiling, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 331, profiling ? gompi_insight_call_site(331, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 331,
+            profiling ? gompi_insight_call_site(331, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 331);
     }
     int rc = GOMPI_NEXT(331, profiling, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 331, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbor_count(comm, true) * gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 331, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 331, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 331, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3182,38 +3265,39 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoall_c_body(bool profiling, const void *sen
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 332)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 332)))
         return GOMPI_NEXT(332, profiling, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 332, profiling ? gompi_insight_call_site(332, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 332,
+            profiling ? gompi_insight_call_site(332, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 332);
     }
     int rc = GOMPI_NEXT(332, profiling, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 332, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbor_count(comm, true) * gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 332, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 332, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 332, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3237,40 +3321,41 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallv_body(bool profiling, const void *send
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 333)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 333)))
         return GOMPI_NEXT(333, profiling, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 333, profiling ? gompi_insight_call_site(333, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 333,
+            profiling ? gompi_insight_call_site(333, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 333);
     }
     int rc = GOMPI_NEXT(333, profiling, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 333, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_count_bytes(t, 333, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 333, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 333, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3296,40 +3381,41 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallv_c_body(bool profiling, const void *se
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 334)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 334)))
         return GOMPI_NEXT(334, profiling, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 334, profiling ? gompi_insight_call_site(334, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 334,
+            profiling ? gompi_insight_call_site(334, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 334);
     }
     int rc = GOMPI_NEXT(334, profiling, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 334, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_count_bytes(t, 334, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 334, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 334, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3355,40 +3441,41 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallw_body(bool profiling, const void *send
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 335)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 335)))
         return GOMPI_NEXT(335, profiling, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 335, profiling ? gompi_insight_call_site(335, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, gompi_insight_neighbors(comm, true), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 335,
+            profiling ? gompi_insight_call_site(335, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, gompi_insight_neighbor_count(comm, true), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_neighbor_count(comm, false), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 335);
     }
     int rc = GOMPI_NEXT(335, profiling, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 335, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_count_bytes(t, 335, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 335, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 335, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3414,40 +3501,41 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallw_c_body(bool profiling, const void *se
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 336)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 336)))
         return GOMPI_NEXT(336, profiling, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 336, profiling ? gompi_insight_call_site(336, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, gompi_insight_neighbors(comm, true), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 336,
+            profiling ? gompi_insight_call_site(336, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, gompi_insight_neighbor_count(comm, true), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_neighbor_count(comm, false), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 336);
     }
     int rc = GOMPI_NEXT(336, profiling, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 336, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_count_bytes(t, 336, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 336, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 336, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3472,37 +3560,38 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_body(bool profiling, const void *sendb
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 337)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 337)))
         return GOMPI_NEXT(337, profiling, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 337, profiling ? gompi_insight_call_site(337, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 337,
+            profiling ? gompi_insight_call_site(337, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 337);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(337, profiling, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 337, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 337, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 337, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 337, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3525,37 +3614,38 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_c_body(bool profiling, const void *sen
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 338)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 338)))
         return GOMPI_NEXT(338, profiling, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 338, profiling ? gompi_insight_call_site(338, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 338,
+            profiling ? gompi_insight_call_site(338, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 338);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(338, profiling, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 338, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 338, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 338, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 338, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3579,31 +3669,32 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_init_body(bool profiling, const void *
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 339)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 339)))
         return GOMPI_NEXT(339, profiling, MPI_Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 339, profiling ? gompi_insight_call_site(339, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 339,
+            profiling ? gompi_insight_call_site(339, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 339);
     }
     int rc = GOMPI_NEXT(339, profiling, MPI_Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 339, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 339, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3627,31 +3718,32 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_init_c_body(bool profiling, const void
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 340)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 340)))
         return GOMPI_NEXT(340, profiling, MPI_Neighbor_allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 340, profiling ? gompi_insight_call_site(340, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 340,
+            profiling ? gompi_insight_call_site(340, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 340);
     }
     int rc = GOMPI_NEXT(340, profiling, MPI_Neighbor_allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 340, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 340, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3675,38 +3767,39 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_body(bool profiling, const void *send
     MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 341)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 341)))
         return GOMPI_NEXT(341, profiling, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 341, profiling ? gompi_insight_call_site(341, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 341,
+            profiling ? gompi_insight_call_site(341, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_neighbor_count(comm, false), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 341);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(341, profiling, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 341, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 341, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 341, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 341, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3730,38 +3823,39 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_c_body(bool profiling, const void *se
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 342)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 342)))
         return GOMPI_NEXT(342, profiling, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 342, profiling ? gompi_insight_call_site(342, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 342,
+            profiling ? gompi_insight_call_site(342, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_neighbor_count(comm, false), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 342);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(342, profiling, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 342, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 342, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 342, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 342, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3785,32 +3879,33 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_init_body(bool profiling, const void 
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 343)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 343)))
         return GOMPI_NEXT(343, profiling, MPI_Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 343, profiling ? gompi_insight_call_site(343, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 343,
+            profiling ? gompi_insight_call_site(343, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_neighbor_count(comm, false), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 343);
     }
     int rc = GOMPI_NEXT(343, profiling, MPI_Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 343, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 343, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3836,32 +3931,33 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_init_c_body(bool profiling, const voi
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 344)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 344)))
         return GOMPI_NEXT(344, profiling, MPI_Neighbor_allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 344, profiling ? gompi_insight_call_site(344, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 344,
+            profiling ? gompi_insight_call_site(344, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, displs, gompi_insight_neighbor_count(comm, false), sizeof *displs);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 344);
     }
     int rc = GOMPI_NEXT(344, profiling, MPI_Neighbor_allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 344, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 344, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3886,37 +3982,38 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_body(bool profiling, const void *sendbu
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 345)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 345)))
         return GOMPI_NEXT(345, profiling, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 345, profiling ? gompi_insight_call_site(345, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 345,
+            profiling ? gompi_insight_call_site(345, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 345);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(345, profiling, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 345, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbor_count(comm, true) * gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 345, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 345, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 345, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3939,37 +4036,38 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_c_body(bool profiling, const void *send
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 346)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 346)))
         return GOMPI_NEXT(346, profiling, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 346, profiling ? gompi_insight_call_site(346, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 346,
+            profiling ? gompi_insight_call_site(346, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 346);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(346, profiling, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 346, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbor_count(comm, true) * gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 346, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 346, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 346, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3993,31 +4091,32 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_init_body(bool profiling, const void *s
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 347)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 347)))
         return GOMPI_NEXT(347, profiling, MPI_Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 347, profiling ? gompi_insight_call_site(347, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 347,
+            profiling ? gompi_insight_call_site(347, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 347);
     }
     int rc = GOMPI_NEXT(347, profiling, MPI_Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 347, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 347, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4041,31 +4140,32 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_init_c_body(bool profiling, const void 
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 348)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 348)))
         return GOMPI_NEXT(348, profiling, MPI_Neighbor_alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 348, profiling ? gompi_insight_call_site(348, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 348,
+            profiling ? gompi_insight_call_site(348, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 348);
     }
     int rc = GOMPI_NEXT(348, profiling, MPI_Neighbor_alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 348, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 348, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4089,39 +4189,40 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_body(bool profiling, const void *sendb
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 349)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 349)))
         return GOMPI_NEXT(349, profiling, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 349, profiling ? gompi_insight_call_site(349, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 349,
+            profiling ? gompi_insight_call_site(349, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 349);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(349, profiling, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 349, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_count_bytes(t, 349, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 349, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 349, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4145,39 +4246,40 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_c_body(bool profiling, const void *sen
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 350)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 350)))
         return GOMPI_NEXT(350, profiling, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 350, profiling ? gompi_insight_call_site(350, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 350,
+            profiling ? gompi_insight_call_site(350, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 350);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(350, profiling, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 350, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_count_bytes(t, 350, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 350, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 350, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4203,33 +4305,34 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_init_body(bool profiling, const void *
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 351)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 351)))
         return GOMPI_NEXT(351, profiling, MPI_Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 351, profiling ? gompi_insight_call_site(351, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 351,
+            profiling ? gompi_insight_call_site(351, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 351);
     }
     int rc = GOMPI_NEXT(351, profiling, MPI_Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 351, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 351, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4256,33 +4359,34 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_init_c_body(bool profiling, const void
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 352)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 352)))
         return GOMPI_NEXT(352, profiling, MPI_Neighbor_alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 352, profiling ? gompi_insight_call_site(352, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 352,
+            profiling ? gompi_insight_call_site(352, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 352);
     }
     int rc = GOMPI_NEXT(352, profiling, MPI_Neighbor_alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 352, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 352, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4308,39 +4412,40 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_body(bool profiling, const void *sendb
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 353)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 353)))
         return GOMPI_NEXT(353, profiling, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 353, profiling ? gompi_insight_call_site(353, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, gompi_insight_neighbors(comm, true), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 353,
+            profiling ? gompi_insight_call_site(353, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, gompi_insight_neighbor_count(comm, true), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_neighbor_count(comm, false), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 353);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(353, profiling, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 353, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_ints_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_count_bytes(t, 353, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 353, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 353, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4366,39 +4471,40 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_c_body(bool profiling, const void *sen
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 354)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 354)))
         return GOMPI_NEXT(354, profiling, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 354, profiling ? gompi_insight_call_site(354, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, gompi_insight_neighbors(comm, true), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 354,
+            profiling ? gompi_insight_call_site(354, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, gompi_insight_neighbor_count(comm, true), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_neighbor_count(comm, false), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 354);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(354, profiling, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 354, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_counts_bytes(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_count_bytes(t, 354, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 354, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 354, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -4424,33 +4530,34 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_init_body(bool profiling, const void *
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 355)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 355)))
         return GOMPI_NEXT(355, profiling, MPI_Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 355, profiling ? gompi_insight_call_site(355, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, gompi_insight_neighbors(comm, true), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 355,
+            profiling ? gompi_insight_call_site(355, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, gompi_insight_neighbor_count(comm, true), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_neighbor_count(comm, false), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 355);
     }
     int rc = GOMPI_NEXT(355, profiling, MPI_Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 355, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 355, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4477,33 +4584,34 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_init_c_body(bool profiling, const void
     MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 356)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 356)))
         return GOMPI_NEXT(356, profiling, MPI_Neighbor_alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 356, profiling ? gompi_insight_call_site(356, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
-        gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
-        gompi_insight_list(t, sendtypes, gompi_insight_neighbors(comm, true), sizeof *sendtypes);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_list(t, recvcounts, gompi_insight_neighbors(comm, false), sizeof *recvcounts);
-        gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
-        gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 356,
+            profiling ? gompi_insight_call_site(356, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_list(t, sendcounts, gompi_insight_neighbor_count(comm, true), sizeof *sendcounts);
+        gompi_insight_add_list(t, sdispls, gompi_insight_neighbor_count(comm, true), sizeof *sdispls);
+        gompi_insight_add_list(t, sendtypes, gompi_insight_neighbor_count(comm, true), sizeof *sendtypes);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_list(t, recvcounts, gompi_insight_neighbor_count(comm, false), sizeof *recvcounts);
+        gompi_insight_add_list(t, rdispls, gompi_insight_neighbor_count(comm, false), sizeof *rdispls);
+        gompi_insight_add_list(t, recvtypes, gompi_insight_neighbor_count(comm, false), sizeof *recvtypes);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 356);
     }
     int rc = GOMPI_NEXT(356, profiling, MPI_Neighbor_alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 356, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 356, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4527,22 +4635,23 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
 GOMPI_INSIGHT_BODY MPI_Topo_test_body(bool profiling, MPI_Comm comm, int *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 357)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 357)))
         return GOMPI_NEXT(357, profiling, MPI_Topo_test)(comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 357, profiling ? gompi_insight_call_site(357, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 357,
+            profiling ? gompi_insight_call_site(357, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 357);
     }
     int rc = GOMPI_NEXT(357, profiling, MPI_Topo_test)(comm, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 357, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *status);
+        gompi_insight_end_measured(t, 357, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *status);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

@@ -9,22 +9,23 @@
 GOMPI_INSIGHT_BODY MPI_Get_address_body(bool profiling, const void *location, MPI_Aint *address)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 94)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 94)))
         return GOMPI_NEXT(94, profiling, MPI_Get_address)(location, address);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 94, profiling ? gompi_insight_call_site(94, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)location);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 94,
+            profiling ? gompi_insight_call_site(94, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)location);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 94);
     }
     int rc = GOMPI_NEXT(94, profiling, MPI_Get_address)(location, address);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 94, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, address, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *address);
+        gompi_insight_end_measured(t, 94, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, address, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *address);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -44,23 +45,24 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 GOMPI_INSIGHT_BODY MPI_Get_elements_body(bool profiling, const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 95)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 95)))
         return GOMPI_NEXT(95, profiling, MPI_Get_elements)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 95, profiling ? gompi_insight_call_site(95, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 95,
+            profiling ? gompi_insight_call_site(95, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 95);
     }
     int rc = GOMPI_NEXT(95, profiling, MPI_Get_elements)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 95, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
+        gompi_insight_end_measured(t, 95, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, count, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *count);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -81,23 +83,24 @@ GOMPI_INSIGHT_BODY MPI_Get_elements_c_body(bool profiling, const MPI_Status *sta
     MPI_Count *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 96)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 96)))
         return GOMPI_NEXT(96, profiling, MPI_Get_elements_c)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 96, profiling ? gompi_insight_call_site(96, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 96,
+            profiling ? gompi_insight_call_site(96, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 96);
     }
     int rc = GOMPI_NEXT(96, profiling, MPI_Get_elements_c)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 96, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
+        gompi_insight_end_measured(t, 96, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, count, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *count);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -118,31 +121,32 @@ GOMPI_INSIGHT_BODY MPI_Pack_body(bool profiling, const void *inbuf, int incount,
     int outsize, int *position, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 97)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 97)))
         return GOMPI_NEXT(97, profiling, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 97, profiling ? gompi_insight_call_site(97, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outsize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 97,
+            profiling ? gompi_insight_call_site(97, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outsize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 97);
     }
     int rc = GOMPI_NEXT(97, profiling, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 97, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 97, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -165,31 +169,32 @@ GOMPI_INSIGHT_BODY MPI_Pack_c_body(bool profiling, const void *inbuf, MPI_Count 
     void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 98)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 98)))
         return GOMPI_NEXT(98, profiling, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 98, profiling ? gompi_insight_call_site(98, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outsize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 98,
+            profiling ? gompi_insight_call_site(98, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outsize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 98);
     }
     int rc = GOMPI_NEXT(98, profiling, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 98, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 98, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -212,28 +217,29 @@ GOMPI_INSIGHT_BODY MPI_Pack_external_body(bool profiling, const char *datarep, c
     MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 99)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 99)))
         return GOMPI_NEXT(99, profiling, MPI_Pack_external)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 99, profiling ? gompi_insight_call_site(99, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outsize);
-        gompi_insight_list(t, position, 1, sizeof *position);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 99,
+            profiling ? gompi_insight_call_site(99, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outsize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 99);
     }
     int rc = GOMPI_NEXT(99, profiling, MPI_Pack_external)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 99, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 99, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -256,28 +262,29 @@ GOMPI_INSIGHT_BODY MPI_Pack_external_c_body(bool profiling, const char *datarep,
     MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 100)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 100)))
         return GOMPI_NEXT(100, profiling, MPI_Pack_external_c)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 100, profiling ? gompi_insight_call_site(100, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outsize);
-        gompi_insight_list(t, position, 1, sizeof *position);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 100,
+            profiling ? gompi_insight_call_site(100, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outsize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 100);
     }
     int rc = GOMPI_NEXT(100, profiling, MPI_Pack_external_c)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 100, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 100, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -300,24 +307,25 @@ GOMPI_INSIGHT_BODY MPI_Pack_external_size_body(bool profiling, const char *datar
     MPI_Datatype datatype, MPI_Aint *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 101)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 101)))
         return GOMPI_NEXT(101, profiling, MPI_Pack_external_size)(datarep, incount, datatype, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 101, profiling ? gompi_insight_call_site(101, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 101,
+            profiling ? gompi_insight_call_site(101, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 101);
     }
     int rc = GOMPI_NEXT(101, profiling, MPI_Pack_external_size)(datarep, incount, datatype, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 101, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 101, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -338,24 +346,25 @@ GOMPI_INSIGHT_BODY MPI_Pack_external_size_c_body(bool profiling, const char *dat
     MPI_Datatype datatype, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 102)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 102)))
         return GOMPI_NEXT(102, profiling, MPI_Pack_external_size_c)(datarep, incount, datatype, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 102, profiling ? gompi_insight_call_site(102, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 102,
+            profiling ? gompi_insight_call_site(102, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 102);
     }
     int rc = GOMPI_NEXT(102, profiling, MPI_Pack_external_size_c)(datarep, incount, datatype, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 102, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 102, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -375,24 +384,25 @@ int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Dataty
 GOMPI_INSIGHT_BODY MPI_Pack_size_body(bool profiling, int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 103)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 103)))
         return GOMPI_NEXT(103, profiling, MPI_Pack_size)(incount, datatype, comm, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 103, profiling ? gompi_insight_call_site(103, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 103,
+            profiling ? gompi_insight_call_site(103, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 103);
     }
     int rc = GOMPI_NEXT(103, profiling, MPI_Pack_size)(incount, datatype, comm, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 103, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 103, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -413,24 +423,25 @@ GOMPI_INSIGHT_BODY MPI_Pack_size_c_body(bool profiling, MPI_Count incount, MPI_D
     MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 104)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 104)))
         return GOMPI_NEXT(104, profiling, MPI_Pack_size_c)(incount, datatype, comm, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 104, profiling ? gompi_insight_call_site(104, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 104,
+            profiling ? gompi_insight_call_site(104, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 104);
     }
     int rc = GOMPI_NEXT(104, profiling, MPI_Pack_size_c)(incount, datatype, comm, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 104, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 104, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -450,22 +461,23 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
 GOMPI_INSIGHT_BODY MPI_Type_commit_body(bool profiling, MPI_Datatype *datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 105)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 105)))
         return GOMPI_NEXT(105, profiling, MPI_Type_commit)(datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 105, profiling ? gompi_insight_call_site(105, t->back) : t->back);
-        gompi_insight_list(t, datatype, 1, sizeof *datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 105,
+            profiling ? gompi_insight_call_site(105, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, datatype, 1, sizeof *datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 105);
     }
     int rc = GOMPI_NEXT(105, profiling, MPI_Type_commit)(datatype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 105, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, datatype, 1, sizeof *datatype);
+        gompi_insight_end_measured(t, 105, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, datatype, 1, sizeof *datatype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -485,23 +497,24 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
 GOMPI_INSIGHT_BODY MPI_Type_contiguous_body(bool profiling, int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 106)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 106)))
         return GOMPI_NEXT(106, profiling, MPI_Type_contiguous)(count, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 106, profiling ? gompi_insight_call_site(106, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 106,
+            profiling ? gompi_insight_call_site(106, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 106);
     }
     int rc = GOMPI_NEXT(106, profiling, MPI_Type_contiguous)(count, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 106, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 106, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -522,23 +535,24 @@ GOMPI_INSIGHT_BODY MPI_Type_contiguous_c_body(bool profiling, MPI_Count count, M
     MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 107)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 107)))
         return GOMPI_NEXT(107, profiling, MPI_Type_contiguous_c)(count, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 107, profiling ? gompi_insight_call_site(107, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 107,
+            profiling ? gompi_insight_call_site(107, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 107);
     }
     int rc = GOMPI_NEXT(107, profiling, MPI_Type_contiguous_c)(count, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 107, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 107, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -560,30 +574,31 @@ GOMPI_INSIGHT_BODY MPI_Type_create_darray_body(bool profiling, int size, int ran
     const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 108)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 108)))
         return GOMPI_NEXT(108, profiling, MPI_Type_create_darray)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 108, profiling ? gompi_insight_call_site(108, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, array_of_gsizes, ndims, sizeof *array_of_gsizes);
-        gompi_insight_list(t, array_of_distribs, ndims, sizeof *array_of_distribs);
-        gompi_insight_list(t, array_of_dargs, ndims, sizeof *array_of_dargs);
-        gompi_insight_list(t, array_of_psizes, ndims, sizeof *array_of_psizes);
-        gompi_insight_word(t, (uint64_t)(int64_t)order);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 108,
+            profiling ? gompi_insight_call_site(108, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_add_list(t, array_of_gsizes, ndims, sizeof *array_of_gsizes);
+        gompi_insight_add_list(t, array_of_distribs, ndims, sizeof *array_of_distribs);
+        gompi_insight_add_list(t, array_of_dargs, ndims, sizeof *array_of_dargs);
+        gompi_insight_add_list(t, array_of_psizes, ndims, sizeof *array_of_psizes);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)order);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 108);
     }
     int rc = GOMPI_NEXT(108, profiling, MPI_Type_create_darray)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 108, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 108, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -607,30 +622,31 @@ GOMPI_INSIGHT_BODY MPI_Type_create_darray_c_body(bool profiling, int size, int r
     const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 109)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 109)))
         return GOMPI_NEXT(109, profiling, MPI_Type_create_darray_c)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 109, profiling ? gompi_insight_call_site(109, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, array_of_gsizes, ndims, sizeof *array_of_gsizes);
-        gompi_insight_list(t, array_of_distribs, ndims, sizeof *array_of_distribs);
-        gompi_insight_list(t, array_of_dargs, ndims, sizeof *array_of_dargs);
-        gompi_insight_list(t, array_of_psizes, ndims, sizeof *array_of_psizes);
-        gompi_insight_word(t, (uint64_t)(int64_t)order);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 109,
+            profiling ? gompi_insight_call_site(109, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_add_list(t, array_of_gsizes, ndims, sizeof *array_of_gsizes);
+        gompi_insight_add_list(t, array_of_distribs, ndims, sizeof *array_of_distribs);
+        gompi_insight_add_list(t, array_of_dargs, ndims, sizeof *array_of_dargs);
+        gompi_insight_add_list(t, array_of_psizes, ndims, sizeof *array_of_psizes);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)order);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 109);
     }
     int rc = GOMPI_NEXT(109, profiling, MPI_Type_create_darray_c)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 109, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 109, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -655,25 +671,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_body(bool profiling, int count, cons
     const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 110)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 110)))
         return GOMPI_NEXT(110, profiling, MPI_Type_create_hindexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 110, profiling ? gompi_insight_call_site(110, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 110,
+            profiling ? gompi_insight_call_site(110, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 110);
     }
     int rc = GOMPI_NEXT(110, profiling, MPI_Type_create_hindexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 110, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 110, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -697,25 +714,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_c_body(bool profiling, MPI_Count cou
     MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 111)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 111)))
         return GOMPI_NEXT(111, profiling, MPI_Type_create_hindexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 111, profiling ? gompi_insight_call_site(111, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 111,
+            profiling ? gompi_insight_call_site(111, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 111);
     }
     int rc = GOMPI_NEXT(111, profiling, MPI_Type_create_hindexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 111, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 111, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -738,25 +756,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_block_body(bool profiling, int count
     const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 112)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 112)))
         return GOMPI_NEXT(112, profiling, MPI_Type_create_hindexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 112, profiling ? gompi_insight_call_site(112, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 112,
+            profiling ? gompi_insight_call_site(112, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 112);
     }
     int rc = GOMPI_NEXT(112, profiling, MPI_Type_create_hindexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 112, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 112, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -779,25 +798,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_block_c_body(bool profiling, MPI_Cou
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 113)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 113)))
         return GOMPI_NEXT(113, profiling, MPI_Type_create_hindexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 113, profiling ? gompi_insight_call_site(113, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 113,
+            profiling ? gompi_insight_call_site(113, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 113);
     }
     int rc = GOMPI_NEXT(113, profiling, MPI_Type_create_hindexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 113, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 113, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -820,25 +840,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_hvector_body(bool profiling, int count, int b
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 114)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 114)))
         return GOMPI_NEXT(114, profiling, MPI_Type_create_hvector)(count, blocklength, stride, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 114, profiling ? gompi_insight_call_site(114, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_word(t, (uint64_t)(int64_t)stride);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 114,
+            profiling ? gompi_insight_call_site(114, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)stride);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 114);
     }
     int rc = GOMPI_NEXT(114, profiling, MPI_Type_create_hvector)(count, blocklength, stride, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 114, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 114, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -859,25 +880,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_hvector_c_body(bool profiling, MPI_Count coun
     MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 115)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 115)))
         return GOMPI_NEXT(115, profiling, MPI_Type_create_hvector_c)(count, blocklength, stride, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 115, profiling ? gompi_insight_call_site(115, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_word(t, (uint64_t)(int64_t)stride);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 115,
+            profiling ? gompi_insight_call_site(115, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)stride);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 115);
     }
     int rc = GOMPI_NEXT(115, profiling, MPI_Type_create_hvector_c)(count, blocklength, stride, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 115, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 115, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -900,25 +922,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_indexed_block_body(bool profiling, int count,
     const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 116)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 116)))
         return GOMPI_NEXT(116, profiling, MPI_Type_create_indexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 116, profiling ? gompi_insight_call_site(116, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 116,
+            profiling ? gompi_insight_call_site(116, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 116);
     }
     int rc = GOMPI_NEXT(116, profiling, MPI_Type_create_indexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 116, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 116, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -941,25 +964,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_indexed_block_c_body(bool profiling, MPI_Coun
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 117)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 117)))
         return GOMPI_NEXT(117, profiling, MPI_Type_create_indexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 117, profiling ? gompi_insight_call_site(117, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 117,
+            profiling ? gompi_insight_call_site(117, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 117);
     }
     int rc = GOMPI_NEXT(117, profiling, MPI_Type_create_indexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 117, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 117, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -982,24 +1006,25 @@ GOMPI_INSIGHT_BODY MPI_Type_create_resized_body(bool profiling, MPI_Datatype old
     MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 118)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 118)))
         return GOMPI_NEXT(118, profiling, MPI_Type_create_resized)(oldtype, lb, extent, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 118, profiling ? gompi_insight_call_site(118, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)oldtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)lb);
-        gompi_insight_word(t, (uint64_t)(int64_t)extent);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 118,
+            profiling ? gompi_insight_call_site(118, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)lb);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)extent);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 118);
     }
     int rc = GOMPI_NEXT(118, profiling, MPI_Type_create_resized)(oldtype, lb, extent, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 118, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 118, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1020,24 +1045,25 @@ GOMPI_INSIGHT_BODY MPI_Type_create_resized_c_body(bool profiling, MPI_Datatype o
     MPI_Count extent, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 119)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 119)))
         return GOMPI_NEXT(119, profiling, MPI_Type_create_resized_c)(oldtype, lb, extent, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 119, profiling ? gompi_insight_call_site(119, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)oldtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)lb);
-        gompi_insight_word(t, (uint64_t)(int64_t)extent);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 119,
+            profiling ? gompi_insight_call_site(119, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)lb);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)extent);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 119);
     }
     int rc = GOMPI_NEXT(119, profiling, MPI_Type_create_resized_c)(oldtype, lb, extent, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 119, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 119, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1058,25 +1084,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_struct_body(bool profiling, int count, const 
     const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 120)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 120)))
         return GOMPI_NEXT(120, profiling, MPI_Type_create_struct)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 120, profiling ? gompi_insight_call_site(120, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_list(t, array_of_types, count, sizeof *array_of_types);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 120,
+            profiling ? gompi_insight_call_site(120, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_list(t, array_of_types, count, sizeof *array_of_types);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 120);
     }
     int rc = GOMPI_NEXT(120, profiling, MPI_Type_create_struct)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 120, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 120, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1100,25 +1127,26 @@ GOMPI_INSIGHT_BODY MPI_Type_create_struct_c_body(bool profiling, MPI_Count count
     const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 121)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 121)))
         return GOMPI_NEXT(121, profiling, MPI_Type_create_struct_c)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 121, profiling ? gompi_insight_call_site(121, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_list(t, array_of_types, count, sizeof *array_of_types);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 121,
+            profiling ? gompi_insight_call_site(121, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_list(t, array_of_types, count, sizeof *array_of_types);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 121);
     }
     int rc = GOMPI_NEXT(121, profiling, MPI_Type_create_struct_c)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 121, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 121, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1142,27 +1170,28 @@ GOMPI_INSIGHT_BODY MPI_Type_create_subarray_body(bool profiling, int ndims, cons
     MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 122)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 122)))
         return GOMPI_NEXT(122, profiling, MPI_Type_create_subarray)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 122, profiling ? gompi_insight_call_site(122, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, array_of_sizes, ndims, sizeof *array_of_sizes);
-        gompi_insight_list(t, array_of_subsizes, ndims, sizeof *array_of_subsizes);
-        gompi_insight_list(t, array_of_starts, ndims, sizeof *array_of_starts);
-        gompi_insight_word(t, (uint64_t)(int64_t)order);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 122,
+            profiling ? gompi_insight_call_site(122, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_add_list(t, array_of_sizes, ndims, sizeof *array_of_sizes);
+        gompi_insight_add_list(t, array_of_subsizes, ndims, sizeof *array_of_subsizes);
+        gompi_insight_add_list(t, array_of_starts, ndims, sizeof *array_of_starts);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)order);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 122);
     }
     int rc = GOMPI_NEXT(122, profiling, MPI_Type_create_subarray)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 122, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 122, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1186,27 +1215,28 @@ GOMPI_INSIGHT_BODY MPI_Type_create_subarray_c_body(bool profiling, int ndims, co
     MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 123)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 123)))
         return GOMPI_NEXT(123, profiling, MPI_Type_create_subarray_c)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 123, profiling ? gompi_insight_call_site(123, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, array_of_sizes, ndims, sizeof *array_of_sizes);
-        gompi_insight_list(t, array_of_subsizes, ndims, sizeof *array_of_subsizes);
-        gompi_insight_list(t, array_of_starts, ndims, sizeof *array_of_starts);
-        gompi_insight_word(t, (uint64_t)(int64_t)order);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 123,
+            profiling ? gompi_insight_call_site(123, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_add_list(t, array_of_sizes, ndims, sizeof *array_of_sizes);
+        gompi_insight_add_list(t, array_of_subsizes, ndims, sizeof *array_of_subsizes);
+        gompi_insight_add_list(t, array_of_starts, ndims, sizeof *array_of_starts);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)order);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 123);
     }
     int rc = GOMPI_NEXT(123, profiling, MPI_Type_create_subarray_c)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 123, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 123, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1228,22 +1258,23 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], con
 GOMPI_INSIGHT_BODY MPI_Type_dup_body(bool profiling, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 124)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 124)))
         return GOMPI_NEXT(124, profiling, MPI_Type_dup)(oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 124, profiling ? gompi_insight_call_site(124, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 124,
+            profiling ? gompi_insight_call_site(124, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 124);
     }
     int rc = GOMPI_NEXT(124, profiling, MPI_Type_dup)(oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 124, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 124, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1263,23 +1294,24 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 GOMPI_INSIGHT_BODY MPI_Type_free_body(bool profiling, MPI_Datatype *datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 125)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 125)))
         return GOMPI_NEXT(125, profiling, MPI_Type_free)(datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 125, profiling ? gompi_insight_call_site(125, t->back) : t->back);
-        gompi_insight_list(t, datatype, 1, sizeof *datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 125,
+            profiling ? gompi_insight_call_site(125, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, datatype, 1, sizeof *datatype);
     }
     uint64_t began = 0;
-    gompi_add_total(&gompi_insight_age, 1);
-    if (gompi_insight_counts(t)) {
+    gompi_add_seq_cst(&gompi_insight_generation, 1);
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 125);
     }
     int rc = GOMPI_NEXT(125, profiling, MPI_Type_free)(datatype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 125, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, datatype, 1, sizeof *datatype);
+        gompi_insight_end_measured(t, 125, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, datatype, 1, sizeof *datatype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1301,27 +1333,28 @@ GOMPI_INSIGHT_BODY MPI_Type_get_contents_body(bool profiling, MPI_Datatype datat
     MPI_Datatype array_of_datatypes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 126)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 126)))
         return GOMPI_NEXT(126, profiling, MPI_Type_get_contents)(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 126, profiling ? gompi_insight_call_site(126, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)max_integers);
-        gompi_insight_word(t, (uint64_t)(int64_t)max_addresses);
-        gompi_insight_word(t, (uint64_t)(int64_t)max_datatypes);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 126,
+            profiling ? gompi_insight_call_site(126, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)max_integers);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)max_addresses);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)max_datatypes);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 126);
     }
     int rc = GOMPI_NEXT(126, profiling, MPI_Type_get_contents)(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 126, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_integers, gompi_insight_made(rc) ? (int64_t)(max_integers) : -1, sizeof *array_of_integers);
-        gompi_insight_list(t, array_of_addresses, gompi_insight_made(rc) ? (int64_t)(max_addresses) : -1, sizeof *array_of_addresses);
-        gompi_insight_list(t, array_of_datatypes, gompi_insight_made(rc) ? (int64_t)(max_datatypes) : -1, sizeof *array_of_datatypes);
+        gompi_insight_end_measured(t, 126, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_integers, gompi_insight_has_outputs(rc) ? (int64_t)(max_integers) : -1, sizeof *array_of_integers);
+        gompi_insight_add_list(t, array_of_addresses, gompi_insight_has_outputs(rc) ? (int64_t)(max_addresses) : -1, sizeof *array_of_addresses);
+        gompi_insight_add_list(t, array_of_datatypes, gompi_insight_has_outputs(rc) ? (int64_t)(max_datatypes) : -1, sizeof *array_of_datatypes);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1345,29 +1378,30 @@ GOMPI_INSIGHT_BODY MPI_Type_get_contents_c_body(bool profiling, MPI_Datatype dat
     MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 127)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 127)))
         return GOMPI_NEXT(127, profiling, MPI_Type_get_contents_c)(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 127, profiling ? gompi_insight_call_site(127, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)max_integers);
-        gompi_insight_word(t, (uint64_t)(int64_t)max_addresses);
-        gompi_insight_word(t, (uint64_t)(int64_t)max_large_counts);
-        gompi_insight_word(t, (uint64_t)(int64_t)max_datatypes);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 127,
+            profiling ? gompi_insight_call_site(127, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)max_integers);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)max_addresses);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)max_large_counts);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)max_datatypes);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 127);
     }
     int rc = GOMPI_NEXT(127, profiling, MPI_Type_get_contents_c)(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 127, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_integers, gompi_insight_made(rc) ? (int64_t)(max_integers) : -1, sizeof *array_of_integers);
-        gompi_insight_list(t, array_of_addresses, gompi_insight_made(rc) ? (int64_t)(max_addresses) : -1, sizeof *array_of_addresses);
-        gompi_insight_list(t, array_of_large_counts, gompi_insight_made(rc) ? (int64_t)(max_large_counts) : -1, sizeof *array_of_large_counts);
-        gompi_insight_list(t, array_of_datatypes, gompi_insight_made(rc) ? (int64_t)(max_datatypes) : -1, sizeof *array_of_datatypes);
+        gompi_insight_end_measured(t, 127, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_integers, gompi_insight_has_outputs(rc) ? (int64_t)(max_integers) : -1, sizeof *array_of_integers);
+        gompi_insight_add_list(t, array_of_addresses, gompi_insight_has_outputs(rc) ? (int64_t)(max_addresses) : -1, sizeof *array_of_addresses);
+        gompi_insight_add_list(t, array_of_large_counts, gompi_insight_has_outputs(rc) ? (int64_t)(max_large_counts) : -1, sizeof *array_of_large_counts);
+        gompi_insight_add_list(t, array_of_datatypes, gompi_insight_has_outputs(rc) ? (int64_t)(max_datatypes) : -1, sizeof *array_of_datatypes);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1392,25 +1426,26 @@ GOMPI_INSIGHT_BODY MPI_Type_get_envelope_body(bool profiling, MPI_Datatype datat
     int *num_addresses, int *num_datatypes, int *combiner)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 128)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 128)))
         return GOMPI_NEXT(128, profiling, MPI_Type_get_envelope)(datatype, num_integers, num_addresses, num_datatypes, combiner);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 128, profiling ? gompi_insight_call_site(128, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 128,
+            profiling ? gompi_insight_call_site(128, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 128);
     }
     int rc = GOMPI_NEXT(128, profiling, MPI_Type_get_envelope)(datatype, num_integers, num_addresses, num_datatypes, combiner);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 128, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_integers, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_integers);
-        gompi_insight_list(t, num_addresses, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_addresses);
-        gompi_insight_list(t, num_datatypes, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_datatypes);
-        gompi_insight_list(t, combiner, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *combiner);
+        gompi_insight_end_measured(t, 128, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_integers, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_integers);
+        gompi_insight_add_list(t, num_addresses, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_addresses);
+        gompi_insight_add_list(t, num_datatypes, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_datatypes);
+        gompi_insight_add_list(t, combiner, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *combiner);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1433,26 +1468,27 @@ GOMPI_INSIGHT_BODY MPI_Type_get_envelope_c_body(bool profiling, MPI_Datatype dat
     MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 129)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 129)))
         return GOMPI_NEXT(129, profiling, MPI_Type_get_envelope_c)(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 129, profiling ? gompi_insight_call_site(129, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 129,
+            profiling ? gompi_insight_call_site(129, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 129);
     }
     int rc = GOMPI_NEXT(129, profiling, MPI_Type_get_envelope_c)(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 129, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_integers, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_integers);
-        gompi_insight_list(t, num_addresses, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_addresses);
-        gompi_insight_list(t, num_large_counts, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_large_counts);
-        gompi_insight_list(t, num_datatypes, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_datatypes);
-        gompi_insight_list(t, combiner, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *combiner);
+        gompi_insight_end_measured(t, 129, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_integers, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_integers);
+        gompi_insight_add_list(t, num_addresses, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_addresses);
+        gompi_insight_add_list(t, num_large_counts, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_large_counts);
+        gompi_insight_add_list(t, num_datatypes, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_datatypes);
+        gompi_insight_add_list(t, combiner, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *combiner);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1474,23 +1510,24 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
 GOMPI_INSIGHT_BODY MPI_Type_get_extent_body(bool profiling, MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 130)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 130)))
         return GOMPI_NEXT(130, profiling, MPI_Type_get_extent)(datatype, lb, extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 130, profiling ? gompi_insight_call_site(130, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 130,
+            profiling ? gompi_insight_call_site(130, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 130);
     }
     int rc = GOMPI_NEXT(130, profiling, MPI_Type_get_extent)(datatype, lb, extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 130, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *lb);
-        gompi_insight_list(t, extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *extent);
+        gompi_insight_end_measured(t, 130, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, lb, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *lb);
+        gompi_insight_add_list(t, extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1510,23 +1547,24 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 GOMPI_INSIGHT_BODY MPI_Type_get_extent_c_body(bool profiling, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 131)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 131)))
         return GOMPI_NEXT(131, profiling, MPI_Type_get_extent_c)(datatype, lb, extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 131, profiling ? gompi_insight_call_site(131, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 131,
+            profiling ? gompi_insight_call_site(131, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 131);
     }
     int rc = GOMPI_NEXT(131, profiling, MPI_Type_get_extent_c)(datatype, lb, extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 131, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *lb);
-        gompi_insight_list(t, extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *extent);
+        gompi_insight_end_measured(t, 131, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, lb, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *lb);
+        gompi_insight_add_list(t, extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1547,23 +1585,24 @@ GOMPI_INSIGHT_BODY MPI_Type_get_true_extent_body(bool profiling, MPI_Datatype da
     MPI_Aint *true_extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 132)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 132)))
         return GOMPI_NEXT(132, profiling, MPI_Type_get_true_extent)(datatype, true_lb, true_extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 132, profiling ? gompi_insight_call_site(132, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 132,
+            profiling ? gompi_insight_call_site(132, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 132);
     }
     int rc = GOMPI_NEXT(132, profiling, MPI_Type_get_true_extent)(datatype, true_lb, true_extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 132, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, true_lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
-        gompi_insight_list(t, true_extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_extent);
+        gompi_insight_end_measured(t, 132, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, true_lb, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
+        gompi_insight_add_list(t, true_extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *true_extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1584,23 +1623,24 @@ GOMPI_INSIGHT_BODY MPI_Type_get_true_extent_c_body(bool profiling, MPI_Datatype 
     MPI_Count *true_extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 133)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 133)))
         return GOMPI_NEXT(133, profiling, MPI_Type_get_true_extent_c)(datatype, true_lb, true_extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 133, profiling ? gompi_insight_call_site(133, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 133,
+            profiling ? gompi_insight_call_site(133, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 133);
     }
     int rc = GOMPI_NEXT(133, profiling, MPI_Type_get_true_extent_c)(datatype, true_lb, true_extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 133, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, true_lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
-        gompi_insight_list(t, true_extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_extent);
+        gompi_insight_end_measured(t, 133, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, true_lb, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
+        gompi_insight_add_list(t, true_extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *true_extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1621,25 +1661,26 @@ GOMPI_INSIGHT_BODY MPI_Type_indexed_body(bool profiling, int count, const int ar
     const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 134)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 134)))
         return GOMPI_NEXT(134, profiling, MPI_Type_indexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 134, profiling ? gompi_insight_call_site(134, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 134,
+            profiling ? gompi_insight_call_site(134, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 134);
     }
     int rc = GOMPI_NEXT(134, profiling, MPI_Type_indexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 134, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 134, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1662,25 +1703,26 @@ GOMPI_INSIGHT_BODY MPI_Type_indexed_c_body(bool profiling, MPI_Count count, cons
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 135)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 135)))
         return GOMPI_NEXT(135, profiling, MPI_Type_indexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 135, profiling ? gompi_insight_call_site(135, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 135,
+            profiling ? gompi_insight_call_site(135, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_add_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 135);
     }
     int rc = GOMPI_NEXT(135, profiling, MPI_Type_indexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 135, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 135, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1702,22 +1744,23 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
 GOMPI_INSIGHT_BODY MPI_Type_size_body(bool profiling, MPI_Datatype datatype, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 136)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 136)))
         return GOMPI_NEXT(136, profiling, MPI_Type_size)(datatype, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 136, profiling ? gompi_insight_call_site(136, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 136,
+            profiling ? gompi_insight_call_site(136, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 136);
     }
     int rc = GOMPI_NEXT(136, profiling, MPI_Type_size)(datatype, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 136, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 136, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1737,22 +1780,23 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
 GOMPI_INSIGHT_BODY MPI_Type_size_c_body(bool profiling, MPI_Datatype datatype, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 137)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 137)))
         return GOMPI_NEXT(137, profiling, MPI_Type_size_c)(datatype, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 137, profiling ? gompi_insight_call_site(137, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 137,
+            profiling ? gompi_insight_call_site(137, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 137);
     }
     int rc = GOMPI_NEXT(137, profiling, MPI_Type_size_c)(datatype, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 137, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 137, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1773,25 +1817,26 @@ GOMPI_INSIGHT_BODY MPI_Type_vector_body(bool profiling, int count, int blockleng
     MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 138)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 138)))
         return GOMPI_NEXT(138, profiling, MPI_Type_vector)(count, blocklength, stride, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 138, profiling ? gompi_insight_call_site(138, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_word(t, (uint64_t)(int64_t)stride);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 138,
+            profiling ? gompi_insight_call_site(138, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)stride);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 138);
     }
     int rc = GOMPI_NEXT(138, profiling, MPI_Type_vector)(count, blocklength, stride, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 138, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 138, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1812,25 +1857,26 @@ GOMPI_INSIGHT_BODY MPI_Type_vector_c_body(bool profiling, MPI_Count count, MPI_C
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 139)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 139)))
         return GOMPI_NEXT(139, profiling, MPI_Type_vector_c)(count, blocklength, stride, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 139, profiling ? gompi_insight_call_site(139, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_word(t, (uint64_t)(int64_t)stride);
-        gompi_insight_word(t, (uintptr_t)oldtype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 139,
+            profiling ? gompi_insight_call_site(139, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)stride);
+        gompi_insight_add_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 139);
     }
     int rc = GOMPI_NEXT(139, profiling, MPI_Type_vector_c)(count, blocklength, stride, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 139, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 139, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1853,31 +1899,32 @@ GOMPI_INSIGHT_BODY MPI_Unpack_body(bool profiling, const void *inbuf, int insize
     int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 140)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 140)))
         return GOMPI_NEXT(140, profiling, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 140, profiling ? gompi_insight_call_site(140, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)insize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 140,
+            profiling ? gompi_insight_call_site(140, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)insize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 140);
     }
     int rc = GOMPI_NEXT(140, profiling, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 140, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 140, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1900,31 +1947,32 @@ GOMPI_INSIGHT_BODY MPI_Unpack_c_body(bool profiling, const void *inbuf, MPI_Coun
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 141)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 141)))
         return GOMPI_NEXT(141, profiling, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 141, profiling ? gompi_insight_call_site(141, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)insize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 141,
+            profiling ? gompi_insight_call_site(141, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)insize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 141);
     }
     int rc = GOMPI_NEXT(141, profiling, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 141, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 141, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1947,28 +1995,29 @@ GOMPI_INSIGHT_BODY MPI_Unpack_external_body(bool profiling, const char datarep[]
     MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 142)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 142)))
         return GOMPI_NEXT(142, profiling, MPI_Unpack_external)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 142, profiling ? gompi_insight_call_site(142, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)insize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 142,
+            profiling ? gompi_insight_call_site(142, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)insize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 142);
     }
     int rc = GOMPI_NEXT(142, profiling, MPI_Unpack_external)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 142, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 142, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1991,28 +2040,29 @@ GOMPI_INSIGHT_BODY MPI_Unpack_external_c_body(bool profiling, const char datarep
     MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 143)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 143)))
         return GOMPI_NEXT(143, profiling, MPI_Unpack_external_c)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 143, profiling ? gompi_insight_call_site(143, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)insize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 143,
+            profiling ? gompi_insight_call_site(143, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uintptr_t)inbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)insize);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
+        gompi_insight_add_word(t, (uintptr_t)outbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)outcount);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 143);
     }
     int rc = GOMPI_NEXT(143, profiling, MPI_Unpack_external_c)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 143, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_end_measured(t, 143, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2044,23 +2094,24 @@ MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 GOMPI_INSIGHT_BODY MPI_Type_create_f90_complex_body(bool profiling, int p, int r, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 632)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 632)))
         return GOMPI_NEXT(632, profiling, MPI_Type_create_f90_complex)(p, r, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 632, profiling ? gompi_insight_call_site(632, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)p);
-        gompi_insight_word(t, (uint64_t)(int64_t)r);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 632,
+            profiling ? gompi_insight_call_site(632, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)p);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)r);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 632);
     }
     int rc = GOMPI_NEXT(632, profiling, MPI_Type_create_f90_complex)(p, r, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 632, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 632, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2080,22 +2131,23 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 GOMPI_INSIGHT_BODY MPI_Type_create_f90_integer_body(bool profiling, int r, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 633)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 633)))
         return GOMPI_NEXT(633, profiling, MPI_Type_create_f90_integer)(r, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 633, profiling ? gompi_insight_call_site(633, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)r);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 633,
+            profiling ? gompi_insight_call_site(633, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)r);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 633);
     }
     int rc = GOMPI_NEXT(633, profiling, MPI_Type_create_f90_integer)(r, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 633, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 633, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2115,23 +2167,24 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 GOMPI_INSIGHT_BODY MPI_Type_create_f90_real_body(bool profiling, int p, int r, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 634)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 634)))
         return GOMPI_NEXT(634, profiling, MPI_Type_create_f90_real)(p, r, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 634, profiling ? gompi_insight_call_site(634, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)p);
-        gompi_insight_word(t, (uint64_t)(int64_t)r);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 634,
+            profiling ? gompi_insight_call_site(634, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)p);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)r);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 634);
     }
     int rc = GOMPI_NEXT(634, profiling, MPI_Type_create_f90_real)(p, r, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 634, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_end_measured(t, 634, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newtype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2151,23 +2204,24 @@ int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 GOMPI_INSIGHT_BODY MPI_Type_match_size_body(bool profiling, int typeclass, int size, MPI_Datatype *datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 635)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 635)))
         return GOMPI_NEXT(635, profiling, MPI_Type_match_size)(typeclass, size, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 635, profiling ? gompi_insight_call_site(635, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)typeclass);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 635,
+            profiling ? gompi_insight_call_site(635, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)typeclass);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 635);
     }
     int rc = GOMPI_NEXT(635, profiling, MPI_Type_match_size)(typeclass, size, datatype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 635, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, datatype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *datatype);
+        gompi_insight_end_measured(t, 635, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, datatype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *datatype);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

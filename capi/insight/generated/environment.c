@@ -13,21 +13,22 @@
 GOMPI_INSIGHT_BODY MPI_Add_error_class_body(bool profiling, int *errorclass)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 358)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 358)))
         return GOMPI_NEXT(358, profiling, MPI_Add_error_class)(errorclass);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 358, profiling ? gompi_insight_call_site(358, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 358,
+            profiling ? gompi_insight_call_site(358, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 358);
     }
     int rc = GOMPI_NEXT(358, profiling, MPI_Add_error_class)(errorclass);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 358, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errorclass, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errorclass);
+        gompi_insight_end_measured(t, 358, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errorclass, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errorclass);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -47,22 +48,23 @@ int PMPI_Add_error_class(int *errorclass)
 GOMPI_INSIGHT_BODY MPI_Add_error_code_body(bool profiling, int errorclass, int *errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 359)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 359)))
         return GOMPI_NEXT(359, profiling, MPI_Add_error_code)(errorclass, errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 359, profiling ? gompi_insight_call_site(359, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorclass);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 359,
+            profiling ? gompi_insight_call_site(359, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorclass);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 359);
     }
     int rc = GOMPI_NEXT(359, profiling, MPI_Add_error_code)(errorclass, errorcode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 359, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errorcode, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errorcode);
+        gompi_insight_end_measured(t, 359, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errorcode, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errorcode);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -82,22 +84,23 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
 GOMPI_INSIGHT_BODY MPI_Add_error_string_body(bool profiling, int errorcode, const char *string)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 360)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 360)))
         return GOMPI_NEXT(360, profiling, MPI_Add_error_string)(errorcode, string);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 360, profiling ? gompi_insight_call_site(360, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
-        gompi_insight_text(t, string);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 360,
+            profiling ? gompi_insight_call_site(360, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
+        gompi_insight_add_text(t, string);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 360);
     }
     int rc = GOMPI_NEXT(360, profiling, MPI_Add_error_string)(errorcode, string);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 360, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 360, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -117,23 +120,24 @@ int PMPI_Add_error_string(int errorcode, const char *string)
 GOMPI_INSIGHT_BODY MPI_Alloc_mem_body(bool profiling, MPI_Aint size, MPI_Info info, void *baseptr)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 361)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 361)))
         return GOMPI_NEXT(361, profiling, MPI_Alloc_mem)(size, info, baseptr);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 361, profiling ? gompi_insight_call_site(361, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 361,
+            profiling ? gompi_insight_call_site(361, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 361);
     }
     int rc = GOMPI_NEXT(361, profiling, MPI_Alloc_mem)(size, info, baseptr);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 361, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_end_measured(t, 361, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, baseptr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -153,22 +157,23 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 GOMPI_INSIGHT_BODY MPI_Comm_call_errhandler_body(bool profiling, MPI_Comm comm, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 362)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 362)))
         return GOMPI_NEXT(362, profiling, MPI_Comm_call_errhandler)(comm, errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 362, profiling ? gompi_insight_call_site(362, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 362,
+            profiling ? gompi_insight_call_site(362, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 362);
     }
     int rc = GOMPI_NEXT(362, profiling, MPI_Comm_call_errhandler)(comm, errorcode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 362, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 362, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -189,22 +194,23 @@ GOMPI_INSIGHT_BODY MPI_Comm_create_errhandler_body(bool profiling, MPI_Comm_errh
     MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 363)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 363)))
         return GOMPI_NEXT(363, profiling, MPI_Comm_create_errhandler)(comm_errhandler_fn, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 363, profiling ? gompi_insight_call_site(363, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm_errhandler_fn);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 363,
+            profiling ? gompi_insight_call_site(363, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm_errhandler_fn);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 363);
     }
     int rc = GOMPI_NEXT(363, profiling, MPI_Comm_create_errhandler)(comm_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 363, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 363, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -224,22 +230,23 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 GOMPI_INSIGHT_BODY MPI_Comm_get_errhandler_body(bool profiling, MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 364)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 364)))
         return GOMPI_NEXT(364, profiling, MPI_Comm_get_errhandler)(comm, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 364, profiling ? gompi_insight_call_site(364, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 364,
+            profiling ? gompi_insight_call_site(364, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 364);
     }
     int rc = GOMPI_NEXT(364, profiling, MPI_Comm_get_errhandler)(comm, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 364, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 364, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -259,22 +266,23 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 GOMPI_INSIGHT_BODY MPI_Comm_set_errhandler_body(bool profiling, MPI_Comm comm, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 365)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 365)))
         return GOMPI_NEXT(365, profiling, MPI_Comm_set_errhandler)(comm, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 365, profiling ? gompi_insight_call_site(365, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)errhandler);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 365,
+            profiling ? gompi_insight_call_site(365, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)errhandler);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 365);
     }
     int rc = GOMPI_NEXT(365, profiling, MPI_Comm_set_errhandler)(comm, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 365, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 365, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -294,22 +302,23 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 GOMPI_INSIGHT_BODY MPI_Errhandler_free_body(bool profiling, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 366)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 366)))
         return GOMPI_NEXT(366, profiling, MPI_Errhandler_free)(errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 366, profiling ? gompi_insight_call_site(366, t->back) : t->back);
-        gompi_insight_list(t, errhandler, 1, sizeof *errhandler);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 366,
+            profiling ? gompi_insight_call_site(366, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, errhandler, 1, sizeof *errhandler);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 366);
     }
     int rc = GOMPI_NEXT(366, profiling, MPI_Errhandler_free)(errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 366, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, 1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 366, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, 1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -329,22 +338,23 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 GOMPI_INSIGHT_BODY MPI_Error_class_body(bool profiling, int errorcode, int *errorclass)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 367)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 367)))
         return GOMPI_NEXT(367, profiling, MPI_Error_class)(errorcode, errorclass);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 367, profiling ? gompi_insight_call_site(367, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 367,
+            profiling ? gompi_insight_call_site(367, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 367);
     }
     int rc = GOMPI_NEXT(367, profiling, MPI_Error_class)(errorcode, errorclass);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 367, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errorclass, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errorclass);
+        gompi_insight_end_measured(t, 367, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errorclass, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errorclass);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -364,23 +374,25 @@ int PMPI_Error_class(int errorcode, int *errorclass)
 GOMPI_INSIGHT_BODY MPI_Error_string_body(bool profiling, int errorcode, char *string, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 368)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 368)))
         return GOMPI_NEXT(368, profiling, MPI_Error_string)(errorcode, string, resultlen);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 368, profiling ? gompi_insight_call_site(368, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 368,
+            profiling ? gompi_insight_call_site(368, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 368);
     }
     int rc = GOMPI_NEXT(368, profiling, MPI_Error_string)(errorcode, string, resultlen);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 368, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? string : GOMPI_ABSENT);
-        gompi_insight_list(t, resultlen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
+        gompi_insight_end_measured(t, 368, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? string : GOMPI_ABSENT);
+        gompi_insight_add_list(t, resultlen, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -400,22 +412,23 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 GOMPI_INSIGHT_BODY MPI_File_call_errhandler_body(bool profiling, MPI_File fh, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 369)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 369)))
         return GOMPI_NEXT(369, profiling, MPI_File_call_errhandler)(fh, errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 369, profiling ? gompi_insight_call_site(369, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 369,
+            profiling ? gompi_insight_call_site(369, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 369);
     }
     int rc = GOMPI_NEXT(369, profiling, MPI_File_call_errhandler)(fh, errorcode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 369, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 369, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -436,22 +449,23 @@ GOMPI_INSIGHT_BODY MPI_File_create_errhandler_body(bool profiling, MPI_File_errh
     MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 370)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 370)))
         return GOMPI_NEXT(370, profiling, MPI_File_create_errhandler)(file_errhandler_fn, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 370, profiling ? gompi_insight_call_site(370, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)file_errhandler_fn);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 370,
+            profiling ? gompi_insight_call_site(370, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)file_errhandler_fn);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 370);
     }
     int rc = GOMPI_NEXT(370, profiling, MPI_File_create_errhandler)(file_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 370, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 370, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -471,22 +485,23 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 GOMPI_INSIGHT_BODY MPI_File_get_errhandler_body(bool profiling, MPI_File file, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 371)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 371)))
         return GOMPI_NEXT(371, profiling, MPI_File_get_errhandler)(file, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 371, profiling ? gompi_insight_call_site(371, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)file);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 371,
+            profiling ? gompi_insight_call_site(371, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)file);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 371);
     }
     int rc = GOMPI_NEXT(371, profiling, MPI_File_get_errhandler)(file, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 371, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 371, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -506,22 +521,23 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 GOMPI_INSIGHT_BODY MPI_File_set_errhandler_body(bool profiling, MPI_File file, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 372)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 372)))
         return GOMPI_NEXT(372, profiling, MPI_File_set_errhandler)(file, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 372, profiling ? gompi_insight_call_site(372, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)file);
-        gompi_insight_word(t, (uintptr_t)errhandler);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 372,
+            profiling ? gompi_insight_call_site(372, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)file);
+        gompi_insight_add_word(t, (uintptr_t)errhandler);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 372);
     }
     int rc = GOMPI_NEXT(372, profiling, MPI_File_set_errhandler)(file, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 372, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 372, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -541,21 +557,22 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 GOMPI_INSIGHT_BODY MPI_Free_mem_body(bool profiling, void *base)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 373)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 373)))
         return GOMPI_NEXT(373, profiling, MPI_Free_mem)(base);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 373, profiling ? gompi_insight_call_site(373, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)base);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 373,
+            profiling ? gompi_insight_call_site(373, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)base);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 373);
     }
     int rc = GOMPI_NEXT(373, profiling, MPI_Free_mem)(base);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 373, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 373, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -575,21 +592,22 @@ int PMPI_Free_mem(void *base)
 GOMPI_INSIGHT_BODY MPI_Get_hw_resource_info_body(bool profiling, MPI_Info *hw_info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 374)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 374)))
         return GOMPI_NEXT(374, profiling, MPI_Get_hw_resource_info)(hw_info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 374, profiling ? gompi_insight_call_site(374, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 374,
+            profiling ? gompi_insight_call_site(374, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 374);
     }
     int rc = GOMPI_NEXT(374, profiling, MPI_Get_hw_resource_info)(hw_info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 374, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, hw_info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *hw_info);
+        gompi_insight_end_measured(t, 374, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, hw_info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *hw_info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -609,22 +627,24 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 GOMPI_INSIGHT_BODY MPI_Get_library_version_body(bool profiling, char *version, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 375)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 375)))
         return GOMPI_NEXT(375, profiling, MPI_Get_library_version)(version, resultlen);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 375, profiling ? gompi_insight_call_site(375, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 375,
+            profiling ? gompi_insight_call_site(375, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 375);
     }
     int rc = GOMPI_NEXT(375, profiling, MPI_Get_library_version)(version, resultlen);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 375, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? version : GOMPI_ABSENT);
-        gompi_insight_list(t, resultlen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
+        gompi_insight_end_measured(t, 375, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? version : GOMPI_ABSENT);
+        gompi_insight_add_list(t, resultlen, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -644,22 +664,24 @@ int PMPI_Get_library_version(char *version, int *resultlen)
 GOMPI_INSIGHT_BODY MPI_Get_processor_name_body(bool profiling, char *name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 376)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 376)))
         return GOMPI_NEXT(376, profiling, MPI_Get_processor_name)(name, resultlen);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 376, profiling ? gompi_insight_call_site(376, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 376,
+            profiling ? gompi_insight_call_site(376, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 376);
     }
     int rc = GOMPI_NEXT(376, profiling, MPI_Get_processor_name)(name, resultlen);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 376, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? name : GOMPI_ABSENT);
-        gompi_insight_list(t, resultlen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
+        gompi_insight_end_measured(t, 376, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? name : GOMPI_ABSENT);
+        gompi_insight_add_list(t, resultlen, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *resultlen);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -679,22 +701,23 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
 GOMPI_INSIGHT_BODY MPI_Get_version_body(bool profiling, int *version, int *subversion)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 377)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 377)))
         return GOMPI_NEXT(377, profiling, MPI_Get_version)(version, subversion);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 377, profiling ? gompi_insight_call_site(377, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 377,
+            profiling ? gompi_insight_call_site(377, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 377);
     }
     int rc = GOMPI_NEXT(377, profiling, MPI_Get_version)(version, subversion);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 377, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, version, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *version);
-        gompi_insight_list(t, subversion, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *subversion);
+        gompi_insight_end_measured(t, 377, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, version, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *version);
+        gompi_insight_add_list(t, subversion, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *subversion);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -714,21 +737,22 @@ int PMPI_Get_version(int *version, int *subversion)
 GOMPI_INSIGHT_BODY MPI_Remove_error_class_body(bool profiling, int errorclass)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 378)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 378)))
         return GOMPI_NEXT(378, profiling, MPI_Remove_error_class)(errorclass);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 378, profiling ? gompi_insight_call_site(378, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorclass);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 378,
+            profiling ? gompi_insight_call_site(378, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorclass);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 378);
     }
     int rc = GOMPI_NEXT(378, profiling, MPI_Remove_error_class)(errorclass);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 378, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 378, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -748,21 +772,22 @@ int PMPI_Remove_error_class(int errorclass)
 GOMPI_INSIGHT_BODY MPI_Remove_error_code_body(bool profiling, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 379)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 379)))
         return GOMPI_NEXT(379, profiling, MPI_Remove_error_code)(errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 379, profiling ? gompi_insight_call_site(379, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 379,
+            profiling ? gompi_insight_call_site(379, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 379);
     }
     int rc = GOMPI_NEXT(379, profiling, MPI_Remove_error_code)(errorcode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 379, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 379, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -782,21 +807,22 @@ int PMPI_Remove_error_code(int errorcode)
 GOMPI_INSIGHT_BODY MPI_Remove_error_string_body(bool profiling, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 380)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 380)))
         return GOMPI_NEXT(380, profiling, MPI_Remove_error_string)(errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 380, profiling ? gompi_insight_call_site(380, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 380,
+            profiling ? gompi_insight_call_site(380, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 380);
     }
     int rc = GOMPI_NEXT(380, profiling, MPI_Remove_error_string)(errorcode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 380, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 380, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -816,22 +842,23 @@ int PMPI_Remove_error_string(int errorcode)
 GOMPI_INSIGHT_BODY MPI_Session_call_errhandler_body(bool profiling, MPI_Session session, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 381)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 381)))
         return GOMPI_NEXT(381, profiling, MPI_Session_call_errhandler)(session, errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 381, profiling ? gompi_insight_call_site(381, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 381,
+            profiling ? gompi_insight_call_site(381, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 381);
     }
     int rc = GOMPI_NEXT(381, profiling, MPI_Session_call_errhandler)(session, errorcode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 381, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 381, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -852,22 +879,23 @@ GOMPI_INSIGHT_BODY MPI_Session_create_errhandler_body(bool profiling,
     MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 382)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 382)))
         return GOMPI_NEXT(382, profiling, MPI_Session_create_errhandler)(session_errhandler_fn, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 382, profiling ? gompi_insight_call_site(382, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session_errhandler_fn);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 382,
+            profiling ? gompi_insight_call_site(382, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session_errhandler_fn);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 382);
     }
     int rc = GOMPI_NEXT(382, profiling, MPI_Session_create_errhandler)(session_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 382, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 382, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -887,22 +915,23 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
 GOMPI_INSIGHT_BODY MPI_Session_get_errhandler_body(bool profiling, MPI_Session session, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 383)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 383)))
         return GOMPI_NEXT(383, profiling, MPI_Session_get_errhandler)(session, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 383, profiling ? gompi_insight_call_site(383, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 383,
+            profiling ? gompi_insight_call_site(383, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 383);
     }
     int rc = GOMPI_NEXT(383, profiling, MPI_Session_get_errhandler)(session, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 383, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 383, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -922,22 +951,23 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 GOMPI_INSIGHT_BODY MPI_Session_set_errhandler_body(bool profiling, MPI_Session session, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 384)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 384)))
         return GOMPI_NEXT(384, profiling, MPI_Session_set_errhandler)(session, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 384, profiling ? gompi_insight_call_site(384, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)errhandler);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 384,
+            profiling ? gompi_insight_call_site(384, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)errhandler);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 384);
     }
     int rc = GOMPI_NEXT(384, profiling, MPI_Session_set_errhandler)(session, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 384, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 384, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -957,22 +987,23 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 GOMPI_INSIGHT_BODY MPI_Win_call_errhandler_body(bool profiling, MPI_Win win, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 385)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 385)))
         return GOMPI_NEXT(385, profiling, MPI_Win_call_errhandler)(win, errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 385, profiling ? gompi_insight_call_site(385, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 385,
+            profiling ? gompi_insight_call_site(385, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 385);
     }
     int rc = GOMPI_NEXT(385, profiling, MPI_Win_call_errhandler)(win, errorcode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 385, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 385, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -993,22 +1024,23 @@ GOMPI_INSIGHT_BODY MPI_Win_create_errhandler_body(bool profiling, MPI_Win_errhan
     MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 386)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 386)))
         return GOMPI_NEXT(386, profiling, MPI_Win_create_errhandler)(win_errhandler_fn, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 386, profiling ? gompi_insight_call_site(386, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win_errhandler_fn);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 386,
+            profiling ? gompi_insight_call_site(386, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win_errhandler_fn);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 386);
     }
     int rc = GOMPI_NEXT(386, profiling, MPI_Win_create_errhandler)(win_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 386, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 386, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1028,22 +1060,23 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, M
 GOMPI_INSIGHT_BODY MPI_Win_get_errhandler_body(bool profiling, MPI_Win win, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 387)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 387)))
         return GOMPI_NEXT(387, profiling, MPI_Win_get_errhandler)(win, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 387, profiling ? gompi_insight_call_site(387, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 387,
+            profiling ? gompi_insight_call_site(387, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 387);
     }
     int rc = GOMPI_NEXT(387, profiling, MPI_Win_get_errhandler)(win, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 387, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
+        gompi_insight_end_measured(t, 387, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, errhandler, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1063,22 +1096,23 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 GOMPI_INSIGHT_BODY MPI_Win_set_errhandler_body(bool profiling, MPI_Win win, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 388)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 388)))
         return GOMPI_NEXT(388, profiling, MPI_Win_set_errhandler)(win, errhandler);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 388, profiling ? gompi_insight_call_site(388, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uintptr_t)errhandler);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 388,
+            profiling ? gompi_insight_call_site(388, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uintptr_t)errhandler);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 388);
     }
     int rc = GOMPI_NEXT(388, profiling, MPI_Win_set_errhandler)(win, errhandler);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 388, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 388, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1108,21 +1142,22 @@ double MPI_Wtime(void)
 GOMPI_INSIGHT_BODY MPI_Info_create_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 391)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 391)))
         return GOMPI_NEXT(391, profiling, MPI_Info_create)(info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 391, profiling ? gompi_insight_call_site(391, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 391,
+            profiling ? gompi_insight_call_site(391, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 391);
     }
     int rc = GOMPI_NEXT(391, profiling, MPI_Info_create)(info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 391, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
+        gompi_insight_end_measured(t, 391, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1142,23 +1177,24 @@ int PMPI_Info_create(MPI_Info *info)
 GOMPI_INSIGHT_BODY MPI_Info_create_env_body(bool profiling, int argc, char *argv[], MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 392)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 392)))
         return GOMPI_NEXT(392, profiling, MPI_Info_create_env)(argc, argv, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 392, profiling ? gompi_insight_call_site(392, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)argc);
-        gompi_insight_word(t, (uintptr_t)argv);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 392,
+            profiling ? gompi_insight_call_site(392, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)argc);
+        gompi_insight_add_word(t, (uintptr_t)argv);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 392);
     }
     int rc = GOMPI_NEXT(392, profiling, MPI_Info_create_env)(argc, argv, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 392, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
+        gompi_insight_end_measured(t, 392, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1178,22 +1214,23 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 GOMPI_INSIGHT_BODY MPI_Info_delete_body(bool profiling, MPI_Info info, const char *key)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 393)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 393)))
         return GOMPI_NEXT(393, profiling, MPI_Info_delete)(info, key);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 393, profiling ? gompi_insight_call_site(393, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_text(t, key);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 393,
+            profiling ? gompi_insight_call_site(393, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_text(t, key);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 393);
     }
     int rc = GOMPI_NEXT(393, profiling, MPI_Info_delete)(info, key);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 393, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 393, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1213,22 +1250,23 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
 GOMPI_INSIGHT_BODY MPI_Info_dup_body(bool profiling, MPI_Info info, MPI_Info *newinfo)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 394)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 394)))
         return GOMPI_NEXT(394, profiling, MPI_Info_dup)(info, newinfo);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 394, profiling ? gompi_insight_call_site(394, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 394,
+            profiling ? gompi_insight_call_site(394, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 394);
     }
     int rc = GOMPI_NEXT(394, profiling, MPI_Info_dup)(info, newinfo);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 394, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newinfo, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newinfo);
+        gompi_insight_end_measured(t, 394, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newinfo, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newinfo);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1248,22 +1286,23 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 GOMPI_INSIGHT_BODY MPI_Info_free_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 395)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 395)))
         return GOMPI_NEXT(395, profiling, MPI_Info_free)(info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 395, profiling ? gompi_insight_call_site(395, t->back) : t->back);
-        gompi_insight_list(t, info, 1, sizeof *info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 395,
+            profiling ? gompi_insight_call_site(395, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, info, 1, sizeof *info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 395);
     }
     int rc = GOMPI_NEXT(395, profiling, MPI_Info_free)(info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 395, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info, 1, sizeof *info);
+        gompi_insight_end_measured(t, 395, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info, 1, sizeof *info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1283,22 +1322,23 @@ int PMPI_Info_free(MPI_Info *info)
 GOMPI_INSIGHT_BODY MPI_Info_get_nkeys_body(bool profiling, MPI_Info info, int *nkeys)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 396)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 396)))
         return GOMPI_NEXT(396, profiling, MPI_Info_get_nkeys)(info, nkeys);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 396, profiling ? gompi_insight_call_site(396, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 396,
+            profiling ? gompi_insight_call_site(396, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 396);
     }
     int rc = GOMPI_NEXT(396, profiling, MPI_Info_get_nkeys)(info, nkeys);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 396, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, nkeys, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *nkeys);
+        gompi_insight_end_measured(t, 396, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, nkeys, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *nkeys);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1318,23 +1358,25 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 GOMPI_INSIGHT_BODY MPI_Info_get_nthkey_body(bool profiling, MPI_Info info, int n, char *key)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 397)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 397)))
         return GOMPI_NEXT(397, profiling, MPI_Info_get_nthkey)(info, n, key);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 397, profiling ? gompi_insight_call_site(397, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 397,
+            profiling ? gompi_insight_call_site(397, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 397);
     }
     int rc = GOMPI_NEXT(397, profiling, MPI_Info_get_nthkey)(info, n, key);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 397, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? key : GOMPI_ABSENT);
+        gompi_insight_end_measured(t, 397, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? key : GOMPI_ABSENT);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1355,26 +1397,27 @@ GOMPI_INSIGHT_BODY MPI_Info_get_string_body(bool profiling, MPI_Info info, const
     int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 398)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 398)))
         return GOMPI_NEXT(398, profiling, MPI_Info_get_string)(info, key, buflen, value, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 398, profiling ? gompi_insight_call_site(398, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_text(t, key);
-        gompi_insight_list(t, buflen, 1, sizeof *buflen);
-        gompi_insight_word(t, (uintptr_t)value);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 398,
+            profiling ? gompi_insight_call_site(398, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_text(t, key);
+        gompi_insight_add_list(t, buflen, 1, sizeof *buflen);
+        gompi_insight_add_word(t, (uintptr_t)value);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 398);
     }
     int rc = GOMPI_NEXT(398, profiling, MPI_Info_get_string)(info, key, buflen, value, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 398, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, buflen, 1, sizeof *buflen);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 398, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, buflen, 1, sizeof *buflen);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1394,23 +1437,24 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
 GOMPI_INSIGHT_BODY MPI_Info_set_body(bool profiling, MPI_Info info, const char *key, const char *value)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 399)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 399)))
         return GOMPI_NEXT(399, profiling, MPI_Info_set)(info, key, value);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 399, profiling ? gompi_insight_call_site(399, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_text(t, key);
-        gompi_insight_text(t, value);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 399,
+            profiling ? gompi_insight_call_site(399, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_text(t, key);
+        gompi_insight_add_text(t, value);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 399);
     }
     int rc = GOMPI_NEXT(399, profiling, MPI_Info_set)(info, key, value);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 399, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 399, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1430,25 +1474,26 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 GOMPI_INSIGHT_BODY MPI_Abort_body(bool profiling, MPI_Comm comm, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 400)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 400)))
         return GOMPI_NEXT(400, profiling, MPI_Abort)(comm, errorcode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 400, profiling ? gompi_insight_call_site(400, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 400,
+            profiling ? gompi_insight_call_site(400, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)errorcode);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 400);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(400, profiling, MPI_Abort)(comm, errorcode);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 400, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 400, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1468,21 +1513,22 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 GOMPI_INSIGHT_BODY MPI_Close_port_body(bool profiling, const char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 401)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 401)))
         return GOMPI_NEXT(401, profiling, MPI_Close_port)(port_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 401, profiling ? gompi_insight_call_site(401, t->back) : t->back);
-        gompi_insight_text(t, port_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 401,
+            profiling ? gompi_insight_call_site(401, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, port_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 401);
     }
     int rc = GOMPI_NEXT(401, profiling, MPI_Close_port)(port_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 401, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 401, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1503,31 +1549,32 @@ GOMPI_INSIGHT_BODY MPI_Comm_accept_body(bool profiling, const char *port_name, M
     MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 402)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 402)))
         return GOMPI_NEXT(402, profiling, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 402, profiling ? gompi_insight_call_site(402, t->back) : t->back);
-        gompi_insight_text(t, port_name);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 402,
+            profiling ? gompi_insight_call_site(402, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, port_name);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 402);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(402, profiling, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 402, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 402, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1548,31 +1595,32 @@ GOMPI_INSIGHT_BODY MPI_Comm_connect_body(bool profiling, const char *port_name, 
     MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 403)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 403)))
         return GOMPI_NEXT(403, profiling, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 403, profiling ? gompi_insight_call_site(403, t->back) : t->back);
-        gompi_insight_text(t, port_name);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 403,
+            profiling ? gompi_insight_call_site(403, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, port_name);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 403);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(403, profiling, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 403, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 403, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, newcomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1592,25 +1640,26 @@ int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm c
 GOMPI_INSIGHT_BODY MPI_Comm_disconnect_body(bool profiling, MPI_Comm *comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 404)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 404)))
         return GOMPI_NEXT(404, profiling, MPI_Comm_disconnect)(comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 404, profiling ? gompi_insight_call_site(404, t->back) : t->back);
-        gompi_insight_list(t, comm, 1, sizeof *comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 404,
+            profiling ? gompi_insight_call_site(404, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, comm, 1, sizeof *comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 404);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(404, profiling, MPI_Comm_disconnect)(comm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 404, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, comm, 1, sizeof *comm);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 404, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, comm, 1, sizeof *comm);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1630,24 +1679,25 @@ int PMPI_Comm_disconnect(MPI_Comm *comm)
 GOMPI_INSIGHT_BODY MPI_Comm_get_parent_body(bool profiling, MPI_Comm *parent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 405)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 405)))
         return GOMPI_NEXT(405, profiling, MPI_Comm_get_parent)(parent);
     MPI_Comm was_parent = parent != NULL ? *parent : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 405, profiling ? gompi_insight_call_site(405, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 405,
+            profiling ? gompi_insight_call_site(405, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 405);
     }
     int rc = GOMPI_NEXT(405, profiling, MPI_Comm_get_parent)(parent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 405, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, parent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *parent);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && parent != NULL && *parent != was_parent ? *parent : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && parent != NULL && *parent != was_parent ? *parent : MPI_COMM_NULL);
+        gompi_insight_end_measured(t, 405, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, parent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *parent);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && parent != NULL && *parent != was_parent ? *parent : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && parent != NULL && *parent != was_parent ? *parent : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1667,28 +1717,29 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 GOMPI_INSIGHT_BODY MPI_Comm_join_body(bool profiling, int fd, MPI_Comm *intercomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 406)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 406)))
         return GOMPI_NEXT(406, profiling, MPI_Comm_join)(fd, intercomm);
     MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 406, profiling ? gompi_insight_call_site(406, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)fd);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 406,
+            profiling ? gompi_insight_call_site(406, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)fd);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 406);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(406, profiling, MPI_Comm_join)(fd, intercomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 406, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 406, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, intercomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1709,34 +1760,35 @@ GOMPI_INSIGHT_BODY MPI_Comm_spawn_body(bool profiling, const char *command, char
     int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 407)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 407)))
         return GOMPI_NEXT(407, profiling, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
     MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 407, profiling ? gompi_insight_call_site(407, t->back) : t->back);
-        gompi_insight_text(t, command);
-        gompi_insight_word(t, (uintptr_t)argv);
-        gompi_insight_word(t, (uint64_t)(int64_t)maxprocs);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)array_of_errcodes);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 407,
+            profiling ? gompi_insight_call_site(407, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, command);
+        gompi_insight_add_word(t, (uintptr_t)argv);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)maxprocs);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)array_of_errcodes);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 407);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(407, profiling, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 407, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 407, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, intercomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1760,35 +1812,36 @@ GOMPI_INSIGHT_BODY MPI_Comm_spawn_multiple_body(bool profiling, int count, char 
     MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 408)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 408)))
         return GOMPI_NEXT(408, profiling, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
     MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 408, profiling ? gompi_insight_call_site(408, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)array_of_commands);
-        gompi_insight_word(t, (uintptr_t)array_of_argv);
-        gompi_insight_list(t, array_of_maxprocs, count, sizeof *array_of_maxprocs);
-        gompi_insight_list(t, array_of_info, count, sizeof *array_of_info);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)array_of_errcodes);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 408,
+            profiling ? gompi_insight_call_site(408, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)array_of_commands);
+        gompi_insight_add_word(t, (uintptr_t)array_of_argv);
+        gompi_insight_add_list(t, array_of_maxprocs, count, sizeof *array_of_maxprocs);
+        gompi_insight_add_list(t, array_of_info, count, sizeof *array_of_info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)array_of_errcodes);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 408);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(408, profiling, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 408, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 408, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, intercomm, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
+        gompi_insight_comm_members(t, gompi_insight_has_outputs(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_has_outputs(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1812,27 +1865,28 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
 GOMPI_INSIGHT_BODY MPI_Finalize_body(bool profiling)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 409)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 409)))
         return GOMPI_NEXT(409, profiling, MPI_Finalize)();
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 409, profiling ? gompi_insight_call_site(409, t->back) : t->back);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 409,
+            profiling ? gompi_insight_call_site(409, t->return_address) : t->return_address);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    gompi_insight_report();
-    if (gompi_insight_counts(t)) {
+    gompi_insight_print_stats();
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 409);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(409, profiling, MPI_Finalize)();
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_ended();
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_finalized();
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 409, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 409, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1852,21 +1906,22 @@ int PMPI_Finalize(void)
 GOMPI_INSIGHT_BODY MPI_Finalized_body(bool profiling, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 410)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 410)))
         return GOMPI_NEXT(410, profiling, MPI_Finalized)(flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 410, profiling ? gompi_insight_call_site(410, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 410,
+            profiling ? gompi_insight_call_site(410, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 410);
     }
     int rc = GOMPI_NEXT(410, profiling, MPI_Finalized)(flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 410, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 410, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1886,26 +1941,27 @@ int PMPI_Finalized(int *flag)
 GOMPI_INSIGHT_BODY MPI_Init_body(bool profiling, int *argc, char ***argv)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 411)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 411)))
         return GOMPI_NEXT(411, profiling, MPI_Init)(argc, argv);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 411, profiling ? gompi_insight_call_site(411, t->back) : t->back);
-        gompi_insight_list(t, argc, 1, sizeof *argc);
-        gompi_insight_word(t, (uintptr_t)argv);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 411,
+            profiling ? gompi_insight_call_site(411, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, argc, 1, sizeof *argc);
+        gompi_insight_add_word(t, (uintptr_t)argv);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 411);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(411, profiling, MPI_Init)(argc, argv);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 411, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, argc, 1, sizeof *argc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 411, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, argc, 1, sizeof *argc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1925,28 +1981,29 @@ int PMPI_Init(int *argc, char ***argv)
 GOMPI_INSIGHT_BODY MPI_Init_thread_body(bool profiling, int *argc, char ***argv, int required, int *provided)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 412)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 412)))
         return GOMPI_NEXT(412, profiling, MPI_Init_thread)(argc, argv, required, provided);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 412, profiling ? gompi_insight_call_site(412, t->back) : t->back);
-        gompi_insight_list(t, argc, 1, sizeof *argc);
-        gompi_insight_word(t, (uintptr_t)argv);
-        gompi_insight_word(t, (uint64_t)(int64_t)required);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 412,
+            profiling ? gompi_insight_call_site(412, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, argc, 1, sizeof *argc);
+        gompi_insight_add_word(t, (uintptr_t)argv);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)required);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 412);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(412, profiling, MPI_Init_thread)(argc, argv, required, provided);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 412, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, argc, 1, sizeof *argc);
-        gompi_insight_list(t, provided, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *provided);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 412, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, argc, 1, sizeof *argc);
+        gompi_insight_add_list(t, provided, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *provided);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1966,21 +2023,22 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 GOMPI_INSIGHT_BODY MPI_Initialized_body(bool profiling, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 413)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 413)))
         return GOMPI_NEXT(413, profiling, MPI_Initialized)(flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 413, profiling ? gompi_insight_call_site(413, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 413,
+            profiling ? gompi_insight_call_site(413, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 413);
     }
     int rc = GOMPI_NEXT(413, profiling, MPI_Initialized)(flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 413, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 413, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2000,21 +2058,22 @@ int PMPI_Initialized(int *flag)
 GOMPI_INSIGHT_BODY MPI_Is_thread_main_body(bool profiling, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 414)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 414)))
         return GOMPI_NEXT(414, profiling, MPI_Is_thread_main)(flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 414, profiling ? gompi_insight_call_site(414, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 414,
+            profiling ? gompi_insight_call_site(414, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 414);
     }
     int rc = GOMPI_NEXT(414, profiling, MPI_Is_thread_main)(flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 414, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 414, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2034,23 +2093,25 @@ int PMPI_Is_thread_main(int *flag)
 GOMPI_INSIGHT_BODY MPI_Lookup_name_body(bool profiling, const char *service_name, MPI_Info info, char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 415)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 415)))
         return GOMPI_NEXT(415, profiling, MPI_Lookup_name)(service_name, info, port_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 415, profiling ? gompi_insight_call_site(415, t->back) : t->back);
-        gompi_insight_text(t, service_name);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 415,
+            profiling ? gompi_insight_call_site(415, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, service_name);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 415);
     }
     int rc = GOMPI_NEXT(415, profiling, MPI_Lookup_name)(service_name, info, port_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 415, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? port_name : GOMPI_ABSENT);
+        gompi_insight_end_measured(t, 415, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? port_name : GOMPI_ABSENT);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2070,22 +2131,24 @@ int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 GOMPI_INSIGHT_BODY MPI_Open_port_body(bool profiling, MPI_Info info, char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 416)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 416)))
         return GOMPI_NEXT(416, profiling, MPI_Open_port)(info, port_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 416, profiling ? gompi_insight_call_site(416, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 416,
+            profiling ? gompi_insight_call_site(416, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 416);
     }
     int rc = GOMPI_NEXT(416, profiling, MPI_Open_port)(info, port_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 416, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_text(t, gompi_insight_made(rc) ? port_name : GOMPI_ABSENT);
+        gompi_insight_end_measured(t, 416, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? port_name : GOMPI_ABSENT);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2106,23 +2169,24 @@ GOMPI_INSIGHT_BODY MPI_Publish_name_body(bool profiling, const char *service_nam
     const char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 417)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 417)))
         return GOMPI_NEXT(417, profiling, MPI_Publish_name)(service_name, info, port_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 417, profiling ? gompi_insight_call_site(417, t->back) : t->back);
-        gompi_insight_text(t, service_name);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_text(t, port_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 417,
+            profiling ? gompi_insight_call_site(417, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, service_name);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_text(t, port_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 417);
     }
     int rc = GOMPI_NEXT(417, profiling, MPI_Publish_name)(service_name, info, port_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 417, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 417, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2142,21 +2206,22 @@ int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_
 GOMPI_INSIGHT_BODY MPI_Query_thread_body(bool profiling, int *provided)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 418)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 418)))
         return GOMPI_NEXT(418, profiling, MPI_Query_thread)(provided);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 418, profiling ? gompi_insight_call_site(418, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 418,
+            profiling ? gompi_insight_call_site(418, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 418);
     }
     int rc = GOMPI_NEXT(418, profiling, MPI_Query_thread)(provided);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 418, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, provided, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *provided);
+        gompi_insight_end_measured(t, 418, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, provided, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *provided);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2176,25 +2241,26 @@ int PMPI_Query_thread(int *provided)
 GOMPI_INSIGHT_BODY MPI_Session_finalize_body(bool profiling, MPI_Session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 419)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 419)))
         return GOMPI_NEXT(419, profiling, MPI_Session_finalize)(session);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 419, profiling ? gompi_insight_call_site(419, t->back) : t->back);
-        gompi_insight_list(t, session, 1, sizeof *session);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 419,
+            profiling ? gompi_insight_call_site(419, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, session, 1, sizeof *session);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 419);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(419, profiling, MPI_Session_finalize)(session);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 419, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, session, 1, sizeof *session);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 419, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, session, 1, sizeof *session);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2214,22 +2280,23 @@ int PMPI_Session_finalize(MPI_Session *session)
 GOMPI_INSIGHT_BODY MPI_Session_get_info_body(bool profiling, MPI_Session session, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 420)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 420)))
         return GOMPI_NEXT(420, profiling, MPI_Session_get_info)(session, info_used);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 420, profiling ? gompi_insight_call_site(420, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 420,
+            profiling ? gompi_insight_call_site(420, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 420);
     }
     int rc = GOMPI_NEXT(420, profiling, MPI_Session_get_info)(session, info_used);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 420, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
+        gompi_insight_end_measured(t, 420, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info_used, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2250,26 +2317,27 @@ GOMPI_INSIGHT_BODY MPI_Session_get_nth_pset_body(bool profiling, MPI_Session ses
     int *pset_len, char *pset_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 421)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 421)))
         return GOMPI_NEXT(421, profiling, MPI_Session_get_nth_pset)(session, info, n, pset_len, pset_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 421, profiling ? gompi_insight_call_site(421, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uint64_t)(int64_t)n);
-        gompi_insight_list(t, pset_len, 1, sizeof *pset_len);
-        gompi_insight_word(t, (uintptr_t)pset_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 421,
+            profiling ? gompi_insight_call_site(421, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)n);
+        gompi_insight_add_list(t, pset_len, 1, sizeof *pset_len);
+        gompi_insight_add_word(t, (uintptr_t)pset_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 421);
     }
     int rc = GOMPI_NEXT(421, profiling, MPI_Session_get_nth_pset)(session, info, n, pset_len, pset_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 421, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, pset_len, 1, sizeof *pset_len);
+        gompi_insight_end_measured(t, 421, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, pset_len, 1, sizeof *pset_len);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2290,23 +2358,24 @@ GOMPI_INSIGHT_BODY MPI_Session_get_num_psets_body(bool profiling, MPI_Session se
     int *npset_names)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 422)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 422)))
         return GOMPI_NEXT(422, profiling, MPI_Session_get_num_psets)(session, info, npset_names);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 422, profiling ? gompi_insight_call_site(422, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 422,
+            profiling ? gompi_insight_call_site(422, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 422);
     }
     int rc = GOMPI_NEXT(422, profiling, MPI_Session_get_num_psets)(session, info, npset_names);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 422, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, npset_names, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *npset_names);
+        gompi_insight_end_measured(t, 422, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, npset_names, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *npset_names);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2327,23 +2396,24 @@ GOMPI_INSIGHT_BODY MPI_Session_get_pset_info_body(bool profiling, MPI_Session se
     MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 423)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 423)))
         return GOMPI_NEXT(423, profiling, MPI_Session_get_pset_info)(session, pset_name, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 423, profiling ? gompi_insight_call_site(423, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_text(t, pset_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 423,
+            profiling ? gompi_insight_call_site(423, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_text(t, pset_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 423);
     }
     int rc = GOMPI_NEXT(423, profiling, MPI_Session_get_pset_info)(session, pset_name, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 423, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
+        gompi_insight_end_measured(t, 423, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2364,26 +2434,27 @@ GOMPI_INSIGHT_BODY MPI_Session_init_body(bool profiling, MPI_Info info, MPI_Errh
     MPI_Session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 424)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 424)))
         return GOMPI_NEXT(424, profiling, MPI_Session_init)(info, errhandler, session);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 424, profiling ? gompi_insight_call_site(424, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)errhandler);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 424,
+            profiling ? gompi_insight_call_site(424, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)errhandler);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 424);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(424, profiling, MPI_Session_init)(info, errhandler, session);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 424, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, session, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *session);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 424, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, session, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *session);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2404,23 +2475,24 @@ GOMPI_INSIGHT_BODY MPI_Unpublish_name_body(bool profiling, const char *service_n
     const char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 425)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 425)))
         return GOMPI_NEXT(425, profiling, MPI_Unpublish_name)(service_name, info, port_name);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 425, profiling ? gompi_insight_call_site(425, t->back) : t->back);
-        gompi_insight_text(t, service_name);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_text(t, port_name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 425,
+            profiling ? gompi_insight_call_site(425, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, service_name);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_text(t, port_name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 425);
     }
     int rc = GOMPI_NEXT(425, profiling, MPI_Unpublish_name)(service_name, info, port_name);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 425, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 425, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2440,21 +2512,22 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 GOMPI_INSIGHT_BODY MPI_Grequest_complete_body(bool profiling, MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 474)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 474)))
         return GOMPI_NEXT(474, profiling, MPI_Grequest_complete)(request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 474, profiling ? gompi_insight_call_site(474, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)request);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 474,
+            profiling ? gompi_insight_call_site(474, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)request);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 474);
     }
     int rc = GOMPI_NEXT(474, profiling, MPI_Grequest_complete)(request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 474, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 474, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2476,27 +2549,28 @@ GOMPI_INSIGHT_BODY MPI_Grequest_start_body(bool profiling, MPI_Grequest_query_fu
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 475)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 475)))
         return GOMPI_NEXT(475, profiling, MPI_Grequest_start)(query_fn, free_fn, cancel_fn, extra_state, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 475, profiling ? gompi_insight_call_site(475, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)query_fn);
-        gompi_insight_word(t, (uintptr_t)free_fn);
-        gompi_insight_word(t, (uintptr_t)cancel_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 475,
+            profiling ? gompi_insight_call_site(475, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)query_fn);
+        gompi_insight_add_word(t, (uintptr_t)free_fn);
+        gompi_insight_add_word(t, (uintptr_t)cancel_fn);
+        gompi_insight_add_word(t, (uintptr_t)extra_state);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 475);
     }
     int rc = GOMPI_NEXT(475, profiling, MPI_Grequest_start)(query_fn, free_fn, cancel_fn, extra_state, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 475, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 475, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2518,23 +2592,24 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
 GOMPI_INSIGHT_BODY MPI_Status_set_cancelled_body(bool profiling, MPI_Status *status, int flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 476)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 476)))
         return GOMPI_NEXT(476, profiling, MPI_Status_set_cancelled)(status, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 476, profiling ? gompi_insight_call_site(476, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uint64_t)(int64_t)flag);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 476,
+            profiling ? gompi_insight_call_site(476, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uint64_t)(int64_t)flag);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 476);
     }
     int rc = GOMPI_NEXT(476, profiling, MPI_Status_set_cancelled)(status, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 476, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 476, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2554,24 +2629,25 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 GOMPI_INSIGHT_BODY MPI_Status_set_elements_body(bool profiling, MPI_Status *status, MPI_Datatype datatype, int count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 477)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 477)))
         return GOMPI_NEXT(477, profiling, MPI_Status_set_elements)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 477, profiling ? gompi_insight_call_site(477, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 477,
+            profiling ? gompi_insight_call_site(477, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 477);
     }
     int rc = GOMPI_NEXT(477, profiling, MPI_Status_set_elements)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 477, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 477, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2592,24 +2668,25 @@ GOMPI_INSIGHT_BODY MPI_Status_set_elements_c_body(bool profiling, MPI_Status *st
     MPI_Count count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 478)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 478)))
         return GOMPI_NEXT(478, profiling, MPI_Status_set_elements_c)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 478, profiling ? gompi_insight_call_site(478, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 478,
+            profiling ? gompi_insight_call_site(478, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 478);
     }
     int rc = GOMPI_NEXT(478, profiling, MPI_Status_set_elements_c)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 478, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 478, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2629,23 +2706,24 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 GOMPI_INSIGHT_BODY MPI_Status_set_error_body(bool profiling, MPI_Status *status, int error)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 479)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 479)))
         return GOMPI_NEXT(479, profiling, MPI_Status_set_error)(status, error);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 479, profiling ? gompi_insight_call_site(479, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uint64_t)(int64_t)error);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 479,
+            profiling ? gompi_insight_call_site(479, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uint64_t)(int64_t)error);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 479);
     }
     int rc = GOMPI_NEXT(479, profiling, MPI_Status_set_error)(status, error);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 479, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 479, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2665,23 +2743,24 @@ int PMPI_Status_set_error(MPI_Status *status, int error)
 GOMPI_INSIGHT_BODY MPI_Status_set_source_body(bool profiling, MPI_Status *status, int source)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 480)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 480)))
         return GOMPI_NEXT(480, profiling, MPI_Status_set_source)(status, source);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 480, profiling ? gompi_insight_call_site(480, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 480,
+            profiling ? gompi_insight_call_site(480, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 480);
     }
     int rc = GOMPI_NEXT(480, profiling, MPI_Status_set_source)(status, source);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 480, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 480, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2701,23 +2780,24 @@ int PMPI_Status_set_source(MPI_Status *status, int source)
 GOMPI_INSIGHT_BODY MPI_Status_set_tag_body(bool profiling, MPI_Status *status, int tag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 481)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 481)))
         return GOMPI_NEXT(481, profiling, MPI_Status_set_tag)(status, tag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 481, profiling ? gompi_insight_call_site(481, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 481,
+            profiling ? gompi_insight_call_site(481, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 481);
     }
     int rc = GOMPI_NEXT(481, profiling, MPI_Status_set_tag)(status, tag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 481, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 481, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2737,22 +2817,23 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag)
 GOMPI_INSIGHT_BODY MPI_Attr_delete_body(bool profiling, MPI_Comm comm, int keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 620)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 620)))
         return GOMPI_NEXT(620, profiling, MPI_Attr_delete)(comm, keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 620, profiling ? gompi_insight_call_site(620, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 620,
+            profiling ? gompi_insight_call_site(620, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 620);
     }
     int rc = GOMPI_NEXT(620, profiling, MPI_Attr_delete)(comm, keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 620, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 620, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2772,24 +2853,25 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 GOMPI_INSIGHT_BODY MPI_Attr_get_body(bool profiling, MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 621)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 621)))
         return GOMPI_NEXT(621, profiling, MPI_Attr_get)(comm, keyval, attribute_val, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 621, profiling ? gompi_insight_call_site(621, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 621,
+            profiling ? gompi_insight_call_site(621, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 621);
     }
     int rc = GOMPI_NEXT(621, profiling, MPI_Attr_get)(comm, keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 621, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 621, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2809,23 +2891,24 @@ int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 GOMPI_INSIGHT_BODY MPI_Attr_put_body(bool profiling, MPI_Comm comm, int keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 622)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 622)))
         return GOMPI_NEXT(622, profiling, MPI_Attr_put)(comm, keyval, attribute_val);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 622, profiling ? gompi_insight_call_site(622, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uint64_t)(int64_t)keyval);
-        gompi_insight_word(t, (uintptr_t)attribute_val);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 622,
+            profiling ? gompi_insight_call_site(622, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)keyval);
+        gompi_insight_add_word(t, (uintptr_t)attribute_val);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 622);
     }
     int rc = GOMPI_NEXT(622, profiling, MPI_Attr_put)(comm, keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 622, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 622, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2846,23 +2929,24 @@ GOMPI_INSIGHT_BODY MPI_Get_elements_x_body(bool profiling, const MPI_Status *sta
     MPI_Count *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 623)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 623)))
         return GOMPI_NEXT(623, profiling, MPI_Get_elements_x)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 623, profiling ? gompi_insight_call_site(623, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 623,
+            profiling ? gompi_insight_call_site(623, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 623);
     }
     int rc = GOMPI_NEXT(623, profiling, MPI_Get_elements_x)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 623, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
+        gompi_insight_end_measured(t, 623, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, count, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *count);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2883,25 +2967,26 @@ GOMPI_INSIGHT_BODY MPI_Info_get_body(bool profiling, MPI_Info info, const char *
     int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 624)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 624)))
         return GOMPI_NEXT(624, profiling, MPI_Info_get)(info, key, valuelen, value, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 624, profiling ? gompi_insight_call_site(624, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_text(t, key);
-        gompi_insight_word(t, (uint64_t)(int64_t)valuelen);
-        gompi_insight_word(t, (uintptr_t)value);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 624,
+            profiling ? gompi_insight_call_site(624, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_text(t, key);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)valuelen);
+        gompi_insight_add_word(t, (uintptr_t)value);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 624);
     }
     int rc = GOMPI_NEXT(624, profiling, MPI_Info_get)(info, key, valuelen, value, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 624, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 624, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2922,24 +3007,25 @@ GOMPI_INSIGHT_BODY MPI_Info_get_valuelen_body(bool profiling, MPI_Info info, con
     int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 625)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 625)))
         return GOMPI_NEXT(625, profiling, MPI_Info_get_valuelen)(info, key, valuelen, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 625, profiling ? gompi_insight_call_site(625, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_text(t, key);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 625,
+            profiling ? gompi_insight_call_site(625, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_text(t, key);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 625);
     }
     int rc = GOMPI_NEXT(625, profiling, MPI_Info_get_valuelen)(info, key, valuelen, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 625, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, valuelen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *valuelen);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 625, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, valuelen, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *valuelen);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2960,24 +3046,25 @@ GOMPI_INSIGHT_BODY MPI_Keyval_create_body(bool profiling, MPI_Copy_function *cop
     int *keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 626)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 626)))
         return GOMPI_NEXT(626, profiling, MPI_Keyval_create)(copy_fn, delete_fn, keyval, extra_state);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 626, profiling ? gompi_insight_call_site(626, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)copy_fn);
-        gompi_insight_word(t, (uintptr_t)delete_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 626,
+            profiling ? gompi_insight_call_site(626, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)copy_fn);
+        gompi_insight_add_word(t, (uintptr_t)delete_fn);
+        gompi_insight_add_word(t, (uintptr_t)extra_state);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 626);
     }
     int rc = GOMPI_NEXT(626, profiling, MPI_Keyval_create)(copy_fn, delete_fn, keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 626, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *keyval);
+        gompi_insight_end_measured(t, 626, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, keyval, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2997,22 +3084,23 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
 GOMPI_INSIGHT_BODY MPI_Keyval_free_body(bool profiling, int *keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 627)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 627)))
         return GOMPI_NEXT(627, profiling, MPI_Keyval_free)(keyval);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 627, profiling ? gompi_insight_call_site(627, t->back) : t->back);
-        gompi_insight_list(t, keyval, 1, sizeof *keyval);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 627,
+            profiling ? gompi_insight_call_site(627, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, keyval, 1, sizeof *keyval);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 627);
     }
     int rc = GOMPI_NEXT(627, profiling, MPI_Keyval_free)(keyval);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 627, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, keyval, 1, sizeof *keyval);
+        gompi_insight_end_measured(t, 627, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, keyval, 1, sizeof *keyval);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3033,24 +3121,25 @@ GOMPI_INSIGHT_BODY MPI_Status_set_elements_x_body(bool profiling, MPI_Status *st
     MPI_Count count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 628)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 628)))
         return GOMPI_NEXT(628, profiling, MPI_Status_set_elements_x)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 628, profiling ? gompi_insight_call_site(628, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 628,
+            profiling ? gompi_insight_call_site(628, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 628);
     }
     int rc = GOMPI_NEXT(628, profiling, MPI_Status_set_elements_x)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 628, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 628, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3070,23 +3159,24 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 GOMPI_INSIGHT_BODY MPI_Type_get_extent_x_body(bool profiling, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 629)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 629)))
         return GOMPI_NEXT(629, profiling, MPI_Type_get_extent_x)(datatype, lb, extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 629, profiling ? gompi_insight_call_site(629, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 629,
+            profiling ? gompi_insight_call_site(629, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 629);
     }
     int rc = GOMPI_NEXT(629, profiling, MPI_Type_get_extent_x)(datatype, lb, extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 629, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *lb);
-        gompi_insight_list(t, extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *extent);
+        gompi_insight_end_measured(t, 629, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, lb, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *lb);
+        gompi_insight_add_list(t, extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3107,23 +3197,24 @@ GOMPI_INSIGHT_BODY MPI_Type_get_true_extent_x_body(bool profiling, MPI_Datatype 
     MPI_Count *true_extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 630)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 630)))
         return GOMPI_NEXT(630, profiling, MPI_Type_get_true_extent_x)(datatype, true_lb, true_extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 630, profiling ? gompi_insight_call_site(630, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 630,
+            profiling ? gompi_insight_call_site(630, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 630);
     }
     int rc = GOMPI_NEXT(630, profiling, MPI_Type_get_true_extent_x)(datatype, true_lb, true_extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 630, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, true_lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
-        gompi_insight_list(t, true_extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_extent);
+        gompi_insight_end_measured(t, 630, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, true_lb, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
+        gompi_insight_add_list(t, true_extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *true_extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3143,22 +3234,23 @@ int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
 GOMPI_INSIGHT_BODY MPI_Type_size_x_body(bool profiling, MPI_Datatype datatype, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 631)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 631)))
         return GOMPI_NEXT(631, profiling, MPI_Type_size_x)(datatype, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 631, profiling ? gompi_insight_call_site(631, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 631,
+            profiling ? gompi_insight_call_site(631, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 631);
     }
     int rc = GOMPI_NEXT(631, profiling, MPI_Type_size_x)(datatype, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 631, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 631, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3179,24 +3271,25 @@ GOMPI_INSIGHT_BODY MPI_Abi_get_fortran_booleans_body(bool profiling, int logical
     void *logical_false, int *is_set)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 636)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 636)))
         return GOMPI_NEXT(636, profiling, MPI_Abi_get_fortran_booleans)(logical_size, logical_true, logical_false, is_set);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 636, profiling ? gompi_insight_call_site(636, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)logical_size);
-        gompi_insight_word(t, (uintptr_t)logical_true);
-        gompi_insight_word(t, (uintptr_t)logical_false);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 636,
+            profiling ? gompi_insight_call_site(636, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)logical_size);
+        gompi_insight_add_word(t, (uintptr_t)logical_true);
+        gompi_insight_add_word(t, (uintptr_t)logical_false);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 636);
     }
     int rc = GOMPI_NEXT(636, profiling, MPI_Abi_get_fortran_booleans)(logical_size, logical_true, logical_false, is_set);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 636, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, is_set, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *is_set);
+        gompi_insight_end_measured(t, 636, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, is_set, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *is_set);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3216,21 +3309,22 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
 GOMPI_INSIGHT_BODY MPI_Abi_get_fortran_info_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 637)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 637)))
         return GOMPI_NEXT(637, profiling, MPI_Abi_get_fortran_info)(info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 637, profiling ? gompi_insight_call_site(637, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 637,
+            profiling ? gompi_insight_call_site(637, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 637);
     }
     int rc = GOMPI_NEXT(637, profiling, MPI_Abi_get_fortran_info)(info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 637, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
+        gompi_insight_end_measured(t, 637, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3250,21 +3344,22 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
 GOMPI_INSIGHT_BODY MPI_Abi_get_info_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 638)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 638)))
         return GOMPI_NEXT(638, profiling, MPI_Abi_get_info)(info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 638, profiling ? gompi_insight_call_site(638, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 638,
+            profiling ? gompi_insight_call_site(638, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 638);
     }
     int rc = GOMPI_NEXT(638, profiling, MPI_Abi_get_info)(info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 638, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
+        gompi_insight_end_measured(t, 638, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3284,22 +3379,23 @@ int PMPI_Abi_get_info(MPI_Info *info)
 GOMPI_INSIGHT_BODY MPI_Abi_get_version_body(bool profiling, int *abi_major, int *abi_minor)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 639)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 639)))
         return GOMPI_NEXT(639, profiling, MPI_Abi_get_version)(abi_major, abi_minor);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 639, profiling ? gompi_insight_call_site(639, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 639,
+            profiling ? gompi_insight_call_site(639, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 639);
     }
     int rc = GOMPI_NEXT(639, profiling, MPI_Abi_get_version)(abi_major, abi_minor);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 639, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, abi_major, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *abi_major);
-        gompi_insight_list(t, abi_minor, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *abi_minor);
+        gompi_insight_end_measured(t, 639, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, abi_major, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *abi_major);
+        gompi_insight_add_list(t, abi_minor, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *abi_minor);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3320,23 +3416,24 @@ GOMPI_INSIGHT_BODY MPI_Abi_set_fortran_booleans_body(bool profiling, int logical
     void *logical_false)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 640)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 640)))
         return GOMPI_NEXT(640, profiling, MPI_Abi_set_fortran_booleans)(logical_size, logical_true, logical_false);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 640, profiling ? gompi_insight_call_site(640, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)logical_size);
-        gompi_insight_word(t, (uintptr_t)logical_true);
-        gompi_insight_word(t, (uintptr_t)logical_false);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 640,
+            profiling ? gompi_insight_call_site(640, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)logical_size);
+        gompi_insight_add_word(t, (uintptr_t)logical_true);
+        gompi_insight_add_word(t, (uintptr_t)logical_false);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 640);
     }
     int rc = GOMPI_NEXT(640, profiling, MPI_Abi_set_fortran_booleans)(logical_size, logical_true, logical_false);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 640, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 640, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3356,21 +3453,22 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
 GOMPI_INSIGHT_BODY MPI_Abi_set_fortran_info_body(bool profiling, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 641)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 641)))
         return GOMPI_NEXT(641, profiling, MPI_Abi_set_fortran_info)(info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 641, profiling ? gompi_insight_call_site(641, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 641,
+            profiling ? gompi_insight_call_site(641, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 641);
     }
     int rc = GOMPI_NEXT(641, profiling, MPI_Abi_set_fortran_info)(info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 641, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 641, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

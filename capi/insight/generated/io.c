@@ -8,25 +8,26 @@
 GOMPI_INSIGHT_BODY MPI_File_close_body(bool profiling, MPI_File *fh)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 482)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 482)))
         return GOMPI_NEXT(482, profiling, MPI_File_close)(fh);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 482, profiling ? gompi_insight_call_site(482, t->back) : t->back);
-        gompi_insight_list(t, fh, 1, sizeof *fh);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 482,
+            profiling ? gompi_insight_call_site(482, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, fh, 1, sizeof *fh);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 482);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(482, profiling, MPI_File_close)(fh);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 482, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, fh, 1, sizeof *fh);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 482, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, fh, 1, sizeof *fh);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -46,22 +47,23 @@ int PMPI_File_close(MPI_File *fh)
 GOMPI_INSIGHT_BODY MPI_File_delete_body(bool profiling, const char *filename, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 483)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 483)))
         return GOMPI_NEXT(483, profiling, MPI_File_delete)(filename, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 483, profiling ? gompi_insight_call_site(483, t->back) : t->back);
-        gompi_insight_text(t, filename);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 483,
+            profiling ? gompi_insight_call_site(483, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, filename);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 483);
     }
     int rc = GOMPI_NEXT(483, profiling, MPI_File_delete)(filename, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 483, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 483, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -81,22 +83,23 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
 GOMPI_INSIGHT_BODY MPI_File_get_amode_body(bool profiling, MPI_File fh, int *amode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 484)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 484)))
         return GOMPI_NEXT(484, profiling, MPI_File_get_amode)(fh, amode);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 484, profiling ? gompi_insight_call_site(484, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 484,
+            profiling ? gompi_insight_call_site(484, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 484);
     }
     int rc = GOMPI_NEXT(484, profiling, MPI_File_get_amode)(fh, amode);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 484, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, amode, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *amode);
+        gompi_insight_end_measured(t, 484, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, amode, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *amode);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -116,22 +119,23 @@ int PMPI_File_get_amode(MPI_File fh, int *amode)
 GOMPI_INSIGHT_BODY MPI_File_get_atomicity_body(bool profiling, MPI_File fh, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 485)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 485)))
         return GOMPI_NEXT(485, profiling, MPI_File_get_atomicity)(fh, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 485, profiling ? gompi_insight_call_site(485, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 485,
+            profiling ? gompi_insight_call_site(485, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 485);
     }
     int rc = GOMPI_NEXT(485, profiling, MPI_File_get_atomicity)(fh, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 485, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 485, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -151,23 +155,24 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag)
 GOMPI_INSIGHT_BODY MPI_File_get_byte_offset_body(bool profiling, MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 486)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 486)))
         return GOMPI_NEXT(486, profiling, MPI_File_get_byte_offset)(fh, offset, disp);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 486, profiling ? gompi_insight_call_site(486, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 486,
+            profiling ? gompi_insight_call_site(486, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 486);
     }
     int rc = GOMPI_NEXT(486, profiling, MPI_File_get_byte_offset)(fh, offset, disp);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 486, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, disp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp);
+        gompi_insight_end_measured(t, 486, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, disp, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *disp);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -187,22 +192,23 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 GOMPI_INSIGHT_BODY MPI_File_get_group_body(bool profiling, MPI_File fh, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 487)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 487)))
         return GOMPI_NEXT(487, profiling, MPI_File_get_group)(fh, group);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 487, profiling ? gompi_insight_call_site(487, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 487,
+            profiling ? gompi_insight_call_site(487, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 487);
     }
     int rc = GOMPI_NEXT(487, profiling, MPI_File_get_group)(fh, group);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 487, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
+        gompi_insight_end_measured(t, 487, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, group, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *group);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -222,22 +228,23 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
 GOMPI_INSIGHT_BODY MPI_File_get_info_body(bool profiling, MPI_File fh, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 488)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 488)))
         return GOMPI_NEXT(488, profiling, MPI_File_get_info)(fh, info_used);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 488, profiling ? gompi_insight_call_site(488, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 488,
+            profiling ? gompi_insight_call_site(488, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 488);
     }
     int rc = GOMPI_NEXT(488, profiling, MPI_File_get_info)(fh, info_used);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 488, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
+        gompi_insight_end_measured(t, 488, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info_used, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -257,22 +264,23 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 GOMPI_INSIGHT_BODY MPI_File_get_position_body(bool profiling, MPI_File fh, MPI_Offset *offset)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 489)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 489)))
         return GOMPI_NEXT(489, profiling, MPI_File_get_position)(fh, offset);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 489, profiling ? gompi_insight_call_site(489, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 489,
+            profiling ? gompi_insight_call_site(489, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 489);
     }
     int rc = GOMPI_NEXT(489, profiling, MPI_File_get_position)(fh, offset);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 489, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, offset, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *offset);
+        gompi_insight_end_measured(t, 489, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, offset, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *offset);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -292,22 +300,23 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 GOMPI_INSIGHT_BODY MPI_File_get_position_shared_body(bool profiling, MPI_File fh, MPI_Offset *offset)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 490)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 490)))
         return GOMPI_NEXT(490, profiling, MPI_File_get_position_shared)(fh, offset);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 490, profiling ? gompi_insight_call_site(490, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 490,
+            profiling ? gompi_insight_call_site(490, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 490);
     }
     int rc = GOMPI_NEXT(490, profiling, MPI_File_get_position_shared)(fh, offset);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 490, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, offset, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *offset);
+        gompi_insight_end_measured(t, 490, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, offset, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *offset);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -327,22 +336,23 @@ int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 GOMPI_INSIGHT_BODY MPI_File_get_size_body(bool profiling, MPI_File fh, MPI_Offset *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 491)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 491)))
         return GOMPI_NEXT(491, profiling, MPI_File_get_size)(fh, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 491, profiling ? gompi_insight_call_site(491, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 491,
+            profiling ? gompi_insight_call_site(491, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 491);
     }
     int rc = GOMPI_NEXT(491, profiling, MPI_File_get_size)(fh, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 491, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_end_measured(t, 491, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -362,23 +372,24 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 GOMPI_INSIGHT_BODY MPI_File_get_type_extent_body(bool profiling, MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 492)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 492)))
         return GOMPI_NEXT(492, profiling, MPI_File_get_type_extent)(fh, datatype, extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 492, profiling ? gompi_insight_call_site(492, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 492,
+            profiling ? gompi_insight_call_site(492, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 492);
     }
     int rc = GOMPI_NEXT(492, profiling, MPI_File_get_type_extent)(fh, datatype, extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 492, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *extent);
+        gompi_insight_end_measured(t, 492, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -399,23 +410,24 @@ GOMPI_INSIGHT_BODY MPI_File_get_type_extent_c_body(bool profiling, MPI_File fh, 
     MPI_Count *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 493)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 493)))
         return GOMPI_NEXT(493, profiling, MPI_File_get_type_extent_c)(fh, datatype, extent);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 493, profiling ? gompi_insight_call_site(493, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 493,
+            profiling ? gompi_insight_call_site(493, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 493);
     }
     int rc = GOMPI_NEXT(493, profiling, MPI_File_get_type_extent_c)(fh, datatype, extent);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 493, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *extent);
+        gompi_insight_end_measured(t, 493, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, extent, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *extent);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -436,25 +448,27 @@ GOMPI_INSIGHT_BODY MPI_File_get_view_body(bool profiling, MPI_File fh, MPI_Offse
     MPI_Datatype *filetype, char *datarep)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 494)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 494)))
         return GOMPI_NEXT(494, profiling, MPI_File_get_view)(fh, disp, etype, filetype, datarep);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 494, profiling ? gompi_insight_call_site(494, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 494,
+            profiling ? gompi_insight_call_site(494, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 494);
     }
     int rc = GOMPI_NEXT(494, profiling, MPI_File_get_view)(fh, disp, etype, filetype, datarep);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 494, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, disp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp);
-        gompi_insight_list(t, etype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *etype);
-        gompi_insight_list(t, filetype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *filetype);
-        gompi_insight_text(t, gompi_insight_made(rc) ? datarep : GOMPI_ABSENT);
+        gompi_insight_end_measured(t, 494, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, disp, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *disp);
+        gompi_insight_add_list(t, etype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *etype);
+        gompi_insight_add_list(t, filetype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *filetype);
+        gompi_insight_add_text(t,
+            gompi_insight_has_outputs(rc) ? datarep : GOMPI_ABSENT);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -475,31 +489,32 @@ GOMPI_INSIGHT_BODY MPI_File_iread_body(bool profiling, MPI_File fh, void *buf, i
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 495)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 495)))
         return GOMPI_NEXT(495, profiling, MPI_File_iread)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 495, profiling ? gompi_insight_call_site(495, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 495,
+            profiling ? gompi_insight_call_site(495, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 495);
     }
     int rc = GOMPI_NEXT(495, profiling, MPI_File_iread)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 495, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 495, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 495, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 495, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -520,31 +535,32 @@ GOMPI_INSIGHT_BODY MPI_File_iread_c_body(bool profiling, MPI_File fh, void *buf,
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 496)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 496)))
         return GOMPI_NEXT(496, profiling, MPI_File_iread_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 496, profiling ? gompi_insight_call_site(496, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 496,
+            profiling ? gompi_insight_call_site(496, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 496);
     }
     int rc = GOMPI_NEXT(496, profiling, MPI_File_iread_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 496, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 496, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 496, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 496, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -565,31 +581,32 @@ GOMPI_INSIGHT_BODY MPI_File_iread_all_body(bool profiling, MPI_File fh, void *bu
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 497)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 497)))
         return GOMPI_NEXT(497, profiling, MPI_File_iread_all)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 497, profiling ? gompi_insight_call_site(497, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 497,
+            profiling ? gompi_insight_call_site(497, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 497);
     }
     int rc = GOMPI_NEXT(497, profiling, MPI_File_iread_all)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 497, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 497, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 497, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 497, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -610,31 +627,32 @@ GOMPI_INSIGHT_BODY MPI_File_iread_all_c_body(bool profiling, MPI_File fh, void *
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 498)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 498)))
         return GOMPI_NEXT(498, profiling, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 498, profiling ? gompi_insight_call_site(498, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 498,
+            profiling ? gompi_insight_call_site(498, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 498);
     }
     int rc = GOMPI_NEXT(498, profiling, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 498, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 498, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 498, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 498, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -655,32 +673,33 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_body(bool profiling, MPI_File fh, MPI_Offse
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 499)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 499)))
         return GOMPI_NEXT(499, profiling, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 499, profiling ? gompi_insight_call_site(499, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 499,
+            profiling ? gompi_insight_call_site(499, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 499);
     }
     int rc = GOMPI_NEXT(499, profiling, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 499, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 499, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 499, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 499, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -703,32 +722,33 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_c_body(bool profiling, MPI_File fh, MPI_Off
     MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 500)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 500)))
         return GOMPI_NEXT(500, profiling, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 500, profiling ? gompi_insight_call_site(500, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 500,
+            profiling ? gompi_insight_call_site(500, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 500);
     }
     int rc = GOMPI_NEXT(500, profiling, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 500, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 500, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 500, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 500, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -751,32 +771,33 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_all_body(bool profiling, MPI_File fh, MPI_O
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 501)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 501)))
         return GOMPI_NEXT(501, profiling, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 501, profiling ? gompi_insight_call_site(501, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 501,
+            profiling ? gompi_insight_call_site(501, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 501);
     }
     int rc = GOMPI_NEXT(501, profiling, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 501, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 501, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 501, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 501, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -799,32 +820,33 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_all_c_body(bool profiling, MPI_File fh, MPI
     MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 502)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 502)))
         return GOMPI_NEXT(502, profiling, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 502, profiling ? gompi_insight_call_site(502, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 502,
+            profiling ? gompi_insight_call_site(502, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 502);
     }
     int rc = GOMPI_NEXT(502, profiling, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 502, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 502, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 502, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 502, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -847,31 +869,32 @@ GOMPI_INSIGHT_BODY MPI_File_iread_shared_body(bool profiling, MPI_File fh, void 
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 503)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 503)))
         return GOMPI_NEXT(503, profiling, MPI_File_iread_shared)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 503, profiling ? gompi_insight_call_site(503, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 503,
+            profiling ? gompi_insight_call_site(503, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 503);
     }
     int rc = GOMPI_NEXT(503, profiling, MPI_File_iread_shared)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 503, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 503, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 503, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 503, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -892,31 +915,32 @@ GOMPI_INSIGHT_BODY MPI_File_iread_shared_c_body(bool profiling, MPI_File fh, voi
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 504)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 504)))
         return GOMPI_NEXT(504, profiling, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 504, profiling ? gompi_insight_call_site(504, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 504,
+            profiling ? gompi_insight_call_site(504, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 504);
     }
     int rc = GOMPI_NEXT(504, profiling, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 504, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 504, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 504, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 504, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -937,31 +961,32 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_body(bool profiling, MPI_File fh, const void 
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 505)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 505)))
         return GOMPI_NEXT(505, profiling, MPI_File_iwrite)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 505, profiling ? gompi_insight_call_site(505, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 505,
+            profiling ? gompi_insight_call_site(505, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 505);
     }
     int rc = GOMPI_NEXT(505, profiling, MPI_File_iwrite)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 505, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 505, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 505, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 505, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -982,31 +1007,32 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_c_body(bool profiling, MPI_File fh, const voi
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 506)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 506)))
         return GOMPI_NEXT(506, profiling, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 506, profiling ? gompi_insight_call_site(506, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 506,
+            profiling ? gompi_insight_call_site(506, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 506);
     }
     int rc = GOMPI_NEXT(506, profiling, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 506, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 506, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 506, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 506, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1027,31 +1053,32 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_all_body(bool profiling, MPI_File fh, const v
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 507)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 507)))
         return GOMPI_NEXT(507, profiling, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 507, profiling ? gompi_insight_call_site(507, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 507,
+            profiling ? gompi_insight_call_site(507, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 507);
     }
     int rc = GOMPI_NEXT(507, profiling, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 507, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 507, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 507, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 507, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1072,31 +1099,32 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_all_c_body(bool profiling, MPI_File fh, const
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 508)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 508)))
         return GOMPI_NEXT(508, profiling, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 508, profiling ? gompi_insight_call_site(508, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 508,
+            profiling ? gompi_insight_call_site(508, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 508);
     }
     int rc = GOMPI_NEXT(508, profiling, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 508, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 508, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 508, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 508, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1117,32 +1145,33 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_body(bool profiling, MPI_File fh, MPI_Offs
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 509)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 509)))
         return GOMPI_NEXT(509, profiling, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 509, profiling ? gompi_insight_call_site(509, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 509,
+            profiling ? gompi_insight_call_site(509, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 509);
     }
     int rc = GOMPI_NEXT(509, profiling, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 509, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 509, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 509, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 509, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1165,32 +1194,33 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_c_body(bool profiling, MPI_File fh, MPI_Of
     MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 510)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 510)))
         return GOMPI_NEXT(510, profiling, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 510, profiling ? gompi_insight_call_site(510, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 510,
+            profiling ? gompi_insight_call_site(510, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 510);
     }
     int rc = GOMPI_NEXT(510, profiling, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 510, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 510, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 510, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 510, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1213,32 +1243,33 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_body(bool profiling, MPI_File fh, MPI_
     int count, MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 511)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 511)))
         return GOMPI_NEXT(511, profiling, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 511, profiling ? gompi_insight_call_site(511, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 511,
+            profiling ? gompi_insight_call_site(511, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 511);
     }
     int rc = GOMPI_NEXT(511, profiling, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 511, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 511, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 511, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 511, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1261,32 +1292,33 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_c_body(bool profiling, MPI_File fh, MP
     MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 512)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 512)))
         return GOMPI_NEXT(512, profiling, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 512, profiling ? gompi_insight_call_site(512, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 512,
+            profiling ? gompi_insight_call_site(512, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 512);
     }
     int rc = GOMPI_NEXT(512, profiling, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 512, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 512, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 512, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 512, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1309,31 +1341,32 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_shared_body(bool profiling, MPI_File fh, cons
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 513)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 513)))
         return GOMPI_NEXT(513, profiling, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 513, profiling ? gompi_insight_call_site(513, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 513,
+            profiling ? gompi_insight_call_site(513, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 513);
     }
     int rc = GOMPI_NEXT(513, profiling, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 513, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 513, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 513, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 513, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1354,31 +1387,32 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_shared_c_body(bool profiling, MPI_File fh, co
     MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 514)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 514)))
         return GOMPI_NEXT(514, profiling, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 514, profiling ? gompi_insight_call_site(514, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 514,
+            profiling ? gompi_insight_call_site(514, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 514);
     }
     int rc = GOMPI_NEXT(514, profiling, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 514, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 514, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 514, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 514, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1401,28 +1435,29 @@ GOMPI_INSIGHT_BODY MPI_File_open_body(bool profiling, MPI_Comm comm, const char 
     MPI_File *fh)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 515)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 515)))
         return GOMPI_NEXT(515, profiling, MPI_File_open)(comm, filename, amode, info, fh);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 515, profiling ? gompi_insight_call_site(515, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_text(t, filename);
-        gompi_insight_word(t, (uint64_t)(int64_t)amode);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 515,
+            profiling ? gompi_insight_call_site(515, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_text(t, filename);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)amode);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 515);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(515, profiling, MPI_File_open)(comm, filename, amode, info, fh);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 515, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, fh, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *fh);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 515, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, fh, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *fh);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1442,22 +1477,23 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
 GOMPI_INSIGHT_BODY MPI_File_preallocate_body(bool profiling, MPI_File fh, MPI_Offset size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 516)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 516)))
         return GOMPI_NEXT(516, profiling, MPI_File_preallocate)(fh, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 516, profiling ? gompi_insight_call_site(516, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 516,
+            profiling ? gompi_insight_call_site(516, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 516);
     }
     int rc = GOMPI_NEXT(516, profiling, MPI_File_preallocate)(fh, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 516, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 516, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1478,29 +1514,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_body(bool profiling, MPI_File fh, void *buf, in
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 517)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 517)))
         return GOMPI_NEXT(517, profiling, MPI_File_read)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 517, profiling ? gompi_insight_call_site(517, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 517,
+            profiling ? gompi_insight_call_site(517, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 517);
     }
     int rc = GOMPI_NEXT(517, profiling, MPI_File_read)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 517, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 517, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 517, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 517, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1521,29 +1558,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_c_body(bool profiling, MPI_File fh, void *buf, 
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 518)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 518)))
         return GOMPI_NEXT(518, profiling, MPI_File_read_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 518, profiling ? gompi_insight_call_site(518, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 518,
+            profiling ? gompi_insight_call_site(518, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 518);
     }
     int rc = GOMPI_NEXT(518, profiling, MPI_File_read_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 518, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 518, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 518, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 518, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1564,32 +1602,33 @@ GOMPI_INSIGHT_BODY MPI_File_read_all_body(bool profiling, MPI_File fh, void *buf
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 519)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 519)))
         return GOMPI_NEXT(519, profiling, MPI_File_read_all)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 519, profiling ? gompi_insight_call_site(519, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 519,
+            profiling ? gompi_insight_call_site(519, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 519);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(519, profiling, MPI_File_read_all)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 519, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 519, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 519, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 519, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1610,32 +1649,33 @@ GOMPI_INSIGHT_BODY MPI_File_read_all_c_body(bool profiling, MPI_File fh, void *b
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 520)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 520)))
         return GOMPI_NEXT(520, profiling, MPI_File_read_all_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 520, profiling ? gompi_insight_call_site(520, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 520,
+            profiling ? gompi_insight_call_site(520, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 520);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(520, profiling, MPI_File_read_all_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 520, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 520, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 520, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 520, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1656,28 +1696,29 @@ GOMPI_INSIGHT_BODY MPI_File_read_all_begin_body(bool profiling, MPI_File fh, voi
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 521)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 521)))
         return GOMPI_NEXT(521, profiling, MPI_File_read_all_begin)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 521, profiling ? gompi_insight_call_site(521, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 521,
+            profiling ? gompi_insight_call_site(521, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 521);
     }
     int rc = GOMPI_NEXT(521, profiling, MPI_File_read_all_begin)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 521, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 521, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 521, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 521, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1698,28 +1739,29 @@ GOMPI_INSIGHT_BODY MPI_File_read_all_begin_c_body(bool profiling, MPI_File fh, v
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 522)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 522)))
         return GOMPI_NEXT(522, profiling, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 522, profiling ? gompi_insight_call_site(522, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 522,
+            profiling ? gompi_insight_call_site(522, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 522);
     }
     int rc = GOMPI_NEXT(522, profiling, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 522, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 522, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 522, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 522, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1739,26 +1781,27 @@ int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
 GOMPI_INSIGHT_BODY MPI_File_read_all_end_body(bool profiling, MPI_File fh, void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 523)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 523)))
         return GOMPI_NEXT(523, profiling, MPI_File_read_all_end)(fh, buf, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 523, profiling ? gompi_insight_call_site(523, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 523,
+            profiling ? gompi_insight_call_site(523, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 523);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(523, profiling, MPI_File_read_all_end)(fh, buf, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 523, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 523, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1779,30 +1822,31 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_body(bool profiling, MPI_File fh, MPI_Offset
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 524)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 524)))
         return GOMPI_NEXT(524, profiling, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 524, profiling ? gompi_insight_call_site(524, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 524,
+            profiling ? gompi_insight_call_site(524, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 524);
     }
     int rc = GOMPI_NEXT(524, profiling, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 524, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 524, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 524, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 524, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1823,30 +1867,31 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_c_body(bool profiling, MPI_File fh, MPI_Offs
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 525)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 525)))
         return GOMPI_NEXT(525, profiling, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 525, profiling ? gompi_insight_call_site(525, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 525,
+            profiling ? gompi_insight_call_site(525, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 525);
     }
     int rc = GOMPI_NEXT(525, profiling, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 525, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 525, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 525, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 525, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1869,33 +1914,34 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_all_body(bool profiling, MPI_File fh, MPI_Of
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 526)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 526)))
         return GOMPI_NEXT(526, profiling, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 526, profiling ? gompi_insight_call_site(526, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 526,
+            profiling ? gompi_insight_call_site(526, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 526);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(526, profiling, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 526, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 526, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 526, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 526, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1918,33 +1964,34 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_all_c_body(bool profiling, MPI_File fh, MPI_
     MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 527)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 527)))
         return GOMPI_NEXT(527, profiling, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 527, profiling ? gompi_insight_call_site(527, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 527,
+            profiling ? gompi_insight_call_site(527, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 527);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(527, profiling, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 527, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 527, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 527, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 527, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1967,29 +2014,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_all_begin_body(bool profiling, MPI_File fh, 
     int count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 528)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 528)))
         return GOMPI_NEXT(528, profiling, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 528, profiling ? gompi_insight_call_site(528, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 528,
+            profiling ? gompi_insight_call_site(528, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 528);
     }
     int rc = GOMPI_NEXT(528, profiling, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 528, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 528, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 528, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 528, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2010,29 +2058,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_at_all_begin_c_body(bool profiling, MPI_File fh
     MPI_Count count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 529)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 529)))
         return GOMPI_NEXT(529, profiling, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 529, profiling ? gompi_insight_call_site(529, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 529,
+            profiling ? gompi_insight_call_site(529, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 529);
     }
     int rc = GOMPI_NEXT(529, profiling, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 529, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 529, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 529, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 529, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2052,26 +2101,27 @@ int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
 GOMPI_INSIGHT_BODY MPI_File_read_at_all_end_body(bool profiling, MPI_File fh, void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 530)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 530)))
         return GOMPI_NEXT(530, profiling, MPI_File_read_at_all_end)(fh, buf, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 530, profiling ? gompi_insight_call_site(530, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 530,
+            profiling ? gompi_insight_call_site(530, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 530);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(530, profiling, MPI_File_read_at_all_end)(fh, buf, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 530, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 530, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2092,29 +2142,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_body(bool profiling, MPI_File fh, void 
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 531)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 531)))
         return GOMPI_NEXT(531, profiling, MPI_File_read_ordered)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 531, profiling ? gompi_insight_call_site(531, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 531,
+            profiling ? gompi_insight_call_site(531, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 531);
     }
     int rc = GOMPI_NEXT(531, profiling, MPI_File_read_ordered)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 531, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 531, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 531, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 531, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2135,29 +2186,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_c_body(bool profiling, MPI_File fh, voi
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 532)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 532)))
         return GOMPI_NEXT(532, profiling, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 532, profiling ? gompi_insight_call_site(532, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 532,
+            profiling ? gompi_insight_call_site(532, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 532);
     }
     int rc = GOMPI_NEXT(532, profiling, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 532, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 532, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 532, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 532, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2178,28 +2230,29 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_begin_body(bool profiling, MPI_File fh,
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 533)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 533)))
         return GOMPI_NEXT(533, profiling, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 533, profiling ? gompi_insight_call_site(533, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 533,
+            profiling ? gompi_insight_call_site(533, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 533);
     }
     int rc = GOMPI_NEXT(533, profiling, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 533, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 533, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 533, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 533, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2220,28 +2273,29 @@ GOMPI_INSIGHT_BODY MPI_File_read_ordered_begin_c_body(bool profiling, MPI_File f
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 534)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 534)))
         return GOMPI_NEXT(534, profiling, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 534, profiling ? gompi_insight_call_site(534, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 534,
+            profiling ? gompi_insight_call_site(534, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 534);
     }
     int rc = GOMPI_NEXT(534, profiling, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 534, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 534, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 534, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 534, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2261,23 +2315,24 @@ int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_
 GOMPI_INSIGHT_BODY MPI_File_read_ordered_end_body(bool profiling, MPI_File fh, void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 535)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 535)))
         return GOMPI_NEXT(535, profiling, MPI_File_read_ordered_end)(fh, buf, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 535, profiling ? gompi_insight_call_site(535, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 535,
+            profiling ? gompi_insight_call_site(535, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 535);
     }
     int rc = GOMPI_NEXT(535, profiling, MPI_File_read_ordered_end)(fh, buf, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 535, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 535, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2298,29 +2353,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_shared_body(bool profiling, MPI_File fh, void *
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 536)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 536)))
         return GOMPI_NEXT(536, profiling, MPI_File_read_shared)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 536, profiling ? gompi_insight_call_site(536, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 536,
+            profiling ? gompi_insight_call_site(536, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 536);
     }
     int rc = GOMPI_NEXT(536, profiling, MPI_File_read_shared)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 536, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 536, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 536, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 536, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2341,29 +2397,30 @@ GOMPI_INSIGHT_BODY MPI_File_read_shared_c_body(bool profiling, MPI_File fh, void
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 537)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 537)))
         return GOMPI_NEXT(537, profiling, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 537, profiling ? gompi_insight_call_site(537, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 537,
+            profiling ? gompi_insight_call_site(537, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 537);
     }
     int rc = GOMPI_NEXT(537, profiling, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 537, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 537, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 537, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 537, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2383,23 +2440,24 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
 GOMPI_INSIGHT_BODY MPI_File_seek_body(bool profiling, MPI_File fh, MPI_Offset offset, int whence)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 538)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 538)))
         return GOMPI_NEXT(538, profiling, MPI_File_seek)(fh, offset, whence);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 538, profiling ? gompi_insight_call_site(538, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uint64_t)(int64_t)whence);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 538,
+            profiling ? gompi_insight_call_site(538, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)whence);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 538);
     }
     int rc = GOMPI_NEXT(538, profiling, MPI_File_seek)(fh, offset, whence);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 538, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 538, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2419,23 +2477,24 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 GOMPI_INSIGHT_BODY MPI_File_seek_shared_body(bool profiling, MPI_File fh, MPI_Offset offset, int whence)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 539)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 539)))
         return GOMPI_NEXT(539, profiling, MPI_File_seek_shared)(fh, offset, whence);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 539, profiling ? gompi_insight_call_site(539, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uint64_t)(int64_t)whence);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 539,
+            profiling ? gompi_insight_call_site(539, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)whence);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 539);
     }
     int rc = GOMPI_NEXT(539, profiling, MPI_File_seek_shared)(fh, offset, whence);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 539, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 539, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2455,22 +2514,23 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 GOMPI_INSIGHT_BODY MPI_File_set_atomicity_body(bool profiling, MPI_File fh, int flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 540)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 540)))
         return GOMPI_NEXT(540, profiling, MPI_File_set_atomicity)(fh, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 540, profiling ? gompi_insight_call_site(540, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)flag);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 540,
+            profiling ? gompi_insight_call_site(540, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)flag);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 540);
     }
     int rc = GOMPI_NEXT(540, profiling, MPI_File_set_atomicity)(fh, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 540, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 540, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2490,22 +2550,23 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
 GOMPI_INSIGHT_BODY MPI_File_set_info_body(bool profiling, MPI_File fh, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 541)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 541)))
         return GOMPI_NEXT(541, profiling, MPI_File_set_info)(fh, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 541, profiling ? gompi_insight_call_site(541, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 541,
+            profiling ? gompi_insight_call_site(541, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 541);
     }
     int rc = GOMPI_NEXT(541, profiling, MPI_File_set_info)(fh, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 541, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 541, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2525,22 +2586,23 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 GOMPI_INSIGHT_BODY MPI_File_set_size_body(bool profiling, MPI_File fh, MPI_Offset size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 542)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 542)))
         return GOMPI_NEXT(542, profiling, MPI_File_set_size)(fh, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 542, profiling ? gompi_insight_call_site(542, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 542,
+            profiling ? gompi_insight_call_site(542, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 542);
     }
     int rc = GOMPI_NEXT(542, profiling, MPI_File_set_size)(fh, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 542, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 542, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2561,29 +2623,30 @@ GOMPI_INSIGHT_BODY MPI_File_set_view_body(bool profiling, MPI_File fh, MPI_Offse
     MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 543)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 543)))
         return GOMPI_NEXT(543, profiling, MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 543, profiling ? gompi_insight_call_site(543, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp);
-        gompi_insight_word(t, (uintptr_t)etype);
-        gompi_insight_word(t, (uintptr_t)filetype);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 543,
+            profiling ? gompi_insight_call_site(543, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp);
+        gompi_insight_add_word(t, (uintptr_t)etype);
+        gompi_insight_add_word(t, (uintptr_t)filetype);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 543);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(543, profiling, MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 543, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 543, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2605,21 +2668,22 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
 GOMPI_INSIGHT_BODY MPI_File_sync_body(bool profiling, MPI_File fh)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 544)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 544)))
         return GOMPI_NEXT(544, profiling, MPI_File_sync)(fh);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 544, profiling ? gompi_insight_call_site(544, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 544,
+            profiling ? gompi_insight_call_site(544, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 544);
     }
     int rc = GOMPI_NEXT(544, profiling, MPI_File_sync)(fh);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 544, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 544, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2640,29 +2704,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_body(bool profiling, MPI_File fh, const void *
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 545)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 545)))
         return GOMPI_NEXT(545, profiling, MPI_File_write)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 545, profiling ? gompi_insight_call_site(545, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 545,
+            profiling ? gompi_insight_call_site(545, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 545);
     }
     int rc = GOMPI_NEXT(545, profiling, MPI_File_write)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 545, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 545, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 545, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 545, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2683,29 +2748,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_c_body(bool profiling, MPI_File fh, const void
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 546)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 546)))
         return GOMPI_NEXT(546, profiling, MPI_File_write_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 546, profiling ? gompi_insight_call_site(546, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 546,
+            profiling ? gompi_insight_call_site(546, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 546);
     }
     int rc = GOMPI_NEXT(546, profiling, MPI_File_write_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 546, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 546, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 546, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 546, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2726,32 +2792,33 @@ GOMPI_INSIGHT_BODY MPI_File_write_all_body(bool profiling, MPI_File fh, const vo
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 547)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 547)))
         return GOMPI_NEXT(547, profiling, MPI_File_write_all)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 547, profiling ? gompi_insight_call_site(547, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 547,
+            profiling ? gompi_insight_call_site(547, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 547);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(547, profiling, MPI_File_write_all)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 547, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 547, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 547, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 547, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2772,32 +2839,33 @@ GOMPI_INSIGHT_BODY MPI_File_write_all_c_body(bool profiling, MPI_File fh, const 
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 548)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 548)))
         return GOMPI_NEXT(548, profiling, MPI_File_write_all_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 548, profiling ? gompi_insight_call_site(548, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 548,
+            profiling ? gompi_insight_call_site(548, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 548);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(548, profiling, MPI_File_write_all_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 548, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 548, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 548, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 548, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2818,28 +2886,29 @@ GOMPI_INSIGHT_BODY MPI_File_write_all_begin_body(bool profiling, MPI_File fh, co
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 549)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 549)))
         return GOMPI_NEXT(549, profiling, MPI_File_write_all_begin)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 549, profiling ? gompi_insight_call_site(549, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 549,
+            profiling ? gompi_insight_call_site(549, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 549);
     }
     int rc = GOMPI_NEXT(549, profiling, MPI_File_write_all_begin)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 549, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 549, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 549, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 549, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2860,28 +2929,29 @@ GOMPI_INSIGHT_BODY MPI_File_write_all_begin_c_body(bool profiling, MPI_File fh, 
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 550)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 550)))
         return GOMPI_NEXT(550, profiling, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 550, profiling ? gompi_insight_call_site(550, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 550,
+            profiling ? gompi_insight_call_site(550, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 550);
     }
     int rc = GOMPI_NEXT(550, profiling, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 550, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 550, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 550, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 550, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2901,26 +2971,27 @@ int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, M
 GOMPI_INSIGHT_BODY MPI_File_write_all_end_body(bool profiling, MPI_File fh, const void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 551)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 551)))
         return GOMPI_NEXT(551, profiling, MPI_File_write_all_end)(fh, buf, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 551, profiling ? gompi_insight_call_site(551, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 551,
+            profiling ? gompi_insight_call_site(551, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 551);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(551, profiling, MPI_File_write_all_end)(fh, buf, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 551, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 551, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2941,30 +3012,31 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_body(bool profiling, MPI_File fh, MPI_Offse
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 552)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 552)))
         return GOMPI_NEXT(552, profiling, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 552, profiling ? gompi_insight_call_site(552, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 552,
+            profiling ? gompi_insight_call_site(552, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 552);
     }
     int rc = GOMPI_NEXT(552, profiling, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 552, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 552, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 552, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 552, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2987,30 +3059,31 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_c_body(bool profiling, MPI_File fh, MPI_Off
     MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 553)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 553)))
         return GOMPI_NEXT(553, profiling, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 553, profiling ? gompi_insight_call_site(553, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 553,
+            profiling ? gompi_insight_call_site(553, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 553);
     }
     int rc = GOMPI_NEXT(553, profiling, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 553, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 553, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 553, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 553, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3033,33 +3106,34 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_all_body(bool profiling, MPI_File fh, MPI_O
     int count, MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 554)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 554)))
         return GOMPI_NEXT(554, profiling, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 554, profiling ? gompi_insight_call_site(554, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 554,
+            profiling ? gompi_insight_call_site(554, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 554);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(554, profiling, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 554, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 554, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 554, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 554, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3082,33 +3156,34 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_all_c_body(bool profiling, MPI_File fh, MPI
     MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 555)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 555)))
         return GOMPI_NEXT(555, profiling, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 555, profiling ? gompi_insight_call_site(555, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 555,
+            profiling ? gompi_insight_call_site(555, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 555);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(555, profiling, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 555, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 555, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 555, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 555, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3131,29 +3206,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_all_begin_body(bool profiling, MPI_File fh,
     int count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 556)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 556)))
         return GOMPI_NEXT(556, profiling, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 556, profiling ? gompi_insight_call_site(556, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 556,
+            profiling ? gompi_insight_call_site(556, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 556);
     }
     int rc = GOMPI_NEXT(556, profiling, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 556, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 556, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 556, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 556, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3174,29 +3250,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_at_all_begin_c_body(bool profiling, MPI_File f
     MPI_Count count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 557)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 557)))
         return GOMPI_NEXT(557, profiling, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 557, profiling ? gompi_insight_call_site(557, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uint64_t)(int64_t)offset);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 557,
+            profiling ? gompi_insight_call_site(557, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)offset);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 557);
     }
     int rc = GOMPI_NEXT(557, profiling, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 557, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 557, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 557, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 557, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3218,26 +3295,27 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
 GOMPI_INSIGHT_BODY MPI_File_write_at_all_end_body(bool profiling, MPI_File fh, const void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 558)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 558)))
         return GOMPI_NEXT(558, profiling, MPI_File_write_at_all_end)(fh, buf, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 558, profiling ? gompi_insight_call_site(558, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 558,
+            profiling ? gompi_insight_call_site(558, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 558);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(558, profiling, MPI_File_write_at_all_end)(fh, buf, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 558, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 558, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3258,29 +3336,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_body(bool profiling, MPI_File fh, cons
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 559)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 559)))
         return GOMPI_NEXT(559, profiling, MPI_File_write_ordered)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 559, profiling ? gompi_insight_call_site(559, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 559,
+            profiling ? gompi_insight_call_site(559, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 559);
     }
     int rc = GOMPI_NEXT(559, profiling, MPI_File_write_ordered)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 559, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 559, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 559, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 559, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3301,29 +3380,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_c_body(bool profiling, MPI_File fh, co
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 560)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 560)))
         return GOMPI_NEXT(560, profiling, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 560, profiling ? gompi_insight_call_site(560, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 560,
+            profiling ? gompi_insight_call_site(560, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 560);
     }
     int rc = GOMPI_NEXT(560, profiling, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 560, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 560, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 560, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 560, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3345,28 +3425,29 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_begin_body(bool profiling, MPI_File fh
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 561)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 561)))
         return GOMPI_NEXT(561, profiling, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 561, profiling ? gompi_insight_call_site(561, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 561,
+            profiling ? gompi_insight_call_site(561, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 561);
     }
     int rc = GOMPI_NEXT(561, profiling, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 561, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 561, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 561, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 561, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3387,28 +3468,29 @@ GOMPI_INSIGHT_BODY MPI_File_write_ordered_begin_c_body(bool profiling, MPI_File 
     MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 562)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 562)))
         return GOMPI_NEXT(562, profiling, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 562, profiling ? gompi_insight_call_site(562, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 562,
+            profiling ? gompi_insight_call_site(562, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 562);
     }
     int rc = GOMPI_NEXT(562, profiling, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 562, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 562, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 562, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 562, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3428,23 +3510,24 @@ int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count coun
 GOMPI_INSIGHT_BODY MPI_File_write_ordered_end_body(bool profiling, MPI_File fh, const void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 563)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 563)))
         return GOMPI_NEXT(563, profiling, MPI_File_write_ordered_end)(fh, buf, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 563, profiling ? gompi_insight_call_site(563, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 563,
+            profiling ? gompi_insight_call_site(563, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 563);
     }
     int rc = GOMPI_NEXT(563, profiling, MPI_File_write_ordered_end)(fh, buf, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 563, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 563, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3465,29 +3548,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_shared_body(bool profiling, MPI_File fh, const
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 564)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 564)))
         return GOMPI_NEXT(564, profiling, MPI_File_write_shared)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 564, profiling ? gompi_insight_call_site(564, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 564,
+            profiling ? gompi_insight_call_site(564, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 564);
     }
     int rc = GOMPI_NEXT(564, profiling, MPI_File_write_shared)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 564, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 564, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 564, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 564, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3508,29 +3592,30 @@ GOMPI_INSIGHT_BODY MPI_File_write_shared_c_body(bool profiling, MPI_File fh, con
     MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 565)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 565)))
         return GOMPI_NEXT(565, profiling, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 565, profiling ? gompi_insight_call_site(565, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)fh);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 565,
+            profiling ? gompi_insight_call_site(565, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)fh);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 565);
     }
     int rc = GOMPI_NEXT(565, profiling, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 565, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 565, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 565, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 565, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3552,25 +3637,26 @@ GOMPI_INSIGHT_BODY MPI_Register_datarep_body(bool profiling, const char *datarep
     MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 566)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 566)))
         return GOMPI_NEXT(566, profiling, MPI_Register_datarep)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 566, profiling ? gompi_insight_call_site(566, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)read_conversion_fn);
-        gompi_insight_word(t, (uintptr_t)write_conversion_fn);
-        gompi_insight_word(t, (uintptr_t)dtype_file_extent_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 566,
+            profiling ? gompi_insight_call_site(566, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uintptr_t)read_conversion_fn);
+        gompi_insight_add_word(t, (uintptr_t)write_conversion_fn);
+        gompi_insight_add_word(t, (uintptr_t)dtype_file_extent_fn);
+        gompi_insight_add_word(t, (uintptr_t)extra_state);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 566);
     }
     int rc = GOMPI_NEXT(566, profiling, MPI_Register_datarep)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 566, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 566, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3596,25 +3682,26 @@ GOMPI_INSIGHT_BODY MPI_Register_datarep_c_body(bool profiling, const char *datar
     MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 567)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 567)))
         return GOMPI_NEXT(567, profiling, MPI_Register_datarep_c)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 567, profiling ? gompi_insight_call_site(567, t->back) : t->back);
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)read_conversion_fn);
-        gompi_insight_word(t, (uintptr_t)write_conversion_fn);
-        gompi_insight_word(t, (uintptr_t)dtype_file_extent_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 567,
+            profiling ? gompi_insight_call_site(567, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, datarep);
+        gompi_insight_add_word(t, (uintptr_t)read_conversion_fn);
+        gompi_insight_add_word(t, (uintptr_t)write_conversion_fn);
+        gompi_insight_add_word(t, (uintptr_t)dtype_file_extent_fn);
+        gompi_insight_add_word(t, (uintptr_t)extra_state);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 567);
     }
     int rc = GOMPI_NEXT(567, profiling, MPI_Register_datarep_c)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 567, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 567, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

@@ -4,7 +4,7 @@
 
 #include "insight/record.h"
 
-const char *const gompi_insight_names[] = {
+const char *const gompi_insight_function_names[] = {
     "MPI_Bsend",
     "MPI_Bsend_c",
     "MPI_Bsend_init",

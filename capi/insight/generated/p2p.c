@@ -10,36 +10,37 @@ GOMPI_INSIGHT_BODY MPI_Bsend_body(bool profiling, const void *buf, int count, MP
     int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 0)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 0)))
         return GOMPI_NEXT(0, profiling, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 0, profiling ? gompi_insight_call_site(0, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 0,
+            profiling ? gompi_insight_call_site(0, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 0);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(0, profiling, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 0, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 0, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 0, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 0, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -60,36 +61,37 @@ GOMPI_INSIGHT_BODY MPI_Bsend_c_body(bool profiling, const void *buf, MPI_Count c
     int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 1)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 1)))
         return GOMPI_NEXT(1, profiling, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 1, profiling ? gompi_insight_call_site(1, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 1,
+            profiling ? gompi_insight_call_site(1, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 1);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(1, profiling, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 1, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 1, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 1, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 1, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -110,29 +112,30 @@ GOMPI_INSIGHT_BODY MPI_Bsend_init_body(bool profiling, const void *buf, int coun
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 2)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 2)))
         return GOMPI_NEXT(2, profiling, MPI_Bsend_init)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 2, profiling ? gompi_insight_call_site(2, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 2,
+            profiling ? gompi_insight_call_site(2, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 2);
     }
     int rc = GOMPI_NEXT(2, profiling, MPI_Bsend_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 2, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 2, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -155,29 +158,30 @@ GOMPI_INSIGHT_BODY MPI_Bsend_init_c_body(bool profiling, const void *buf, MPI_Co
     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 3)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 3)))
         return GOMPI_NEXT(3, profiling, MPI_Bsend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 3, profiling ? gompi_insight_call_site(3, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 3,
+            profiling ? gompi_insight_call_site(3, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 3);
     }
     int rc = GOMPI_NEXT(3, profiling, MPI_Bsend_init_c)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 3, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 3, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -199,22 +203,23 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 GOMPI_INSIGHT_BODY MPI_Buffer_attach_body(bool profiling, void *buffer, int size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 4)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 4)))
         return GOMPI_NEXT(4, profiling, MPI_Buffer_attach)(buffer, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 4, profiling ? gompi_insight_call_site(4, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 4,
+            profiling ? gompi_insight_call_site(4, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 4);
     }
     int rc = GOMPI_NEXT(4, profiling, MPI_Buffer_attach)(buffer, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 4, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 4, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -234,22 +239,23 @@ int PMPI_Buffer_attach(void *buffer, int size)
 GOMPI_INSIGHT_BODY MPI_Buffer_attach_c_body(bool profiling, void *buffer, MPI_Count size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 5)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 5)))
         return GOMPI_NEXT(5, profiling, MPI_Buffer_attach_c)(buffer, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 5, profiling ? gompi_insight_call_site(5, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 5,
+            profiling ? gompi_insight_call_site(5, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 5);
     }
     int rc = GOMPI_NEXT(5, profiling, MPI_Buffer_attach_c)(buffer, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 5, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 5, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -269,25 +275,26 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 GOMPI_INSIGHT_BODY MPI_Buffer_detach_body(bool profiling, void *buffer_addr, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 6)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 6)))
         return GOMPI_NEXT(6, profiling, MPI_Buffer_detach)(buffer_addr, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 6, profiling ? gompi_insight_call_site(6, t->back) : t->back);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 6,
+            profiling ? gompi_insight_call_site(6, t->return_address) : t->return_address);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 6);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(6, profiling, MPI_Buffer_detach)(buffer_addr, size);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 6, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 6, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, buffer_addr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -307,25 +314,26 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size)
 GOMPI_INSIGHT_BODY MPI_Buffer_detach_c_body(bool profiling, void *buffer_addr, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 7)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 7)))
         return GOMPI_NEXT(7, profiling, MPI_Buffer_detach_c)(buffer_addr, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 7, profiling ? gompi_insight_call_site(7, t->back) : t->back);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 7,
+            profiling ? gompi_insight_call_site(7, t->return_address) : t->return_address);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 7);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(7, profiling, MPI_Buffer_detach_c)(buffer_addr, size);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 7, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 7, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, buffer_addr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -345,23 +353,24 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 GOMPI_INSIGHT_BODY MPI_Buffer_flush_body(bool profiling)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 8)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 8)))
         return GOMPI_NEXT(8, profiling, MPI_Buffer_flush)();
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 8, profiling ? gompi_insight_call_site(8, t->back) : t->back);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 8,
+            profiling ? gompi_insight_call_site(8, t->return_address) : t->return_address);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 8);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(8, profiling, MPI_Buffer_flush)();
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 8, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 8, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -381,23 +390,24 @@ int PMPI_Buffer_flush(void)
 GOMPI_INSIGHT_BODY MPI_Buffer_iflush_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 9)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 9)))
         return GOMPI_NEXT(9, profiling, MPI_Buffer_iflush)(request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 9, profiling ? gompi_insight_call_site(9, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 9,
+            profiling ? gompi_insight_call_site(9, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 9);
     }
     int rc = GOMPI_NEXT(9, profiling, MPI_Buffer_iflush)(request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 9, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 9, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -417,21 +427,22 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 GOMPI_INSIGHT_BODY MPI_Cancel_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 10)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 10)))
         return GOMPI_NEXT(10, profiling, MPI_Cancel)(request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 10, profiling ? gompi_insight_call_site(10, t->back) : t->back);
-        gompi_insight_list(t, request, 1, sizeof *request);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 10,
+            profiling ? gompi_insight_call_site(10, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 10);
     }
     int rc = GOMPI_NEXT(10, profiling, MPI_Cancel)(request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 10, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 10, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -451,26 +462,27 @@ int PMPI_Cancel(MPI_Request *request)
 GOMPI_INSIGHT_BODY MPI_Comm_attach_buffer_body(bool profiling, MPI_Comm comm, void *buffer, int size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 11)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 11)))
         return GOMPI_NEXT(11, profiling, MPI_Comm_attach_buffer)(comm, buffer, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 11, profiling ? gompi_insight_call_site(11, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 11,
+            profiling ? gompi_insight_call_site(11, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 11);
     }
     int rc = GOMPI_NEXT(11, profiling, MPI_Comm_attach_buffer)(comm, buffer, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 11, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 11, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -490,26 +502,27 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 GOMPI_INSIGHT_BODY MPI_Comm_attach_buffer_c_body(bool profiling, MPI_Comm comm, void *buffer, MPI_Count size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 12)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 12)))
         return GOMPI_NEXT(12, profiling, MPI_Comm_attach_buffer_c)(comm, buffer, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 12, profiling ? gompi_insight_call_site(12, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 12,
+            profiling ? gompi_insight_call_site(12, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 12);
     }
     int rc = GOMPI_NEXT(12, profiling, MPI_Comm_attach_buffer_c)(comm, buffer, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 12, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 12, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -529,26 +542,27 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 GOMPI_INSIGHT_BODY MPI_Comm_detach_buffer_body(bool profiling, MPI_Comm comm, void *buffer_addr, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 13)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 13)))
         return GOMPI_NEXT(13, profiling, MPI_Comm_detach_buffer)(comm, buffer_addr, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 13, profiling ? gompi_insight_call_site(13, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 13,
+            profiling ? gompi_insight_call_site(13, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 13);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(13, profiling, MPI_Comm_detach_buffer)(comm, buffer_addr, size);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 13, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 13, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, buffer_addr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -568,26 +582,27 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 GOMPI_INSIGHT_BODY MPI_Comm_detach_buffer_c_body(bool profiling, MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 14)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 14)))
         return GOMPI_NEXT(14, profiling, MPI_Comm_detach_buffer_c)(comm, buffer_addr, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 14, profiling ? gompi_insight_call_site(14, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 14,
+            profiling ? gompi_insight_call_site(14, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 14);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(14, profiling, MPI_Comm_detach_buffer_c)(comm, buffer_addr, size);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 14, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 14, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, buffer_addr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -607,24 +622,25 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 GOMPI_INSIGHT_BODY MPI_Comm_flush_buffer_body(bool profiling, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 15)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 15)))
         return GOMPI_NEXT(15, profiling, MPI_Comm_flush_buffer)(comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 15, profiling ? gompi_insight_call_site(15, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 15,
+            profiling ? gompi_insight_call_site(15, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 15);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(15, profiling, MPI_Comm_flush_buffer)(comm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 15, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 15, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -644,24 +660,25 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 GOMPI_INSIGHT_BODY MPI_Comm_iflush_buffer_body(bool profiling, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 16)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 16)))
         return GOMPI_NEXT(16, profiling, MPI_Comm_iflush_buffer)(comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 16, profiling ? gompi_insight_call_site(16, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 16,
+            profiling ? gompi_insight_call_site(16, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 16);
     }
     int rc = GOMPI_NEXT(16, profiling, MPI_Comm_iflush_buffer)(comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 16, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 16, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -681,23 +698,24 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 GOMPI_INSIGHT_BODY MPI_Get_count_body(bool profiling, const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 17)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 17)))
         return GOMPI_NEXT(17, profiling, MPI_Get_count)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 17, profiling ? gompi_insight_call_site(17, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 17,
+            profiling ? gompi_insight_call_site(17, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 17);
     }
     int rc = GOMPI_NEXT(17, profiling, MPI_Get_count)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 17, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
+        gompi_insight_end_measured(t, 17, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, count, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *count);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -718,23 +736,24 @@ GOMPI_INSIGHT_BODY MPI_Get_count_c_body(bool profiling, const MPI_Status *status
     MPI_Count *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 18)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 18)))
         return GOMPI_NEXT(18, profiling, MPI_Get_count_c)(status, datatype, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 18, profiling ? gompi_insight_call_site(18, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
-        gompi_insight_word(t, (uintptr_t)datatype);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 18,
+            profiling ? gompi_insight_call_site(18, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
+        gompi_insight_add_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 18);
     }
     int rc = GOMPI_NEXT(18, profiling, MPI_Get_count_c)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 18, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
+        gompi_insight_end_measured(t, 18, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, count, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *count);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -755,37 +774,38 @@ GOMPI_INSIGHT_BODY MPI_Ibsend_body(bool profiling, const void *buf, int count, M
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 19)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 19)))
         return GOMPI_NEXT(19, profiling, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 19, profiling ? gompi_insight_call_site(19, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 19,
+            profiling ? gompi_insight_call_site(19, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 19);
     }
     int rc = GOMPI_NEXT(19, profiling, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 19, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 19, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 19, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 19, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -808,37 +828,38 @@ GOMPI_INSIGHT_BODY MPI_Ibsend_c_body(bool profiling, const void *buf, MPI_Count 
     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 20)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 20)))
         return GOMPI_NEXT(20, profiling, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 20, profiling ? gompi_insight_call_site(20, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 20,
+            profiling ? gompi_insight_call_site(20, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 20);
     }
     int rc = GOMPI_NEXT(20, profiling, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 20, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 20, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 20, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 20, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -861,26 +882,27 @@ GOMPI_INSIGHT_BODY MPI_Improbe_body(bool profiling, int source, int tag, MPI_Com
     MPI_Message *message, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 21)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 21)))
         return GOMPI_NEXT(21, profiling, MPI_Improbe)(source, tag, comm, flag, message, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 21, profiling ? gompi_insight_call_site(21, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 21,
+            profiling ? gompi_insight_call_site(21, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 21);
     }
     int rc = GOMPI_NEXT(21, profiling, MPI_Improbe)(source, tag, comm, flag, message, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 21, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, message, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *message);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 21, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, message, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *message);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -901,32 +923,33 @@ GOMPI_INSIGHT_BODY MPI_Imrecv_body(bool profiling, void *buf, int count, MPI_Dat
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 22)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 22)))
         return GOMPI_NEXT(22, profiling, MPI_Imrecv)(buf, count, datatype, message, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 22, profiling ? gompi_insight_call_site(22, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_list(t, message, 1, sizeof *message);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 22,
+            profiling ? gompi_insight_call_site(22, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 22);
     }
     int rc = GOMPI_NEXT(22, profiling, MPI_Imrecv)(buf, count, datatype, message, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 22, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 22, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 22, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, message, 1, sizeof *message);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 22, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -947,32 +970,33 @@ GOMPI_INSIGHT_BODY MPI_Imrecv_c_body(bool profiling, void *buf, MPI_Count count,
     MPI_Message *message, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 23)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 23)))
         return GOMPI_NEXT(23, profiling, MPI_Imrecv_c)(buf, count, datatype, message, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 23, profiling ? gompi_insight_call_site(23, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_list(t, message, 1, sizeof *message);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 23,
+            profiling ? gompi_insight_call_site(23, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 23);
     }
     int rc = GOMPI_NEXT(23, profiling, MPI_Imrecv_c)(buf, count, datatype, message, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 23, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 23, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 23, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, message, 1, sizeof *message);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 23, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -992,25 +1016,26 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 GOMPI_INSIGHT_BODY MPI_Iprobe_body(bool profiling, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 24)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 24)))
         return GOMPI_NEXT(24, profiling, MPI_Iprobe)(source, tag, comm, flag, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 24, profiling ? gompi_insight_call_site(24, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 24,
+            profiling ? gompi_insight_call_site(24, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 24);
     }
     int rc = GOMPI_NEXT(24, profiling, MPI_Iprobe)(source, tag, comm, flag, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 24, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 24, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1031,37 +1056,38 @@ GOMPI_INSIGHT_BODY MPI_Irecv_body(bool profiling, void *buf, int count, MPI_Data
     MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 25)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 25)))
         return GOMPI_NEXT(25, profiling, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 25, profiling ? gompi_insight_call_site(25, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 25,
+            profiling ? gompi_insight_call_site(25, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 25);
     }
     int rc = GOMPI_NEXT(25, profiling, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 25, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 25, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 25, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 25, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1082,37 +1108,38 @@ GOMPI_INSIGHT_BODY MPI_Irecv_c_body(bool profiling, void *buf, MPI_Count count, 
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 26)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 26)))
         return GOMPI_NEXT(26, profiling, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 26, profiling ? gompi_insight_call_site(26, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 26,
+            profiling ? gompi_insight_call_site(26, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 26);
     }
     int rc = GOMPI_NEXT(26, profiling, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 26, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 26, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 26, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 26, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1135,37 +1162,38 @@ GOMPI_INSIGHT_BODY MPI_Irsend_body(bool profiling, const void *buf, int count, M
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 27)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 27)))
         return GOMPI_NEXT(27, profiling, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 27, profiling ? gompi_insight_call_site(27, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 27,
+            profiling ? gompi_insight_call_site(27, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 27);
     }
     int rc = GOMPI_NEXT(27, profiling, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 27, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 27, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 27, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 27, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1188,37 +1216,38 @@ GOMPI_INSIGHT_BODY MPI_Irsend_c_body(bool profiling, const void *buf, MPI_Count 
     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 28)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 28)))
         return GOMPI_NEXT(28, profiling, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 28, profiling ? gompi_insight_call_site(28, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 28,
+            profiling ? gompi_insight_call_site(28, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 28);
     }
     int rc = GOMPI_NEXT(28, profiling, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 28, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 28, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 28, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 28, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1241,37 +1270,38 @@ GOMPI_INSIGHT_BODY MPI_Isend_body(bool profiling, const void *buf, int count, MP
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 29)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 29)))
         return GOMPI_NEXT(29, profiling, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 29, profiling ? gompi_insight_call_site(29, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 29,
+            profiling ? gompi_insight_call_site(29, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 29);
     }
     int rc = GOMPI_NEXT(29, profiling, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 29, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 29, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 29, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 29, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1294,37 +1324,38 @@ GOMPI_INSIGHT_BODY MPI_Isend_c_body(bool profiling, const void *buf, MPI_Count c
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 30)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 30)))
         return GOMPI_NEXT(30, profiling, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 30, profiling ? gompi_insight_call_site(30, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 30,
+            profiling ? gompi_insight_call_site(30, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 30);
     }
     int rc = GOMPI_NEXT(30, profiling, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 30, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 30, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 30, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 30, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1348,42 +1379,43 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_body(bool profiling, const void *sendbuf, int s
     MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 31)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 31)))
         return GOMPI_NEXT(31, profiling, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 31, profiling ? gompi_insight_call_site(31, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 31,
+            profiling ? gompi_insight_call_site(31, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 31);
     }
     int rc = GOMPI_NEXT(31, profiling, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 31, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 31, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 31, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 31, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1407,42 +1439,43 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_c_body(bool profiling, const void *sendbuf, MPI
     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 32)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 32)))
         return GOMPI_NEXT(32, profiling, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 32, profiling ? gompi_insight_call_site(32, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 32,
+            profiling ? gompi_insight_call_site(32, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 32);
     }
     int rc = GOMPI_NEXT(32, profiling, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 32, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 32, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 32, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 32, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1467,39 +1500,40 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_replace_body(bool profiling, void *buf, int cou
     int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 33)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 33)))
         return GOMPI_NEXT(33, profiling, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 33, profiling ? gompi_insight_call_site(33, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 33,
+            profiling ? gompi_insight_call_site(33, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 33);
     }
     int rc = GOMPI_NEXT(33, profiling, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 33, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 33, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 33, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 33, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1522,39 +1556,40 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_replace_c_body(bool profiling, void *buf, MPI_C
     int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 34)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 34)))
         return GOMPI_NEXT(34, profiling, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 34, profiling ? gompi_insight_call_site(34, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 34,
+            profiling ? gompi_insight_call_site(34, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 34);
     }
     int rc = GOMPI_NEXT(34, profiling, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 34, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 34, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 34, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 34, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1577,37 +1612,38 @@ GOMPI_INSIGHT_BODY MPI_Issend_body(bool profiling, const void *buf, int count, M
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 35)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 35)))
         return GOMPI_NEXT(35, profiling, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 35, profiling ? gompi_insight_call_site(35, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 35,
+            profiling ? gompi_insight_call_site(35, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 35);
     }
     int rc = GOMPI_NEXT(35, profiling, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 35, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 35, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 35, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 35, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1630,37 +1666,38 @@ GOMPI_INSIGHT_BODY MPI_Issend_c_body(bool profiling, const void *buf, MPI_Count 
     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 36)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 36)))
         return GOMPI_NEXT(36, profiling, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 36, profiling ? gompi_insight_call_site(36, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 36,
+            profiling ? gompi_insight_call_site(36, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 36);
     }
     int rc = GOMPI_NEXT(36, profiling, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 36, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 36, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 36, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 36, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1683,28 +1720,29 @@ GOMPI_INSIGHT_BODY MPI_Mprobe_body(bool profiling, int source, int tag, MPI_Comm
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 37)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 37)))
         return GOMPI_NEXT(37, profiling, MPI_Mprobe)(source, tag, comm, message, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 37, profiling ? gompi_insight_call_site(37, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 37,
+            profiling ? gompi_insight_call_site(37, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 37);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(37, profiling, MPI_Mprobe)(source, tag, comm, message, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 37, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, message, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *message);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 37, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, message, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *message);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1725,33 +1763,34 @@ GOMPI_INSIGHT_BODY MPI_Mrecv_body(bool profiling, void *buf, int count, MPI_Data
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 38)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 38)))
         return GOMPI_NEXT(38, profiling, MPI_Mrecv)(buf, count, datatype, message, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 38, profiling ? gompi_insight_call_site(38, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_list(t, message, 1, sizeof *message);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 38,
+            profiling ? gompi_insight_call_site(38, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 38);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(38, profiling, MPI_Mrecv)(buf, count, datatype, message, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 38, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 38, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 38, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, message, 1, sizeof *message);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 38, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1772,33 +1811,34 @@ GOMPI_INSIGHT_BODY MPI_Mrecv_c_body(bool profiling, void *buf, MPI_Count count, 
     MPI_Message *message, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 39)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 39)))
         return GOMPI_NEXT(39, profiling, MPI_Mrecv_c)(buf, count, datatype, message, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 39, profiling ? gompi_insight_call_site(39, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_list(t, message, 1, sizeof *message);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 39,
+            profiling ? gompi_insight_call_site(39, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 39);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(39, profiling, MPI_Mrecv_c)(buf, count, datatype, message, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 39, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 39, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 39, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, message, 1, sizeof *message);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 39, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, message, 1, sizeof *message);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1818,27 +1858,28 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 GOMPI_INSIGHT_BODY MPI_Probe_body(bool profiling, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 40)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 40)))
         return GOMPI_NEXT(40, profiling, MPI_Probe)(source, tag, comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 40, profiling ? gompi_insight_call_site(40, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 40,
+            profiling ? gompi_insight_call_site(40, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 40);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(40, profiling, MPI_Probe)(source, tag, comm, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 40, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 40, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1859,37 +1900,38 @@ GOMPI_INSIGHT_BODY MPI_Recv_body(bool profiling, void *buf, int count, MPI_Datat
     MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 41)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 41)))
         return GOMPI_NEXT(41, profiling, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 41, profiling ? gompi_insight_call_site(41, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 41,
+            profiling ? gompi_insight_call_site(41, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 41);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(41, profiling, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 41, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 41, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 41, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 41, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1910,37 +1952,38 @@ GOMPI_INSIGHT_BODY MPI_Recv_c_body(bool profiling, void *buf, MPI_Count count, M
     int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 42)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 42)))
         return GOMPI_NEXT(42, profiling, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 42, profiling ? gompi_insight_call_site(42, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 42,
+            profiling ? gompi_insight_call_site(42, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 42);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(42, profiling, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 42, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 42, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 42, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 42, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1963,29 +2006,30 @@ GOMPI_INSIGHT_BODY MPI_Recv_init_body(bool profiling, void *buf, int count, MPI_
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 43)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 43)))
         return GOMPI_NEXT(43, profiling, MPI_Recv_init)(buf, count, datatype, source, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 43, profiling ? gompi_insight_call_site(43, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 43,
+            profiling ? gompi_insight_call_site(43, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 43);
     }
     int rc = GOMPI_NEXT(43, profiling, MPI_Recv_init)(buf, count, datatype, source, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 43, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 43, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2008,29 +2052,30 @@ GOMPI_INSIGHT_BODY MPI_Recv_init_c_body(bool profiling, void *buf, MPI_Count cou
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 44)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 44)))
         return GOMPI_NEXT(44, profiling, MPI_Recv_init_c)(buf, count, datatype, source, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 44, profiling ? gompi_insight_call_site(44, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 44,
+            profiling ? gompi_insight_call_site(44, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 44);
     }
     int rc = GOMPI_NEXT(44, profiling, MPI_Recv_init_c)(buf, count, datatype, source, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 44, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 44, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2052,22 +2097,23 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 GOMPI_INSIGHT_BODY MPI_Request_free_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 45)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 45)))
         return GOMPI_NEXT(45, profiling, MPI_Request_free)(request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 45, profiling ? gompi_insight_call_site(45, t->back) : t->back);
-        gompi_insight_list(t, request, 1, sizeof *request);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 45,
+            profiling ? gompi_insight_call_site(45, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 45);
     }
     int rc = GOMPI_NEXT(45, profiling, MPI_Request_free)(request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 45, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, 1, sizeof *request);
+        gompi_insight_end_measured(t, 45, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2087,23 +2133,24 @@ int PMPI_Request_free(MPI_Request *request)
 GOMPI_INSIGHT_BODY MPI_Request_get_status_body(bool profiling, MPI_Request request, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 46)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 46)))
         return GOMPI_NEXT(46, profiling, MPI_Request_get_status)(request, flag, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 46, profiling ? gompi_insight_call_site(46, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)request);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 46,
+            profiling ? gompi_insight_call_site(46, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)request);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 46);
     }
     int rc = GOMPI_NEXT(46, profiling, MPI_Request_get_status)(request, flag, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 46, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 46, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2124,24 +2171,25 @@ GOMPI_INSIGHT_BODY MPI_Request_get_status_all_body(bool profiling, int count, co
     int *flag, MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 47)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 47)))
         return GOMPI_NEXT(47, profiling, MPI_Request_get_status_all)(count, array_of_requests, flag, array_of_statuses);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 47, profiling ? gompi_insight_call_site(47, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 47,
+            profiling ? gompi_insight_call_site(47, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 47);
     }
     int rc = GOMPI_NEXT(47, profiling, MPI_Request_get_status_all)(count, array_of_requests, flag, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 47, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, array_of_statuses, gompi_insight_made(rc) ? (int64_t)(count) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 47, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, array_of_statuses, gompi_insight_has_outputs(rc) ? (int64_t)(count) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2164,25 +2212,26 @@ GOMPI_INSIGHT_BODY MPI_Request_get_status_any_body(bool profiling, int count, co
     int *indx, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 48)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 48)))
         return GOMPI_NEXT(48, profiling, MPI_Request_get_status_any)(count, array_of_requests, indx, flag, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 48, profiling ? gompi_insight_call_site(48, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 48,
+            profiling ? gompi_insight_call_site(48, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 48);
     }
     int rc = GOMPI_NEXT(48, profiling, MPI_Request_get_status_any)(count, array_of_requests, indx, flag, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 48, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, indx, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *indx);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 48, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, indx, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *indx);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2205,25 +2254,26 @@ GOMPI_INSIGHT_BODY MPI_Request_get_status_some_body(bool profiling, int incount,
     const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 49)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 49)))
         return GOMPI_NEXT(49, profiling, MPI_Request_get_status_some)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 49, profiling ? gompi_insight_call_site(49, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 49,
+            profiling ? gompi_insight_call_site(49, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_list(t, array_of_requests, incount, sizeof *array_of_requests);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 49);
     }
     int rc = GOMPI_NEXT(49, profiling, MPI_Request_get_status_some)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 49, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, outcount, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *outcount);
-        gompi_insight_list(t, array_of_indices, gompi_insight_made(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof *array_of_indices);
-        gompi_insight_list(t, array_of_statuses, gompi_insight_made(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 49, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, outcount, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *outcount);
+        gompi_insight_add_list(t, array_of_indices, gompi_insight_has_outputs(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof *array_of_indices);
+        gompi_insight_add_list(t, array_of_statuses, gompi_insight_has_outputs(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2246,36 +2296,37 @@ GOMPI_INSIGHT_BODY MPI_Rsend_body(bool profiling, const void *buf, int count, MP
     int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 50)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 50)))
         return GOMPI_NEXT(50, profiling, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 50, profiling ? gompi_insight_call_site(50, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 50,
+            profiling ? gompi_insight_call_site(50, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 50);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(50, profiling, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 50, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 50, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 50, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 50, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2296,36 +2347,37 @@ GOMPI_INSIGHT_BODY MPI_Rsend_c_body(bool profiling, const void *buf, MPI_Count c
     int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 51)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 51)))
         return GOMPI_NEXT(51, profiling, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 51, profiling ? gompi_insight_call_site(51, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 51,
+            profiling ? gompi_insight_call_site(51, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 51);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(51, profiling, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 51, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 51, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 51, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 51, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2346,29 +2398,30 @@ GOMPI_INSIGHT_BODY MPI_Rsend_init_body(bool profiling, const void *buf, int coun
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 52)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 52)))
         return GOMPI_NEXT(52, profiling, MPI_Rsend_init)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 52, profiling ? gompi_insight_call_site(52, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 52,
+            profiling ? gompi_insight_call_site(52, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 52);
     }
     int rc = GOMPI_NEXT(52, profiling, MPI_Rsend_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 52, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 52, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2391,29 +2444,30 @@ GOMPI_INSIGHT_BODY MPI_Rsend_init_c_body(bool profiling, const void *buf, MPI_Co
     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 53)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 53)))
         return GOMPI_NEXT(53, profiling, MPI_Rsend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 53, profiling ? gompi_insight_call_site(53, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 53,
+            profiling ? gompi_insight_call_site(53, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 53);
     }
     int rc = GOMPI_NEXT(53, profiling, MPI_Rsend_init_c)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 53, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 53, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2436,36 +2490,37 @@ GOMPI_INSIGHT_BODY MPI_Send_body(bool profiling, const void *buf, int count, MPI
     MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 54)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 54)))
         return GOMPI_NEXT(54, profiling, MPI_Send)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 54, profiling ? gompi_insight_call_site(54, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 54,
+            profiling ? gompi_insight_call_site(54, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 54);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(54, profiling, MPI_Send)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 54, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 54, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 54, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 54, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2486,36 +2541,37 @@ GOMPI_INSIGHT_BODY MPI_Send_c_body(bool profiling, const void *buf, MPI_Count co
     int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 55)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 55)))
         return GOMPI_NEXT(55, profiling, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 55, profiling ? gompi_insight_call_site(55, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 55,
+            profiling ? gompi_insight_call_site(55, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 55);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(55, profiling, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 55, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 55, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 55, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 55, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2536,29 +2592,30 @@ GOMPI_INSIGHT_BODY MPI_Send_init_body(bool profiling, const void *buf, int count
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 56)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 56)))
         return GOMPI_NEXT(56, profiling, MPI_Send_init)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 56, profiling ? gompi_insight_call_site(56, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 56,
+            profiling ? gompi_insight_call_site(56, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 56);
     }
     int rc = GOMPI_NEXT(56, profiling, MPI_Send_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 56, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 56, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2581,29 +2638,30 @@ GOMPI_INSIGHT_BODY MPI_Send_init_c_body(bool profiling, const void *buf, MPI_Cou
     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 57)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 57)))
         return GOMPI_NEXT(57, profiling, MPI_Send_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 57, profiling ? gompi_insight_call_site(57, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 57,
+            profiling ? gompi_insight_call_site(57, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 57);
     }
     int rc = GOMPI_NEXT(57, profiling, MPI_Send_init_c)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 57, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 57, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2627,42 +2685,43 @@ GOMPI_INSIGHT_BODY MPI_Sendrecv_body(bool profiling, const void *sendbuf, int se
     MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 58)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 58)))
         return GOMPI_NEXT(58, profiling, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 58, profiling ? gompi_insight_call_site(58, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 58,
+            profiling ? gompi_insight_call_site(58, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 58);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(58, profiling, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 58, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 58, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 58, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 58, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2686,42 +2745,43 @@ GOMPI_INSIGHT_BODY MPI_Sendrecv_c_body(bool profiling, const void *sendbuf, MPI_
     int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 59)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 59)))
         return GOMPI_NEXT(59, profiling, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 59, profiling ? gompi_insight_call_site(59, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)sendbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
-        gompi_insight_word(t, (uintptr_t)sendtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uintptr_t)recvbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
-        gompi_insight_word(t, (uintptr_t)recvtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 59,
+            profiling ? gompi_insight_call_site(59, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)sendbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendcount);
+        gompi_insight_add_word(t, (uintptr_t)sendtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uintptr_t)recvbuf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvcount);
+        gompi_insight_add_word(t, (uintptr_t)recvtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 59);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(59, profiling, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 59, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, sendcount, sendtype);
+        gompi_insight_count_bytes(t, 59, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 59, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 59, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2746,39 +2806,40 @@ GOMPI_INSIGHT_BODY MPI_Sendrecv_replace_body(bool profiling, void *buf, int coun
     int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 60)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 60)))
         return GOMPI_NEXT(60, profiling, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 60, profiling ? gompi_insight_call_site(60, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 60,
+            profiling ? gompi_insight_call_site(60, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 60);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(60, profiling, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 60, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 60, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 60, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 60, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2801,39 +2862,40 @@ GOMPI_INSIGHT_BODY MPI_Sendrecv_replace_c_body(bool profiling, void *buf, MPI_Co
     int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 61)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 61)))
         return GOMPI_NEXT(61, profiling, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 61, profiling ? gompi_insight_call_site(61, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)sendtag);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 61,
+            profiling ? gompi_insight_call_site(61, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)sendtag);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)recvtag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 61);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(61, profiling, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 61, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 61, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 61, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 61, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -2855,23 +2917,24 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
 GOMPI_INSIGHT_BODY MPI_Session_attach_buffer_body(bool profiling, MPI_Session session, void *buffer, int size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 62)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 62)))
         return GOMPI_NEXT(62, profiling, MPI_Session_attach_buffer)(session, buffer, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 62, profiling ? gompi_insight_call_site(62, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 62,
+            profiling ? gompi_insight_call_site(62, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 62);
     }
     int rc = GOMPI_NEXT(62, profiling, MPI_Session_attach_buffer)(session, buffer, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 62, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 62, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2891,23 +2954,24 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 GOMPI_INSIGHT_BODY MPI_Session_attach_buffer_c_body(bool profiling, MPI_Session session, void *buffer, MPI_Count size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 63)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 63)))
         return GOMPI_NEXT(63, profiling, MPI_Session_attach_buffer_c)(session, buffer, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 63, profiling ? gompi_insight_call_site(63, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 63,
+            profiling ? gompi_insight_call_site(63, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 63);
     }
     int rc = GOMPI_NEXT(63, profiling, MPI_Session_attach_buffer_c)(session, buffer, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 63, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 63, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2927,26 +2991,27 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 GOMPI_INSIGHT_BODY MPI_Session_detach_buffer_body(bool profiling, MPI_Session session, void *buffer_addr, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 64)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 64)))
         return GOMPI_NEXT(64, profiling, MPI_Session_detach_buffer)(session, buffer_addr, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 64, profiling ? gompi_insight_call_site(64, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 64,
+            profiling ? gompi_insight_call_site(64, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 64);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(64, profiling, MPI_Session_detach_buffer)(session, buffer_addr, size);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 64, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 64, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, buffer_addr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2967,26 +3032,27 @@ GOMPI_INSIGHT_BODY MPI_Session_detach_buffer_c_body(bool profiling, MPI_Session 
     MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 65)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 65)))
         return GOMPI_NEXT(65, profiling, MPI_Session_detach_buffer_c)(session, buffer_addr, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 65, profiling ? gompi_insight_call_site(65, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 65,
+            profiling ? gompi_insight_call_site(65, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 65);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(65, profiling, MPI_Session_detach_buffer_c)(session, buffer_addr, size);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 65, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 65, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, buffer_addr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3006,24 +3072,25 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
 GOMPI_INSIGHT_BODY MPI_Session_flush_buffer_body(bool profiling, MPI_Session session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 66)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 66)))
         return GOMPI_NEXT(66, profiling, MPI_Session_flush_buffer)(session);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 66, profiling ? gompi_insight_call_site(66, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 66,
+            profiling ? gompi_insight_call_site(66, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 66);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(66, profiling, MPI_Session_flush_buffer)(session);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 66, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 66, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3043,24 +3110,25 @@ int PMPI_Session_flush_buffer(MPI_Session session)
 GOMPI_INSIGHT_BODY MPI_Session_iflush_buffer_body(bool profiling, MPI_Session session, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 67)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 67)))
         return GOMPI_NEXT(67, profiling, MPI_Session_iflush_buffer)(session, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 67, profiling ? gompi_insight_call_site(67, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 67,
+            profiling ? gompi_insight_call_site(67, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 67);
     }
     int rc = GOMPI_NEXT(67, profiling, MPI_Session_iflush_buffer)(session, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 67, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 67, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3081,36 +3149,37 @@ GOMPI_INSIGHT_BODY MPI_Ssend_body(bool profiling, const void *buf, int count, MP
     int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 68)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 68)))
         return GOMPI_NEXT(68, profiling, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 68, profiling ? gompi_insight_call_site(68, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 68,
+            profiling ? gompi_insight_call_site(68, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 68);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(68, profiling, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 68, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 68, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 68, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 68, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3131,36 +3200,37 @@ GOMPI_INSIGHT_BODY MPI_Ssend_c_body(bool profiling, const void *buf, MPI_Count c
     int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 69)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 69)))
         return GOMPI_NEXT(69, profiling, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 69, profiling ? gompi_insight_call_site(69, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 69,
+            profiling ? gompi_insight_call_site(69, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 69);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(69, profiling, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 69, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, count, datatype);
+        gompi_insight_count_bytes(t, 69, bytes);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 69, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 69, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -3181,29 +3251,30 @@ GOMPI_INSIGHT_BODY MPI_Ssend_init_body(bool profiling, const void *buf, int coun
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 70)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 70)))
         return GOMPI_NEXT(70, profiling, MPI_Ssend_init)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 70, profiling ? gompi_insight_call_site(70, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 70,
+            profiling ? gompi_insight_call_site(70, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 70);
     }
     int rc = GOMPI_NEXT(70, profiling, MPI_Ssend_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 70, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 70, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3226,29 +3297,30 @@ GOMPI_INSIGHT_BODY MPI_Ssend_init_c_body(bool profiling, const void *buf, MPI_Co
     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 71)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 71)))
         return GOMPI_NEXT(71, profiling, MPI_Ssend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 71, profiling ? gompi_insight_call_site(71, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 71,
+            profiling ? gompi_insight_call_site(71, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 71);
     }
     int rc = GOMPI_NEXT(71, profiling, MPI_Ssend_init_c)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 71, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 71, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3270,23 +3342,24 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 GOMPI_INSIGHT_BODY MPI_Start_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 72)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 72)))
         return GOMPI_NEXT(72, profiling, MPI_Start)(request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 72, profiling ? gompi_insight_call_site(72, t->back) : t->back);
-        gompi_insight_list(t, request, 1, sizeof *request);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 72,
+            profiling ? gompi_insight_call_site(72, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 72);
     }
     int rc = GOMPI_NEXT(72, profiling, MPI_Start)(request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 72, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, 1, sizeof *request);
+        gompi_insight_end_measured(t, 72, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3306,24 +3379,25 @@ int PMPI_Start(MPI_Request *request)
 GOMPI_INSIGHT_BODY MPI_Startall_body(bool profiling, int count, MPI_Request array_of_requests[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 73)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 73)))
         return GOMPI_NEXT(73, profiling, MPI_Startall)(count, array_of_requests);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 73, profiling ? gompi_insight_call_site(73, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 73,
+            profiling ? gompi_insight_call_site(73, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 73);
     }
     int rc = GOMPI_NEXT(73, profiling, MPI_Startall)(count, array_of_requests);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 73, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_end_measured(t, 73, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3343,22 +3417,23 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
 GOMPI_INSIGHT_BODY MPI_Status_get_error_body(bool profiling, const MPI_Status *status, int *error)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 74)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 74)))
         return GOMPI_NEXT(74, profiling, MPI_Status_get_error)(status, error);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 74, profiling ? gompi_insight_call_site(74, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 74,
+            profiling ? gompi_insight_call_site(74, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 74);
     }
     int rc = GOMPI_NEXT(74, profiling, MPI_Status_get_error)(status, error);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 74, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, error, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *error);
+        gompi_insight_end_measured(t, 74, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, error, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *error);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3378,22 +3453,23 @@ int PMPI_Status_get_error(const MPI_Status *status, int *error)
 GOMPI_INSIGHT_BODY MPI_Status_get_source_body(bool profiling, const MPI_Status *status, int *source)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 75)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 75)))
         return GOMPI_NEXT(75, profiling, MPI_Status_get_source)(status, source);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 75, profiling ? gompi_insight_call_site(75, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 75,
+            profiling ? gompi_insight_call_site(75, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 75);
     }
     int rc = GOMPI_NEXT(75, profiling, MPI_Status_get_source)(status, source);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 75, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, source, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *source);
+        gompi_insight_end_measured(t, 75, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, source, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *source);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3413,22 +3489,23 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source)
 GOMPI_INSIGHT_BODY MPI_Status_get_tag_body(bool profiling, const MPI_Status *status, int *tag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 76)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 76)))
         return GOMPI_NEXT(76, profiling, MPI_Status_get_tag)(status, tag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 76, profiling ? gompi_insight_call_site(76, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 76,
+            profiling ? gompi_insight_call_site(76, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 76);
     }
     int rc = GOMPI_NEXT(76, profiling, MPI_Status_get_tag)(status, tag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 76, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, tag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *tag);
+        gompi_insight_end_measured(t, 76, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, tag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *tag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3448,24 +3525,25 @@ int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 GOMPI_INSIGHT_BODY MPI_Test_body(bool profiling, MPI_Request *request, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 77)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 77)))
         return GOMPI_NEXT(77, profiling, MPI_Test)(request, flag, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 77, profiling ? gompi_insight_call_site(77, t->back) : t->back);
-        gompi_insight_list(t, request, 1, sizeof *request);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 77,
+            profiling ? gompi_insight_call_site(77, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 77);
     }
     int rc = GOMPI_NEXT(77, profiling, MPI_Test)(request, flag, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 77, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, 1, sizeof *request);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 77, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3485,22 +3563,23 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 GOMPI_INSIGHT_BODY MPI_Test_cancelled_body(bool profiling, const MPI_Status *status, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 78)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 78)))
         return GOMPI_NEXT(78, profiling, MPI_Test_cancelled)(status, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 78, profiling ? gompi_insight_call_site(78, t->back) : t->back);
-        gompi_insight_list(t, status, 1, sizeof(MPI_Status));
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 78,
+            profiling ? gompi_insight_call_site(78, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 78);
     }
     int rc = GOMPI_NEXT(78, profiling, MPI_Test_cancelled)(status, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 78, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 78, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3521,25 +3600,26 @@ GOMPI_INSIGHT_BODY MPI_Testall_body(bool profiling, int count, MPI_Request array
     MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 79)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 79)))
         return GOMPI_NEXT(79, profiling, MPI_Testall)(count, array_of_requests, flag, array_of_statuses);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 79, profiling ? gompi_insight_call_site(79, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 79,
+            profiling ? gompi_insight_call_site(79, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 79);
     }
     int rc = GOMPI_NEXT(79, profiling, MPI_Testall)(count, array_of_requests, flag, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 79, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, array_of_statuses, gompi_insight_made(rc) ? (int64_t)(count) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 79, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, array_of_statuses, gompi_insight_has_outputs(rc) ? (int64_t)(count) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3560,26 +3640,27 @@ GOMPI_INSIGHT_BODY MPI_Testany_body(bool profiling, int count, MPI_Request array
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 80)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 80)))
         return GOMPI_NEXT(80, profiling, MPI_Testany)(count, array_of_requests, indx, flag, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 80, profiling ? gompi_insight_call_site(80, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 80,
+            profiling ? gompi_insight_call_site(80, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 80);
     }
     int rc = GOMPI_NEXT(80, profiling, MPI_Testany)(count, array_of_requests, indx, flag, status);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 80, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
-        gompi_insight_list(t, indx, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *indx);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 80, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_add_list(t, indx, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *indx);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3600,26 +3681,27 @@ GOMPI_INSIGHT_BODY MPI_Testsome_body(bool profiling, int incount, MPI_Request ar
     int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 81)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 81)))
         return GOMPI_NEXT(81, profiling, MPI_Testsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 81, profiling ? gompi_insight_call_site(81, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 81,
+            profiling ? gompi_insight_call_site(81, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_list(t, array_of_requests, incount, sizeof *array_of_requests);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 81);
     }
     int rc = GOMPI_NEXT(81, profiling, MPI_Testsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 81, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
-        gompi_insight_list(t, outcount, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *outcount);
-        gompi_insight_list(t, array_of_indices, gompi_insight_made(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof *array_of_indices);
-        gompi_insight_list(t, array_of_statuses, gompi_insight_made(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof(MPI_Status));
+        gompi_insight_end_measured(t, 81, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_requests, incount, sizeof *array_of_requests);
+        gompi_insight_add_list(t, outcount, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *outcount);
+        gompi_insight_add_list(t, array_of_indices, gompi_insight_has_outputs(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof *array_of_indices);
+        gompi_insight_add_list(t, array_of_statuses, gompi_insight_has_outputs(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3641,26 +3723,27 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 GOMPI_INSIGHT_BODY MPI_Wait_body(bool profiling, MPI_Request *request, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 82)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 82)))
         return GOMPI_NEXT(82, profiling, MPI_Wait)(request, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 82, profiling ? gompi_insight_call_site(82, t->back) : t->back);
-        gompi_insight_list(t, request, 1, sizeof *request);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 82,
+            profiling ? gompi_insight_call_site(82, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 82);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(82, profiling, MPI_Wait)(request, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 82, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, 1, sizeof *request);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 82, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, request, 1, sizeof *request);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3681,27 +3764,28 @@ GOMPI_INSIGHT_BODY MPI_Waitall_body(bool profiling, int count, MPI_Request array
     MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 83)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 83)))
         return GOMPI_NEXT(83, profiling, MPI_Waitall)(count, array_of_requests, array_of_statuses);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 83, profiling ? gompi_insight_call_site(83, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 83,
+            profiling ? gompi_insight_call_site(83, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 83);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(83, profiling, MPI_Waitall)(count, array_of_requests, array_of_statuses);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 83, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
-        gompi_insight_list(t, array_of_statuses, gompi_insight_made(rc) ? (int64_t)(count) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 83, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_add_list(t, array_of_statuses, gompi_insight_has_outputs(rc) ? (int64_t)(count) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3722,28 +3806,29 @@ GOMPI_INSIGHT_BODY MPI_Waitany_body(bool profiling, int count, MPI_Request array
     MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 84)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 84)))
         return GOMPI_NEXT(84, profiling, MPI_Waitany)(count, array_of_requests, indx, status);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 84, profiling ? gompi_insight_call_site(84, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 84,
+            profiling ? gompi_insight_call_site(84, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 84);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(84, profiling, MPI_Waitany)(count, array_of_requests, indx, status);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 84, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
-        gompi_insight_list(t, indx, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *indx);
-        gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 84, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_add_list(t, indx, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *indx);
+        gompi_insight_add_list(t, status, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3764,29 +3849,30 @@ GOMPI_INSIGHT_BODY MPI_Waitsome_body(bool profiling, int incount, MPI_Request ar
     int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 85)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 85)))
         return GOMPI_NEXT(85, profiling, MPI_Waitsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 85, profiling ? gompi_insight_call_site(85, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 85,
+            profiling ? gompi_insight_call_site(85, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_add_list(t, array_of_requests, incount, sizeof *array_of_requests);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 85);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(85, profiling, MPI_Waitsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 85, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
-        gompi_insight_list(t, outcount, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *outcount);
-        gompi_insight_list(t, array_of_indices, gompi_insight_made(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof *array_of_indices);
-        gompi_insight_list(t, array_of_statuses, gompi_insight_made(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof(MPI_Status));
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 85, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, array_of_requests, incount, sizeof *array_of_requests);
+        gompi_insight_add_list(t, outcount, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *outcount);
+        gompi_insight_add_list(t, array_of_indices, gompi_insight_has_outputs(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof *array_of_indices);
+        gompi_insight_add_list(t, array_of_statuses, gompi_insight_has_outputs(rc) ? (int64_t)(outcount != NULL && *outcount > 0 ? *outcount : 0) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3808,23 +3894,24 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 GOMPI_INSIGHT_BODY MPI_Parrived_body(bool profiling, MPI_Request request, int partition, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 86)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 86)))
         return GOMPI_NEXT(86, profiling, MPI_Parrived)(request, partition, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 86, profiling ? gompi_insight_call_site(86, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)request);
-        gompi_insight_word(t, (uint64_t)(int64_t)partition);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 86,
+            profiling ? gompi_insight_call_site(86, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)request);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partition);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 86);
     }
     int rc = GOMPI_NEXT(86, profiling, MPI_Parrived)(request, partition, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 86, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 86, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3844,23 +3931,24 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 GOMPI_INSIGHT_BODY MPI_Pready_body(bool profiling, int partition, MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 87)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 87)))
         return GOMPI_NEXT(87, profiling, MPI_Pready)(partition, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 87, profiling ? gompi_insight_call_site(87, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)partition);
-        gompi_insight_word(t, (uintptr_t)request);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 87,
+            profiling ? gompi_insight_call_site(87, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partition);
+        gompi_insight_add_word(t, (uintptr_t)request);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 87);
     }
     int rc = GOMPI_NEXT(87, profiling, MPI_Pready)(partition, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 87, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 87, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3881,24 +3969,25 @@ GOMPI_INSIGHT_BODY MPI_Pready_list_body(bool profiling, int length, const int ar
     MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 88)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 88)))
         return GOMPI_NEXT(88, profiling, MPI_Pready_list)(length, array_of_partitions, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 88, profiling ? gompi_insight_call_site(88, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)length);
-        gompi_insight_list(t, array_of_partitions, length, sizeof *array_of_partitions);
-        gompi_insight_word(t, (uintptr_t)request);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 88,
+            profiling ? gompi_insight_call_site(88, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)length);
+        gompi_insight_add_list(t, array_of_partitions, length, sizeof *array_of_partitions);
+        gompi_insight_add_word(t, (uintptr_t)request);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 88);
     }
     int rc = GOMPI_NEXT(88, profiling, MPI_Pready_list)(length, array_of_partitions, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 88, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 88, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3918,24 +4007,25 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 GOMPI_INSIGHT_BODY MPI_Pready_range_body(bool profiling, int partition_low, int partition_high, MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 89)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 89)))
         return GOMPI_NEXT(89, profiling, MPI_Pready_range)(partition_low, partition_high, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 89, profiling ? gompi_insight_call_site(89, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)partition_low);
-        gompi_insight_word(t, (uint64_t)(int64_t)partition_high);
-        gompi_insight_word(t, (uintptr_t)request);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 89,
+            profiling ? gompi_insight_call_site(89, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partition_low);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partition_high);
+        gompi_insight_add_word(t, (uintptr_t)request);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 89);
     }
     int rc = GOMPI_NEXT(89, profiling, MPI_Pready_range)(partition_low, partition_high, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 89, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 89, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -3956,31 +4046,32 @@ GOMPI_INSIGHT_BODY MPI_Precv_init_body(bool profiling, void *buf, int partitions
     int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 90)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 90)))
         return GOMPI_NEXT(90, profiling, MPI_Precv_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 90, profiling ? gompi_insight_call_site(90, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)partitions);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 90,
+            profiling ? gompi_insight_call_site(90, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partitions);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 90);
     }
     int rc = GOMPI_NEXT(90, profiling, MPI_Precv_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 90, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 90, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4003,31 +4094,32 @@ GOMPI_INSIGHT_BODY MPI_Precv_init_c_body(bool profiling, void *buf, int partitio
     MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 91)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 91)))
         return GOMPI_NEXT(91, profiling, MPI_Precv_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 91, profiling ? gompi_insight_call_site(91, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)partitions);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 91,
+            profiling ? gompi_insight_call_site(91, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partitions);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 91);
     }
     int rc = GOMPI_NEXT(91, profiling, MPI_Precv_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 91, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 91, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4050,31 +4142,32 @@ GOMPI_INSIGHT_BODY MPI_Psend_init_body(bool profiling, const void *buf, int part
     MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 92)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 92)))
         return GOMPI_NEXT(92, profiling, MPI_Psend_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 92, profiling ? gompi_insight_call_site(92, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)partitions);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 92,
+            profiling ? gompi_insight_call_site(92, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partitions);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 92);
     }
     int rc = GOMPI_NEXT(92, profiling, MPI_Psend_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 92, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 92, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -4097,31 +4190,32 @@ GOMPI_INSIGHT_BODY MPI_Psend_init_c_body(bool profiling, const void *buf, int pa
     MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 93)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 93)))
         return GOMPI_NEXT(93, profiling, MPI_Psend_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 93, profiling ? gompi_insight_call_site(93, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)partitions);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 93,
+            profiling ? gompi_insight_call_site(93, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)buf);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)partitions);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 93);
     }
     int rc = GOMPI_NEXT(93, profiling, MPI_Psend_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 93, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 93, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

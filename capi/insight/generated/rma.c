@@ -10,38 +10,39 @@ GOMPI_INSIGHT_BODY MPI_Accumulate_body(bool profiling, const void *origin_addr, 
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 426)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 426)))
         return GOMPI_NEXT(426, profiling, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 426, profiling ? gompi_insight_call_site(426, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 426,
+            profiling ? gompi_insight_call_site(426, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 426);
     }
     int rc = GOMPI_NEXT(426, profiling, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 426, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 426, bytes);
         gompi_insight_use(t, win, 2, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 426, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 426, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -65,38 +66,39 @@ GOMPI_INSIGHT_BODY MPI_Accumulate_c_body(bool profiling, const void *origin_addr
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 427)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 427)))
         return GOMPI_NEXT(427, profiling, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 427, profiling ? gompi_insight_call_site(427, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 427,
+            profiling ? gompi_insight_call_site(427, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 427);
     }
     int rc = GOMPI_NEXT(427, profiling, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 427, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 427, bytes);
         gompi_insight_use(t, win, 2, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 427, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 427, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -119,36 +121,37 @@ GOMPI_INSIGHT_BODY MPI_Compare_and_swap_body(bool profiling, const void *origin_
     void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 428)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 428)))
         return GOMPI_NEXT(428, profiling, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 428, profiling ? gompi_insight_call_site(428, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uintptr_t)compare_addr);
-        gompi_insight_word(t, (uintptr_t)result_addr);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 428,
+            profiling ? gompi_insight_call_site(428, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uintptr_t)compare_addr);
+        gompi_insight_add_word(t, (uintptr_t)result_addr);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 428);
     }
     int rc = GOMPI_NEXT(428, profiling, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, 1, datatype);
-        gompi_insight_bytes(t, 428, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, 1, datatype);
+        gompi_insight_count_bytes(t, 428, bytes);
         gompi_insight_use(t, win, 5, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 428, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 428, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -171,36 +174,37 @@ GOMPI_INSIGHT_BODY MPI_Fetch_and_op_body(bool profiling, const void *origin_addr
     MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 429)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 429)))
         return GOMPI_NEXT(429, profiling, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 429, profiling ? gompi_insight_call_site(429, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uintptr_t)result_addr);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 429,
+            profiling ? gompi_insight_call_site(429, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uintptr_t)result_addr);
+        gompi_insight_add_word(t, (uintptr_t)datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 429);
     }
     int rc = GOMPI_NEXT(429, profiling, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, 1, datatype);
-        gompi_insight_bytes(t, 429, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, 1, datatype);
+        gompi_insight_count_bytes(t, 429, bytes);
         gompi_insight_use(t, win, 4, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 429, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 429, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -223,36 +227,37 @@ GOMPI_INSIGHT_BODY MPI_Get_body(bool profiling, void *origin_addr, int origin_co
     int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 430)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 430)))
         return GOMPI_NEXT(430, profiling, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 430, profiling ? gompi_insight_call_site(430, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 430,
+            profiling ? gompi_insight_call_site(430, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 430);
     }
     int rc = GOMPI_NEXT(430, profiling, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 430, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 430, bytes);
         gompi_insight_use(t, win, 1, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 430, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 430, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -276,36 +281,37 @@ GOMPI_INSIGHT_BODY MPI_Get_c_body(bool profiling, void *origin_addr, MPI_Count o
     MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 431)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 431)))
         return GOMPI_NEXT(431, profiling, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 431, profiling ? gompi_insight_call_site(431, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 431,
+            profiling ? gompi_insight_call_site(431, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 431);
     }
     int rc = GOMPI_NEXT(431, profiling, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 431, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 431, bytes);
         gompi_insight_use(t, win, 1, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 431, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 431, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -329,41 +335,42 @@ GOMPI_INSIGHT_BODY MPI_Get_accumulate_body(bool profiling, const void *origin_ad
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 432)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 432)))
         return GOMPI_NEXT(432, profiling, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 432, profiling ? gompi_insight_call_site(432, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uintptr_t)result_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)result_count);
-        gompi_insight_word(t, (uintptr_t)result_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 432,
+            profiling ? gompi_insight_call_site(432, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uintptr_t)result_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)result_count);
+        gompi_insight_add_word(t, (uintptr_t)result_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 432);
     }
     int rc = GOMPI_NEXT(432, profiling, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 432, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 432, bytes);
         gompi_insight_use(t, win, 3, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 432, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 432, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -390,41 +397,42 @@ GOMPI_INSIGHT_BODY MPI_Get_accumulate_c_body(bool profiling, const void *origin_
     MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 433)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 433)))
         return GOMPI_NEXT(433, profiling, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 433, profiling ? gompi_insight_call_site(433, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uintptr_t)result_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)result_count);
-        gompi_insight_word(t, (uintptr_t)result_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 433,
+            profiling ? gompi_insight_call_site(433, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uintptr_t)result_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)result_count);
+        gompi_insight_add_word(t, (uintptr_t)result_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 433);
     }
     int rc = GOMPI_NEXT(433, profiling, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 433, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 433, bytes);
         gompi_insight_use(t, win, 3, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 433, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 433, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -450,37 +458,38 @@ GOMPI_INSIGHT_BODY MPI_Put_body(bool profiling, const void *origin_addr, int ori
     MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 434)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 434)))
         return GOMPI_NEXT(434, profiling, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 434, profiling ? gompi_insight_call_site(434, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_operates(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 434,
+            profiling ? gompi_insight_call_site(434, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_op_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 434);
     }
     int rc = GOMPI_NEXT(434, profiling, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 434, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 434, bytes);
         gompi_insight_use(t, win, 0, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 434, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 434, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -504,37 +513,38 @@ GOMPI_INSIGHT_BODY MPI_Put_c_body(bool profiling, const void *origin_addr, MPI_C
     MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 435)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 435)))
         return GOMPI_NEXT(435, profiling, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 435, profiling ? gompi_insight_call_site(435, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_operates(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 435,
+            profiling ? gompi_insight_call_site(435, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_op_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 435);
     }
     int rc = GOMPI_NEXT(435, profiling, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 435, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 435, bytes);
         gompi_insight_use(t, win, 0, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 435, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write_alone(t);
-        if (gompi_insight_asks(t))
+        gompi_insight_end_measured(t, 435, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_write_may_drop(t);
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -558,41 +568,42 @@ GOMPI_INSIGHT_BODY MPI_Raccumulate_body(bool profiling, const void *origin_addr,
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 436)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 436)))
         return GOMPI_NEXT(436, profiling, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 436, profiling ? gompi_insight_call_site(436, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 436,
+            profiling ? gompi_insight_call_site(436, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 436);
     }
     int rc = GOMPI_NEXT(436, profiling, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 436, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 436, bytes);
         gompi_insight_use(t, win, 2, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 436, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 436, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -618,41 +629,42 @@ GOMPI_INSIGHT_BODY MPI_Raccumulate_c_body(bool profiling, const void *origin_add
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 437)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 437)))
         return GOMPI_NEXT(437, profiling, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 437, profiling ? gompi_insight_call_site(437, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 437,
+            profiling ? gompi_insight_call_site(437, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 437);
     }
     int rc = GOMPI_NEXT(437, profiling, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 437, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 437, bytes);
         gompi_insight_use(t, win, 2, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 437, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 437, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -678,39 +690,40 @@ GOMPI_INSIGHT_BODY MPI_Rget_body(bool profiling, void *origin_addr, int origin_c
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 438)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 438)))
         return GOMPI_NEXT(438, profiling, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 438, profiling ? gompi_insight_call_site(438, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 438,
+            profiling ? gompi_insight_call_site(438, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 438);
     }
     int rc = GOMPI_NEXT(438, profiling, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 438, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 438, bytes);
         gompi_insight_use(t, win, 1, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 438, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 438, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -734,39 +747,40 @@ GOMPI_INSIGHT_BODY MPI_Rget_c_body(bool profiling, void *origin_addr, MPI_Count 
     MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 439)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 439)))
         return GOMPI_NEXT(439, profiling, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 439, profiling ? gompi_insight_call_site(439, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 439,
+            profiling ? gompi_insight_call_site(439, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 439);
     }
     int rc = GOMPI_NEXT(439, profiling, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 439, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 439, bytes);
         gompi_insight_use(t, win, 1, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 439, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 439, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -791,44 +805,45 @@ GOMPI_INSIGHT_BODY MPI_Rget_accumulate_body(bool profiling, const void *origin_a
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 440)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 440)))
         return GOMPI_NEXT(440, profiling, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 440, profiling ? gompi_insight_call_site(440, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uintptr_t)result_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)result_count);
-        gompi_insight_word(t, (uintptr_t)result_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 440,
+            profiling ? gompi_insight_call_site(440, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uintptr_t)result_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)result_count);
+        gompi_insight_add_word(t, (uintptr_t)result_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 440);
     }
     int rc = GOMPI_NEXT(440, profiling, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 440, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 440, bytes);
         gompi_insight_use(t, win, 3, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 440, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 440, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -855,44 +870,45 @@ GOMPI_INSIGHT_BODY MPI_Rget_accumulate_c_body(bool profiling, const void *origin
     MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 441)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 441)))
         return GOMPI_NEXT(441, profiling, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 441, profiling ? gompi_insight_call_site(441, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uintptr_t)result_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)result_count);
-        gompi_insight_word(t, (uintptr_t)result_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)op);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 441,
+            profiling ? gompi_insight_call_site(441, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uintptr_t)result_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)result_count);
+        gompi_insight_add_word(t, (uintptr_t)result_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)op);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 441);
     }
     int rc = GOMPI_NEXT(441, profiling, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 441, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 441, bytes);
         gompi_insight_use(t, win, 3, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 441, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 441, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -918,40 +934,41 @@ GOMPI_INSIGHT_BODY MPI_Rput_body(bool profiling, const void *origin_addr, int or
     MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 442)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 442)))
         return GOMPI_NEXT(442, profiling, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 442, profiling ? gompi_insight_call_site(442, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_operates(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 442,
+            profiling ? gompi_insight_call_site(442, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_op_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 442);
     }
     int rc = GOMPI_NEXT(442, profiling, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 442, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 442, bytes);
         gompi_insight_use(t, win, 0, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 442, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 442, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -975,40 +992,41 @@ GOMPI_INSIGHT_BODY MPI_Rput_c_body(bool profiling, const void *origin_addr, MPI_
     MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 443)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 443)))
         return GOMPI_NEXT(443, profiling, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 443, profiling ? gompi_insight_call_site(443, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)origin_addr);
-        gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
-        gompi_insight_word(t, (uintptr_t)origin_datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
-        gompi_insight_word(t, (uint64_t)(int64_t)target_count);
-        gompi_insight_word(t, (uintptr_t)target_datatype);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_operates(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 443,
+            profiling ? gompi_insight_call_site(443, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)origin_addr);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)origin_count);
+        gompi_insight_add_word(t, (uintptr_t)origin_datatype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_disp);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)target_count);
+        gompi_insight_add_word(t, (uintptr_t)target_datatype);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_op_entry(t);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 443);
     }
     int rc = GOMPI_NEXT(443, profiling, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 443, bytes);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_data_bytes(t, target_count, target_datatype);
+        gompi_insight_count_bytes(t, 443, bytes);
         gompi_insight_use(t, win, 0, bytes);
     }
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 443, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        if (gompi_insight_made(rc))
+        gompi_insight_end_measured(t, 443, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        if (gompi_insight_has_outputs(rc))
             gompi_insight_make_distinct(t, request);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_add_list(t, request, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1031,35 +1049,36 @@ GOMPI_INSIGHT_BODY MPI_Win_allocate_body(bool profiling, MPI_Aint size, int disp
     void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 444)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 444)))
         return GOMPI_NEXT(444, profiling, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 444, profiling ? gompi_insight_call_site(444, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 444,
+            profiling ? gompi_insight_call_site(444, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp_unit);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 444);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(444, profiling, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_window_made(*win, comm);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_created(*win, comm);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 444, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 444, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, baseptr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, win, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1080,35 +1099,36 @@ GOMPI_INSIGHT_BODY MPI_Win_allocate_c_body(bool profiling, MPI_Aint size, MPI_Ai
     MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 445)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 445)))
         return GOMPI_NEXT(445, profiling, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 445, profiling ? gompi_insight_call_site(445, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 445,
+            profiling ? gompi_insight_call_site(445, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp_unit);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 445);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(445, profiling, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_window_made(*win, comm);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_created(*win, comm);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 445, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 445, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, baseptr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, win, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1129,35 +1149,36 @@ GOMPI_INSIGHT_BODY MPI_Win_allocate_shared_body(bool profiling, MPI_Aint size, i
     MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 446)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 446)))
         return GOMPI_NEXT(446, profiling, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 446, profiling ? gompi_insight_call_site(446, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 446,
+            profiling ? gompi_insight_call_site(446, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp_unit);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 446);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(446, profiling, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_window_made(*win, comm);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_created(*win, comm);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 446, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 446, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, baseptr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, win, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1178,35 +1199,36 @@ GOMPI_INSIGHT_BODY MPI_Win_allocate_shared_c_body(bool profiling, MPI_Aint size,
     MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 447)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 447)))
         return GOMPI_NEXT(447, profiling, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 447, profiling ? gompi_insight_call_site(447, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 447,
+            profiling ? gompi_insight_call_site(447, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp_unit);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 447);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(447, profiling, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_window_made(*win, comm);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_created(*win, comm);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 447, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
-        gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 447, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, baseptr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_add_list(t, win, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1228,26 +1250,27 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 GOMPI_INSIGHT_BODY MPI_Win_attach_body(bool profiling, MPI_Win win, void *base, MPI_Aint size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 448)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 448)))
         return GOMPI_NEXT(448, profiling, MPI_Win_attach)(win, base, size);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 448, profiling ? gompi_insight_call_site(448, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uintptr_t)base);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 448,
+            profiling ? gompi_insight_call_site(448, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uintptr_t)base);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 448);
     }
     int rc = GOMPI_NEXT(448, profiling, MPI_Win_attach)(win, base, size);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 448, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 448, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1267,31 +1290,32 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 GOMPI_INSIGHT_BODY MPI_Win_complete_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 449)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 449)))
         return GOMPI_NEXT(449, profiling, MPI_Win_complete)(win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 449, profiling ? gompi_insight_call_site(449, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 449,
+            profiling ? gompi_insight_call_site(449, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 449);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(449, profiling, MPI_Win_complete)(win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 449, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 449, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1312,35 +1336,36 @@ GOMPI_INSIGHT_BODY MPI_Win_create_body(bool profiling, void *base, MPI_Aint size
     MPI_Comm comm, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 450)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 450)))
         return GOMPI_NEXT(450, profiling, MPI_Win_create)(base, size, disp_unit, info, comm, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 450, profiling ? gompi_insight_call_site(450, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)base);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 450,
+            profiling ? gompi_insight_call_site(450, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)base);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp_unit);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 450);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(450, profiling, MPI_Win_create)(base, size, disp_unit, info, comm, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_window_made(*win, comm);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_created(*win, comm);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 450, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 450, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, win, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1361,35 +1386,36 @@ GOMPI_INSIGHT_BODY MPI_Win_create_c_body(bool profiling, void *base, MPI_Aint si
     MPI_Comm comm, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 451)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 451)))
         return GOMPI_NEXT(451, profiling, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 451, profiling ? gompi_insight_call_site(451, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)base);
-        gompi_insight_word(t, (uint64_t)(int64_t)size);
-        gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 451,
+            profiling ? gompi_insight_call_site(451, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)base);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)size);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)disp_unit);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 451);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(451, profiling, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_window_made(*win, comm);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_created(*win, comm);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 451, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 451, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, win, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1409,32 +1435,33 @@ int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
 GOMPI_INSIGHT_BODY MPI_Win_create_dynamic_body(bool profiling, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 452)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 452)))
         return GOMPI_NEXT(452, profiling, MPI_Win_create_dynamic)(info, comm, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 452, profiling ? gompi_insight_call_site(452, t->back) : t->back);
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 452,
+            profiling ? gompi_insight_call_site(452, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)comm;
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)comm);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 452);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(452, profiling, MPI_Win_create_dynamic)(info, comm, win);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
-        gompi_insight_window_made(*win, comm);
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_created(*win, comm);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 452, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 452, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, win, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
@@ -1454,25 +1481,26 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 GOMPI_INSIGHT_BODY MPI_Win_detach_body(bool profiling, MPI_Win win, const void *base)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 453)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 453)))
         return GOMPI_NEXT(453, profiling, MPI_Win_detach)(win, base);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 453, profiling ? gompi_insight_call_site(453, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uintptr_t)base);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 453,
+            profiling ? gompi_insight_call_site(453, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uintptr_t)base);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 453);
     }
     int rc = GOMPI_NEXT(453, profiling, MPI_Win_detach)(win, base);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 453, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 453, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1492,32 +1520,33 @@ int PMPI_Win_detach(MPI_Win win, const void *base)
 GOMPI_INSIGHT_BODY MPI_Win_fence_body(bool profiling, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 454)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 454)))
         return GOMPI_NEXT(454, profiling, MPI_Win_fence)(assert, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 454, profiling ? gompi_insight_call_site(454, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uint64_t)(int64_t)assert);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 454,
+            profiling ? gompi_insight_call_site(454, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)assert);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 454);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(454, profiling, MPI_Win_fence)(assert, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 6, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 454, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 454, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1537,32 +1566,33 @@ int PMPI_Win_fence(int assert, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_flush_body(bool profiling, int rank, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 455)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 455)))
         return GOMPI_NEXT(455, profiling, MPI_Win_flush)(rank, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 455, profiling ? gompi_insight_call_site(455, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 455,
+            profiling ? gompi_insight_call_site(455, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 455);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(455, profiling, MPI_Win_flush)(rank, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 455, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 455, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1582,31 +1612,32 @@ int PMPI_Win_flush(int rank, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_flush_all_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 456)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 456)))
         return GOMPI_NEXT(456, profiling, MPI_Win_flush_all)(win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 456, profiling ? gompi_insight_call_site(456, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 456,
+            profiling ? gompi_insight_call_site(456, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 456);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(456, profiling, MPI_Win_flush_all)(win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 456, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 456, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1626,32 +1657,33 @@ int PMPI_Win_flush_all(MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_flush_local_body(bool profiling, int rank, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 457)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 457)))
         return GOMPI_NEXT(457, profiling, MPI_Win_flush_local)(rank, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 457, profiling ? gompi_insight_call_site(457, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 457,
+            profiling ? gompi_insight_call_site(457, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 457);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(457, profiling, MPI_Win_flush_local)(rank, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 457, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 457, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1671,31 +1703,32 @@ int PMPI_Win_flush_local(int rank, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_flush_local_all_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 458)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 458)))
         return GOMPI_NEXT(458, profiling, MPI_Win_flush_local_all)(win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 458, profiling ? gompi_insight_call_site(458, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 458,
+            profiling ? gompi_insight_call_site(458, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 458);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(458, profiling, MPI_Win_flush_local_all)(win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 458, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 458, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1715,27 +1748,28 @@ int PMPI_Win_flush_local_all(MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_free_body(bool profiling, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 459)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 459)))
         return GOMPI_NEXT(459, profiling, MPI_Win_free)(win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 459, profiling ? gompi_insight_call_site(459, t->back) : t->back);
-        gompi_insight_list(t, win, 1, sizeof *win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 459,
+            profiling ? gompi_insight_call_site(459, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, win, 1, sizeof *win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
     if (win != NULL)
         gompi_insight_window_freed(*win);
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 459);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(459, profiling, MPI_Win_free)(win);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 459, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, win, 1, sizeof *win);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 459, began, tick, NULL);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, win, 1, sizeof *win);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1755,25 +1789,26 @@ int PMPI_Win_free(MPI_Win *win)
 GOMPI_INSIGHT_BODY MPI_Win_get_group_body(bool profiling, MPI_Win win, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 460)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 460)))
         return GOMPI_NEXT(460, profiling, MPI_Win_get_group)(win, group);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 460, profiling ? gompi_insight_call_site(460, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 460,
+            profiling ? gompi_insight_call_site(460, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 460);
     }
     int rc = GOMPI_NEXT(460, profiling, MPI_Win_get_group)(win, group);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 460, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
+        gompi_insight_end_measured(t, 460, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, group, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *group);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1793,25 +1828,26 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 GOMPI_INSIGHT_BODY MPI_Win_get_info_body(bool profiling, MPI_Win win, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 461)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 461)))
         return GOMPI_NEXT(461, profiling, MPI_Win_get_info)(win, info_used);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 461, profiling ? gompi_insight_call_site(461, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 461,
+            profiling ? gompi_insight_call_site(461, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 461);
     }
     int rc = GOMPI_NEXT(461, profiling, MPI_Win_get_info)(win, info_used);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 461, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
+        gompi_insight_end_measured(t, 461, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info_used, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1831,34 +1867,35 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 GOMPI_INSIGHT_BODY MPI_Win_lock_body(bool profiling, int lock_type, int rank, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 462)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 462)))
         return GOMPI_NEXT(462, profiling, MPI_Win_lock)(lock_type, rank, assert, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 462, profiling ? gompi_insight_call_site(462, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uint64_t)(int64_t)lock_type);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uint64_t)(int64_t)assert);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 462,
+            profiling ? gompi_insight_call_site(462, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)lock_type);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)assert);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 462);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(462, profiling, MPI_Win_lock)(lock_type, rank, assert, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 7, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 462, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 462, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1878,32 +1915,33 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_lock_all_body(bool profiling, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 463)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 463)))
         return GOMPI_NEXT(463, profiling, MPI_Win_lock_all)(assert, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 463, profiling ? gompi_insight_call_site(463, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uint64_t)(int64_t)assert);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 463,
+            profiling ? gompi_insight_call_site(463, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)assert);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 463);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(463, profiling, MPI_Win_lock_all)(assert, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 7, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 463, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 463, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1923,34 +1961,35 @@ int PMPI_Win_lock_all(int assert, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_post_body(bool profiling, MPI_Group group, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 464)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 464)))
         return GOMPI_NEXT(464, profiling, MPI_Win_post)(group, assert, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 464, profiling ? gompi_insight_call_site(464, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_word(t, (uint64_t)(int64_t)assert);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 464,
+            profiling ? gompi_insight_call_site(464, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)assert);
+        gompi_insight_add_word(t, (uintptr_t)win);
         gompi_insight_group_members(t, group);
-        gompi_insight_entered(t);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 464);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(464, profiling, MPI_Win_post)(group, assert, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 464, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 464, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -1970,25 +2009,26 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_set_info_body(bool profiling, MPI_Win win, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 465)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 465)))
         return GOMPI_NEXT(465, profiling, MPI_Win_set_info)(win, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 465, profiling ? gompi_insight_call_site(465, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 465,
+            profiling ? gompi_insight_call_site(465, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 465);
     }
     int rc = GOMPI_NEXT(465, profiling, MPI_Win_set_info)(win, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 465, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 465, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2009,28 +2049,29 @@ GOMPI_INSIGHT_BODY MPI_Win_shared_query_body(bool profiling, MPI_Win win, int ra
     void *baseptr)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 466)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 466)))
         return GOMPI_NEXT(466, profiling, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 466, profiling ? gompi_insight_call_site(466, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 466,
+            profiling ? gompi_insight_call_site(466, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 466);
     }
     int rc = GOMPI_NEXT(466, profiling, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 466, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
-        gompi_insight_list(t, disp_unit, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp_unit);
-        gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_end_measured(t, 466, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_add_list(t, disp_unit, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *disp_unit);
+        gompi_insight_add_list(t, baseptr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2051,28 +2092,29 @@ GOMPI_INSIGHT_BODY MPI_Win_shared_query_c_body(bool profiling, MPI_Win win, int 
     MPI_Aint *disp_unit, void *baseptr)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 467)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 467)))
         return GOMPI_NEXT(467, profiling, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 467, profiling ? gompi_insight_call_site(467, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 467,
+            profiling ? gompi_insight_call_site(467, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 467);
     }
     int rc = GOMPI_NEXT(467, profiling, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 467, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
-        gompi_insight_list(t, disp_unit, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp_unit);
-        gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
+        gompi_insight_end_measured(t, 467, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, size, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *size);
+        gompi_insight_add_list(t, disp_unit, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *disp_unit);
+        gompi_insight_add_list(t, baseptr, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2092,34 +2134,35 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
 GOMPI_INSIGHT_BODY MPI_Win_start_body(bool profiling, MPI_Group group, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 468)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 468)))
         return GOMPI_NEXT(468, profiling, MPI_Win_start)(group, assert, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 468, profiling ? gompi_insight_call_site(468, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_word(t, (uint64_t)(int64_t)assert);
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 468,
+            profiling ? gompi_insight_call_site(468, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)group);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)assert);
+        gompi_insight_add_word(t, (uintptr_t)win);
         gompi_insight_group_members(t, group);
-        gompi_insight_entered(t);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 468);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(468, profiling, MPI_Win_start)(group, assert, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 468, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 468, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2139,24 +2182,25 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_sync_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 469)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 469)))
         return GOMPI_NEXT(469, profiling, MPI_Win_sync)(win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 469, profiling ? gompi_insight_call_site(469, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 469,
+            profiling ? gompi_insight_call_site(469, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 469);
     }
     int rc = GOMPI_NEXT(469, profiling, MPI_Win_sync)(win);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 469, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 469, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2176,25 +2220,26 @@ int PMPI_Win_sync(MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_test_body(bool profiling, MPI_Win win, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 470)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 470)))
         return GOMPI_NEXT(470, profiling, MPI_Win_test)(win, flag);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 470, profiling ? gompi_insight_call_site(470, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 470,
+            profiling ? gompi_insight_call_site(470, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 470);
     }
     int rc = GOMPI_NEXT(470, profiling, MPI_Win_test)(win, flag);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 470, began);
-    if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
+        gompi_insight_end_measured(t, 470, began);
+    if (gompi_insight_is_recording(t) && gompi_insight_must_record(t, rc, flag)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, flag, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2214,32 +2259,33 @@ int PMPI_Win_test(MPI_Win win, int *flag)
 GOMPI_INSIGHT_BODY MPI_Win_unlock_body(bool profiling, int rank, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 471)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 471)))
         return GOMPI_NEXT(471, profiling, MPI_Win_unlock)(rank, win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 471, profiling ? gompi_insight_call_site(471, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uint64_t)(int64_t)rank);
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 471,
+            profiling ? gompi_insight_call_site(471, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uint64_t)(int64_t)rank);
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 471);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(471, profiling, MPI_Win_unlock)(rank, win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 8, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 471, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 471, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2259,31 +2305,32 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_unlock_all_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 472)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 472)))
         return GOMPI_NEXT(472, profiling, MPI_Win_unlock_all)(win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 472, profiling ? gompi_insight_call_site(472, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 472,
+            profiling ? gompi_insight_call_site(472, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 472);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(472, profiling, MPI_Win_unlock_all)(win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 8, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 472, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 472, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
@@ -2303,31 +2350,32 @@ int PMPI_Win_unlock_all(MPI_Win win)
 GOMPI_INSIGHT_BODY MPI_Win_wait_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 473)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 473)))
         return GOMPI_NEXT(473, profiling, MPI_Win_wait)(win);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 473, profiling ? gompi_insight_call_site(473, t->back) : t->back);
-        t->on = (uintptr_t)win;
-        gompi_insight_word(t, (uintptr_t)win);
-        gompi_insight_entered(t);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 473,
+            profiling ? gompi_insight_call_site(473, t->return_address) : t->return_address);
+        t->error_object = (uintptr_t)win;
+        gompi_insight_add_word(t, (uintptr_t)win);
+        gompi_insight_write_entry(t);
     }
     uint64_t began = 0;
     uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 473);
-        tick = gompi_insight_tick();
+        tick = gompi_insight_reader_ms();
     }
     int rc = GOMPI_NEXT(473, profiling, MPI_Win_wait)(win);
     struct gompi_insight_use *use = NULL;
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
     }
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 473, began, tick, use);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))
+        gompi_insight_end_waiting(t, 473, began, tick, use);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
-        if (gompi_insight_asks(t))
+        if (gompi_insight_awaits_check(t))
             rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);

@@ -8,21 +8,22 @@
 GOMPI_INSIGHT_BODY MPI_Pcontrol_body(bool profiling, const int level)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 568)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 568)))
         return GOMPI_NEXT(568, profiling, MPI_Pcontrol)(level);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 568, profiling ? gompi_insight_call_site(568, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)level);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 568,
+            profiling ? gompi_insight_call_site(568, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)level);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 568);
     }
     int rc = GOMPI_NEXT(568, profiling, MPI_Pcontrol)(level);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 568, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 568, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -42,21 +43,22 @@ int PMPI_Pcontrol(const int level, ...)
 GOMPI_INSIGHT_BODY MPI_T_category_changed_body(bool profiling, int *update_number)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 569)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 569)))
         return GOMPI_NEXT(569, profiling, MPI_T_category_changed)(update_number);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 569, profiling ? gompi_insight_call_site(569, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 569,
+            profiling ? gompi_insight_call_site(569, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 569);
     }
     int rc = GOMPI_NEXT(569, profiling, MPI_T_category_changed)(update_number);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 569, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, update_number, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *update_number);
+        gompi_insight_end_measured(t, 569, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, update_number, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *update_number);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -76,23 +78,24 @@ int PMPI_T_category_changed(int *update_number)
 GOMPI_INSIGHT_BODY MPI_T_category_get_categories_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 570)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 570)))
         return GOMPI_NEXT(570, profiling, MPI_T_category_get_categories)(cat_index, len, indices);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 570, profiling ? gompi_insight_call_site(570, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
-        gompi_insight_word(t, (uint64_t)(int64_t)len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 570,
+            profiling ? gompi_insight_call_site(570, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cat_index);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 570);
     }
     int rc = GOMPI_NEXT(570, profiling, MPI_T_category_get_categories)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 570, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
+        gompi_insight_end_measured(t, 570, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, indices, gompi_insight_has_outputs(rc) ? (int64_t)(len) : -1, sizeof *indices);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -112,23 +115,24 @@ int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 GOMPI_INSIGHT_BODY MPI_T_category_get_cvars_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 571)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 571)))
         return GOMPI_NEXT(571, profiling, MPI_T_category_get_cvars)(cat_index, len, indices);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 571, profiling ? gompi_insight_call_site(571, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
-        gompi_insight_word(t, (uint64_t)(int64_t)len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 571,
+            profiling ? gompi_insight_call_site(571, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cat_index);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 571);
     }
     int rc = GOMPI_NEXT(571, profiling, MPI_T_category_get_cvars)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 571, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
+        gompi_insight_end_measured(t, 571, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, indices, gompi_insight_has_outputs(rc) ? (int64_t)(len) : -1, sizeof *indices);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -148,23 +152,24 @@ int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 GOMPI_INSIGHT_BODY MPI_T_category_get_events_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 572)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 572)))
         return GOMPI_NEXT(572, profiling, MPI_T_category_get_events)(cat_index, len, indices);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 572, profiling ? gompi_insight_call_site(572, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
-        gompi_insight_word(t, (uint64_t)(int64_t)len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 572,
+            profiling ? gompi_insight_call_site(572, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cat_index);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 572);
     }
     int rc = GOMPI_NEXT(572, profiling, MPI_T_category_get_events)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 572, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
+        gompi_insight_end_measured(t, 572, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, indices, gompi_insight_has_outputs(rc) ? (int64_t)(len) : -1, sizeof *indices);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -184,22 +189,23 @@ int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 GOMPI_INSIGHT_BODY MPI_T_category_get_index_body(bool profiling, const char *name, int *cat_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 573)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 573)))
         return GOMPI_NEXT(573, profiling, MPI_T_category_get_index)(name, cat_index);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 573, profiling ? gompi_insight_call_site(573, t->back) : t->back);
-        gompi_insight_text(t, name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 573,
+            profiling ? gompi_insight_call_site(573, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 573);
     }
     int rc = GOMPI_NEXT(573, profiling, MPI_T_category_get_index)(name, cat_index);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 573, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, cat_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *cat_index);
+        gompi_insight_end_measured(t, 573, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, cat_index, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *cat_index);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -220,30 +226,31 @@ GOMPI_INSIGHT_BODY MPI_T_category_get_info_body(bool profiling, int cat_index, c
     int *desc_len, int *num_cvars, int *num_pvars, int *num_categories)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 574)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 574)))
         return GOMPI_NEXT(574, profiling, MPI_T_category_get_info)(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 574, profiling ? gompi_insight_call_site(574, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
-        gompi_insight_word(t, (uintptr_t)name);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_word(t, (uintptr_t)desc);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 574,
+            profiling ? gompi_insight_call_site(574, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cat_index);
+        gompi_insight_add_word(t, (uintptr_t)name);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_word(t, (uintptr_t)desc);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 574);
     }
     int rc = GOMPI_NEXT(574, profiling, MPI_T_category_get_info)(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 574, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
-        gompi_insight_list(t, num_cvars, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_cvars);
-        gompi_insight_list(t, num_pvars, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_pvars);
-        gompi_insight_list(t, num_categories, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_categories);
+        gompi_insight_end_measured(t, 574, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
+        gompi_insight_add_list(t, num_cvars, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_cvars);
+        gompi_insight_add_list(t, num_pvars, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_pvars);
+        gompi_insight_add_list(t, num_categories, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_categories);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -265,21 +272,22 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
 GOMPI_INSIGHT_BODY MPI_T_category_get_num_body(bool profiling, int *num_cat)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 575)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 575)))
         return GOMPI_NEXT(575, profiling, MPI_T_category_get_num)(num_cat);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 575, profiling ? gompi_insight_call_site(575, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 575,
+            profiling ? gompi_insight_call_site(575, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 575);
     }
     int rc = GOMPI_NEXT(575, profiling, MPI_T_category_get_num)(num_cat);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 575, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_cat, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_cat);
+        gompi_insight_end_measured(t, 575, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_cat, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_cat);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -299,22 +307,23 @@ int PMPI_T_category_get_num(int *num_cat)
 GOMPI_INSIGHT_BODY MPI_T_category_get_num_events_body(bool profiling, int cat_index, int *num_events)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 576)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 576)))
         return GOMPI_NEXT(576, profiling, MPI_T_category_get_num_events)(cat_index, num_events);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 576, profiling ? gompi_insight_call_site(576, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 576,
+            profiling ? gompi_insight_call_site(576, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cat_index);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 576);
     }
     int rc = GOMPI_NEXT(576, profiling, MPI_T_category_get_num_events)(cat_index, num_events);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 576, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_events, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_events);
+        gompi_insight_end_measured(t, 576, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_events, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_events);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -334,23 +343,24 @@ int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 GOMPI_INSIGHT_BODY MPI_T_category_get_pvars_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 577)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 577)))
         return GOMPI_NEXT(577, profiling, MPI_T_category_get_pvars)(cat_index, len, indices);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 577, profiling ? gompi_insight_call_site(577, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
-        gompi_insight_word(t, (uint64_t)(int64_t)len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 577,
+            profiling ? gompi_insight_call_site(577, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cat_index);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 577);
     }
     int rc = GOMPI_NEXT(577, profiling, MPI_T_category_get_pvars)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 577, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
+        gompi_insight_end_measured(t, 577, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, indices, gompi_insight_has_outputs(rc) ? (int64_t)(len) : -1, sizeof *indices);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -370,22 +380,23 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 GOMPI_INSIGHT_BODY MPI_T_cvar_get_index_body(bool profiling, const char *name, int *cvar_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 578)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 578)))
         return GOMPI_NEXT(578, profiling, MPI_T_cvar_get_index)(name, cvar_index);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 578, profiling ? gompi_insight_call_site(578, t->back) : t->back);
-        gompi_insight_text(t, name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 578,
+            profiling ? gompi_insight_call_site(578, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 578);
     }
     int rc = GOMPI_NEXT(578, profiling, MPI_T_cvar_get_index)(name, cvar_index);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 578, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, cvar_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *cvar_index);
+        gompi_insight_end_measured(t, 578, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, cvar_index, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *cvar_index);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -406,32 +417,33 @@ GOMPI_INSIGHT_BODY MPI_T_cvar_get_info_body(bool profiling, int cvar_index, char
     MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 579)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 579)))
         return GOMPI_NEXT(579, profiling, MPI_T_cvar_get_info)(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 579, profiling ? gompi_insight_call_site(579, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cvar_index);
-        gompi_insight_word(t, (uintptr_t)name);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_word(t, (uintptr_t)desc);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 579,
+            profiling ? gompi_insight_call_site(579, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cvar_index);
+        gompi_insight_add_word(t, (uintptr_t)name);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_word(t, (uintptr_t)desc);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 579);
     }
     int rc = GOMPI_NEXT(579, profiling, MPI_T_cvar_get_info)(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 579, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_list(t, verbosity, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *verbosity);
-        gompi_insight_list(t, datatype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *datatype);
-        gompi_insight_list(t, enumtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *enumtype);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
-        gompi_insight_list(t, bind, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *bind);
-        gompi_insight_list(t, scope, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *scope);
+        gompi_insight_end_measured(t, 579, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_list(t, verbosity, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *verbosity);
+        gompi_insight_add_list(t, datatype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *datatype);
+        gompi_insight_add_list(t, enumtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *enumtype);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
+        gompi_insight_add_list(t, bind, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *bind);
+        gompi_insight_add_list(t, scope, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *scope);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -453,21 +465,22 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
 GOMPI_INSIGHT_BODY MPI_T_cvar_get_num_body(bool profiling, int *num_cvar)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 580)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 580)))
         return GOMPI_NEXT(580, profiling, MPI_T_cvar_get_num)(num_cvar);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 580, profiling ? gompi_insight_call_site(580, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 580,
+            profiling ? gompi_insight_call_site(580, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 580);
     }
     int rc = GOMPI_NEXT(580, profiling, MPI_T_cvar_get_num)(num_cvar);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 580, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_cvar, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_cvar);
+        gompi_insight_end_measured(t, 580, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_cvar, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_cvar);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -488,24 +501,25 @@ GOMPI_INSIGHT_BODY MPI_T_cvar_handle_alloc_body(bool profiling, int cvar_index, 
     MPI_T_cvar_handle *handle, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 581)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 581)))
         return GOMPI_NEXT(581, profiling, MPI_T_cvar_handle_alloc)(cvar_index, obj_handle, handle, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 581, profiling ? gompi_insight_call_site(581, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)cvar_index);
-        gompi_insight_word(t, (uintptr_t)obj_handle);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 581,
+            profiling ? gompi_insight_call_site(581, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cvar_index);
+        gompi_insight_add_word(t, (uintptr_t)obj_handle);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 581);
     }
     int rc = GOMPI_NEXT(581, profiling, MPI_T_cvar_handle_alloc)(cvar_index, obj_handle, handle, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 581, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, handle, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *handle);
-        gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
+        gompi_insight_end_measured(t, 581, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, handle, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *handle);
+        gompi_insight_add_list(t, count, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *count);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -525,22 +539,23 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
 GOMPI_INSIGHT_BODY MPI_T_cvar_handle_free_body(bool profiling, MPI_T_cvar_handle *handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 582)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 582)))
         return GOMPI_NEXT(582, profiling, MPI_T_cvar_handle_free)(handle);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 582, profiling ? gompi_insight_call_site(582, t->back) : t->back);
-        gompi_insight_list(t, handle, 1, sizeof *handle);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 582,
+            profiling ? gompi_insight_call_site(582, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, handle, 1, sizeof *handle);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 582);
     }
     int rc = GOMPI_NEXT(582, profiling, MPI_T_cvar_handle_free)(handle);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 582, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, handle, 1, sizeof *handle);
+        gompi_insight_end_measured(t, 582, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, handle, 1, sizeof *handle);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -560,22 +575,23 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 GOMPI_INSIGHT_BODY MPI_T_cvar_read_body(bool profiling, MPI_T_cvar_handle handle, void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 583)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 583)))
         return GOMPI_NEXT(583, profiling, MPI_T_cvar_read)(handle, buf);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 583, profiling ? gompi_insight_call_site(583, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)handle);
-        gompi_insight_word(t, (uintptr_t)buf);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 583,
+            profiling ? gompi_insight_call_site(583, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)handle);
+        gompi_insight_add_word(t, (uintptr_t)buf);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 583);
     }
     int rc = GOMPI_NEXT(583, profiling, MPI_T_cvar_read)(handle, buf);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 583, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 583, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -595,22 +611,23 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 GOMPI_INSIGHT_BODY MPI_T_cvar_write_body(bool profiling, MPI_T_cvar_handle handle, const void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 584)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 584)))
         return GOMPI_NEXT(584, profiling, MPI_T_cvar_write)(handle, buf);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 584, profiling ? gompi_insight_call_site(584, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)handle);
-        gompi_insight_word(t, (uintptr_t)buf);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 584,
+            profiling ? gompi_insight_call_site(584, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)handle);
+        gompi_insight_add_word(t, (uintptr_t)buf);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 584);
     }
     int rc = GOMPI_NEXT(584, profiling, MPI_T_cvar_write)(handle, buf);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 584, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 584, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -630,25 +647,26 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 GOMPI_INSIGHT_BODY MPI_T_enum_get_info_body(bool profiling, MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 585)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 585)))
         return GOMPI_NEXT(585, profiling, MPI_T_enum_get_info)(enumtype, num, name, name_len);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 585, profiling ? gompi_insight_call_site(585, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)enumtype);
-        gompi_insight_word(t, (uintptr_t)name);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 585,
+            profiling ? gompi_insight_call_site(585, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)enumtype);
+        gompi_insight_add_word(t, (uintptr_t)name);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 585);
     }
     int rc = GOMPI_NEXT(585, profiling, MPI_T_enum_get_info)(enumtype, num, name, name_len);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 585, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_end_measured(t, 585, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -669,26 +687,27 @@ GOMPI_INSIGHT_BODY MPI_T_enum_get_item_body(bool profiling, MPI_T_enum enumtype,
     int *name_len)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 586)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 586)))
         return GOMPI_NEXT(586, profiling, MPI_T_enum_get_item)(enumtype, indx, value, name, name_len);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 586, profiling ? gompi_insight_call_site(586, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)enumtype);
-        gompi_insight_word(t, (uint64_t)(int64_t)indx);
-        gompi_insight_word(t, (uintptr_t)name);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 586,
+            profiling ? gompi_insight_call_site(586, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)enumtype);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)indx);
+        gompi_insight_add_word(t, (uintptr_t)name);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 586);
     }
     int rc = GOMPI_NEXT(586, profiling, MPI_T_enum_get_item)(enumtype, indx, value, name, name_len);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 586, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, value, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *value);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_end_measured(t, 586, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, value, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *value);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -709,23 +728,24 @@ GOMPI_INSIGHT_BODY MPI_T_event_callback_get_info_body(bool profiling, MPI_T_even
     MPI_T_cb_safety cb_safety, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 587)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 587)))
         return GOMPI_NEXT(587, profiling, MPI_T_event_callback_get_info)(event_registration, cb_safety, info_used);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 587, profiling ? gompi_insight_call_site(587, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 587,
+            profiling ? gompi_insight_call_site(587, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_registration);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cb_safety);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 587);
     }
     int rc = GOMPI_NEXT(587, profiling, MPI_T_event_callback_get_info)(event_registration, cb_safety, info_used);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 587, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
+        gompi_insight_end_measured(t, 587, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info_used, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -748,23 +768,24 @@ GOMPI_INSIGHT_BODY MPI_T_event_callback_set_info_body(bool profiling, MPI_T_even
     MPI_T_cb_safety cb_safety, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 588)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 588)))
         return GOMPI_NEXT(588, profiling, MPI_T_event_callback_set_info)(event_registration, cb_safety, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 588, profiling ? gompi_insight_call_site(588, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 588,
+            profiling ? gompi_insight_call_site(588, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_registration);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cb_safety);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 588);
     }
     int rc = GOMPI_NEXT(588, profiling, MPI_T_event_callback_set_info)(event_registration, cb_safety, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 588, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 588, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -786,22 +807,23 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
 GOMPI_INSIGHT_BODY MPI_T_event_copy_body(bool profiling, MPI_T_event_instance event_instance, void *buffer)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 589)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 589)))
         return GOMPI_NEXT(589, profiling, MPI_T_event_copy)(event_instance, buffer);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 589, profiling ? gompi_insight_call_site(589, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_instance);
-        gompi_insight_word(t, (uintptr_t)buffer);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 589,
+            profiling ? gompi_insight_call_site(589, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_instance);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 589);
     }
     int rc = GOMPI_NEXT(589, profiling, MPI_T_event_copy)(event_instance, buffer);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 589, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 589, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -821,22 +843,23 @@ int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 GOMPI_INSIGHT_BODY MPI_T_event_get_index_body(bool profiling, const char *name, int *event_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 590)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 590)))
         return GOMPI_NEXT(590, profiling, MPI_T_event_get_index)(name, event_index);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 590, profiling ? gompi_insight_call_site(590, t->back) : t->back);
-        gompi_insight_text(t, name);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 590,
+            profiling ? gompi_insight_call_site(590, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, name);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 590);
     }
     int rc = GOMPI_NEXT(590, profiling, MPI_T_event_get_index)(name, event_index);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 590, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, event_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *event_index);
+        gompi_insight_end_measured(t, 590, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, event_index, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *event_index);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -858,35 +881,36 @@ GOMPI_INSIGHT_BODY MPI_T_event_get_info_body(bool profiling, int event_index, ch
     MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 591)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 591)))
         return GOMPI_NEXT(591, profiling, MPI_T_event_get_info)(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 591, profiling ? gompi_insight_call_site(591, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)event_index);
-        gompi_insight_word(t, (uintptr_t)name);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_word(t, (uintptr_t)array_of_datatypes);
-        gompi_insight_word(t, (uintptr_t)array_of_displacements);
-        gompi_insight_list(t, num_elements, 1, sizeof *num_elements);
-        gompi_insight_word(t, (uintptr_t)desc);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 591,
+            profiling ? gompi_insight_call_site(591, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)event_index);
+        gompi_insight_add_word(t, (uintptr_t)name);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_word(t, (uintptr_t)array_of_datatypes);
+        gompi_insight_add_word(t, (uintptr_t)array_of_displacements);
+        gompi_insight_add_list(t, num_elements, 1, sizeof *num_elements);
+        gompi_insight_add_word(t, (uintptr_t)desc);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 591);
     }
     int rc = GOMPI_NEXT(591, profiling, MPI_T_event_get_info)(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 591, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_list(t, verbosity, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *verbosity);
-        gompi_insight_list(t, num_elements, 1, sizeof *num_elements);
-        gompi_insight_list(t, enumtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *enumtype);
-        gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
-        gompi_insight_list(t, bind, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *bind);
+        gompi_insight_end_measured(t, 591, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_list(t, verbosity, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *verbosity);
+        gompi_insight_add_list(t, num_elements, 1, sizeof *num_elements);
+        gompi_insight_add_list(t, enumtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *enumtype);
+        gompi_insight_add_list(t, info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
+        gompi_insight_add_list(t, bind, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *bind);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -910,21 +934,22 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
 GOMPI_INSIGHT_BODY MPI_T_event_get_num_body(bool profiling, int *num_events)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 592)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 592)))
         return GOMPI_NEXT(592, profiling, MPI_T_event_get_num)(num_events);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 592, profiling ? gompi_insight_call_site(592, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 592,
+            profiling ? gompi_insight_call_site(592, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 592);
     }
     int rc = GOMPI_NEXT(592, profiling, MPI_T_event_get_num)(num_events);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 592, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_events, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_events);
+        gompi_insight_end_measured(t, 592, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_events, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_events);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -944,22 +969,23 @@ int PMPI_T_event_get_num(int *num_events)
 GOMPI_INSIGHT_BODY MPI_T_event_get_source_body(bool profiling, MPI_T_event_instance event_instance, int *source_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 593)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 593)))
         return GOMPI_NEXT(593, profiling, MPI_T_event_get_source)(event_instance, source_index);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 593, profiling ? gompi_insight_call_site(593, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_instance);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 593,
+            profiling ? gompi_insight_call_site(593, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_instance);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 593);
     }
     int rc = GOMPI_NEXT(593, profiling, MPI_T_event_get_source)(event_instance, source_index);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 593, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, source_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *source_index);
+        gompi_insight_end_measured(t, 593, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, source_index, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *source_index);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -980,22 +1006,23 @@ GOMPI_INSIGHT_BODY MPI_T_event_get_timestamp_body(bool profiling, MPI_T_event_in
     MPI_Count *event_timestamp)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 594)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 594)))
         return GOMPI_NEXT(594, profiling, MPI_T_event_get_timestamp)(event_instance, event_timestamp);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 594, profiling ? gompi_insight_call_site(594, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_instance);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 594,
+            profiling ? gompi_insight_call_site(594, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_instance);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 594);
     }
     int rc = GOMPI_NEXT(594, profiling, MPI_T_event_get_timestamp)(event_instance, event_timestamp);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 594, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, event_timestamp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *event_timestamp);
+        gompi_insight_end_measured(t, 594, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, event_timestamp, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *event_timestamp);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1016,24 +1043,25 @@ GOMPI_INSIGHT_BODY MPI_T_event_handle_alloc_body(bool profiling, int event_index
     MPI_T_event_registration *event_registration)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 595)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 595)))
         return GOMPI_NEXT(595, profiling, MPI_T_event_handle_alloc)(event_index, obj_handle, info, event_registration);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 595, profiling ? gompi_insight_call_site(595, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)event_index);
-        gompi_insight_word(t, (uintptr_t)obj_handle);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 595,
+            profiling ? gompi_insight_call_site(595, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)event_index);
+        gompi_insight_add_word(t, (uintptr_t)obj_handle);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 595);
     }
     int rc = GOMPI_NEXT(595, profiling, MPI_T_event_handle_alloc)(event_index, obj_handle, info, event_registration);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 595, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, event_registration, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *event_registration);
+        gompi_insight_end_measured(t, 595, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, event_registration, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *event_registration);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1056,23 +1084,24 @@ GOMPI_INSIGHT_BODY MPI_T_event_handle_free_body(bool profiling, MPI_T_event_regi
     void *user_data, MPI_T_event_free_cb_function free_cb_function)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 596)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 596)))
         return GOMPI_NEXT(596, profiling, MPI_T_event_handle_free)(event_registration, user_data, free_cb_function);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 596, profiling ? gompi_insight_call_site(596, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uintptr_t)user_data);
-        gompi_insight_word(t, (uintptr_t)free_cb_function);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 596,
+            profiling ? gompi_insight_call_site(596, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_registration);
+        gompi_insight_add_word(t, (uintptr_t)user_data);
+        gompi_insight_add_word(t, (uintptr_t)free_cb_function);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 596);
     }
     int rc = GOMPI_NEXT(596, profiling, MPI_T_event_handle_free)(event_registration, user_data, free_cb_function);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 596, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 596, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1095,22 +1124,23 @@ GOMPI_INSIGHT_BODY MPI_T_event_handle_get_info_body(bool profiling, MPI_T_event_
     MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 597)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 597)))
         return GOMPI_NEXT(597, profiling, MPI_T_event_handle_get_info)(event_registration, info_used);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 597, profiling ? gompi_insight_call_site(597, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_registration);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 597,
+            profiling ? gompi_insight_call_site(597, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_registration);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 597);
     }
     int rc = GOMPI_NEXT(597, profiling, MPI_T_event_handle_get_info)(event_registration, info_used);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 597, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
+        gompi_insight_end_measured(t, 597, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, info_used, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1131,22 +1161,23 @@ GOMPI_INSIGHT_BODY MPI_T_event_handle_set_info_body(bool profiling, MPI_T_event_
     MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 598)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 598)))
         return GOMPI_NEXT(598, profiling, MPI_T_event_handle_set_info)(event_registration, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 598, profiling ? gompi_insight_call_site(598, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uintptr_t)info);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 598,
+            profiling ? gompi_insight_call_site(598, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_registration);
+        gompi_insight_add_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 598);
     }
     int rc = GOMPI_NEXT(598, profiling, MPI_T_event_handle_set_info)(event_registration, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 598, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 598, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1167,23 +1198,24 @@ GOMPI_INSIGHT_BODY MPI_T_event_read_body(bool profiling, MPI_T_event_instance ev
     void *buffer)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 599)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 599)))
         return GOMPI_NEXT(599, profiling, MPI_T_event_read)(event_instance, element_index, buffer);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 599, profiling ? gompi_insight_call_site(599, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_instance);
-        gompi_insight_word(t, (uint64_t)(int64_t)element_index);
-        gompi_insight_word(t, (uintptr_t)buffer);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 599,
+            profiling ? gompi_insight_call_site(599, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_instance);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)element_index);
+        gompi_insight_add_word(t, (uintptr_t)buffer);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 599);
     }
     int rc = GOMPI_NEXT(599, profiling, MPI_T_event_read)(event_instance, element_index, buffer);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 599, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 599, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1204,25 +1236,26 @@ GOMPI_INSIGHT_BODY MPI_T_event_register_callback_body(bool profiling, MPI_T_even
     MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 600)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 600)))
         return GOMPI_NEXT(600, profiling, MPI_T_event_register_callback)(event_registration, cb_safety, info, user_data, event_cb_function);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 600, profiling ? gompi_insight_call_site(600, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)user_data);
-        gompi_insight_word(t, (uintptr_t)event_cb_function);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 600,
+            profiling ? gompi_insight_call_site(600, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_registration);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)cb_safety);
+        gompi_insight_add_word(t, (uintptr_t)info);
+        gompi_insight_add_word(t, (uintptr_t)user_data);
+        gompi_insight_add_word(t, (uintptr_t)event_cb_function);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 600);
     }
     int rc = GOMPI_NEXT(600, profiling, MPI_T_event_register_callback)(event_registration, cb_safety, info, user_data, event_cb_function);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 600, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 600, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1245,22 +1278,23 @@ GOMPI_INSIGHT_BODY MPI_T_event_set_dropped_handler_body(bool profiling, MPI_T_ev
     MPI_T_event_dropped_cb_function dropped_cb_function)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 601)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 601)))
         return GOMPI_NEXT(601, profiling, MPI_T_event_set_dropped_handler)(event_registration, dropped_cb_function);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 601, profiling ? gompi_insight_call_site(601, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uintptr_t)dropped_cb_function);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 601,
+            profiling ? gompi_insight_call_site(601, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)event_registration);
+        gompi_insight_add_word(t, (uintptr_t)dropped_cb_function);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 601);
     }
     int rc = GOMPI_NEXT(601, profiling, MPI_T_event_set_dropped_handler)(event_registration, dropped_cb_function);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 601, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 601, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1282,20 +1316,21 @@ int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration
 GOMPI_INSIGHT_BODY MPI_T_finalize_body(bool profiling)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 602)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 602)))
         return GOMPI_NEXT(602, profiling, MPI_T_finalize)();
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 602, profiling ? gompi_insight_call_site(602, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 602,
+            profiling ? gompi_insight_call_site(602, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 602);
     }
     int rc = GOMPI_NEXT(602, profiling, MPI_T_finalize)();
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 602, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 602, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1315,22 +1350,23 @@ int PMPI_T_finalize(void)
 GOMPI_INSIGHT_BODY MPI_T_init_thread_body(bool profiling, int required, int *provided)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 603)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 603)))
         return GOMPI_NEXT(603, profiling, MPI_T_init_thread)(required, provided);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 603, profiling ? gompi_insight_call_site(603, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)required);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 603,
+            profiling ? gompi_insight_call_site(603, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)required);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 603);
     }
     int rc = GOMPI_NEXT(603, profiling, MPI_T_init_thread)(required, provided);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 603, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, provided, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *provided);
+        gompi_insight_end_measured(t, 603, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, provided, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *provided);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1350,23 +1386,24 @@ int PMPI_T_init_thread(int required, int *provided)
 GOMPI_INSIGHT_BODY MPI_T_pvar_get_index_body(bool profiling, const char *name, int var_class, int *pvar_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 604)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 604)))
         return GOMPI_NEXT(604, profiling, MPI_T_pvar_get_index)(name, var_class, pvar_index);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 604, profiling ? gompi_insight_call_site(604, t->back) : t->back);
-        gompi_insight_text(t, name);
-        gompi_insight_word(t, (uint64_t)(int64_t)var_class);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 604,
+            profiling ? gompi_insight_call_site(604, t->return_address) : t->return_address);
+        gompi_insight_add_text(t, name);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)var_class);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 604);
     }
     int rc = GOMPI_NEXT(604, profiling, MPI_T_pvar_get_index)(name, var_class, pvar_index);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 604, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, pvar_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *pvar_index);
+        gompi_insight_end_measured(t, 604, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, pvar_index, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *pvar_index);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1388,35 +1425,36 @@ GOMPI_INSIGHT_BODY MPI_T_pvar_get_info_body(bool profiling, int pvar_index, char
     int *continuous, int *atomic)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 605)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 605)))
         return GOMPI_NEXT(605, profiling, MPI_T_pvar_get_info)(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 605, profiling ? gompi_insight_call_site(605, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)pvar_index);
-        gompi_insight_word(t, (uintptr_t)name);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_word(t, (uintptr_t)desc);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 605,
+            profiling ? gompi_insight_call_site(605, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)pvar_index);
+        gompi_insight_add_word(t, (uintptr_t)name);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_word(t, (uintptr_t)desc);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 605);
     }
     int rc = GOMPI_NEXT(605, profiling, MPI_T_pvar_get_info)(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 605, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_list(t, verbosity, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *verbosity);
-        gompi_insight_list(t, var_class, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *var_class);
-        gompi_insight_list(t, datatype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *datatype);
-        gompi_insight_list(t, enumtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *enumtype);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
-        gompi_insight_list(t, bind, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *bind);
-        gompi_insight_list(t, readonly, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *readonly);
-        gompi_insight_list(t, continuous, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *continuous);
-        gompi_insight_list(t, atomic, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *atomic);
+        gompi_insight_end_measured(t, 605, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_list(t, verbosity, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *verbosity);
+        gompi_insight_add_list(t, var_class, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *var_class);
+        gompi_insight_add_list(t, datatype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *datatype);
+        gompi_insight_add_list(t, enumtype, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *enumtype);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
+        gompi_insight_add_list(t, bind, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *bind);
+        gompi_insight_add_list(t, readonly, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *readonly);
+        gompi_insight_add_list(t, continuous, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *continuous);
+        gompi_insight_add_list(t, atomic, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *atomic);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1440,21 +1478,22 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
 GOMPI_INSIGHT_BODY MPI_T_pvar_get_num_body(bool profiling, int *num_pvar)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 606)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 606)))
         return GOMPI_NEXT(606, profiling, MPI_T_pvar_get_num)(num_pvar);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 606, profiling ? gompi_insight_call_site(606, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 606,
+            profiling ? gompi_insight_call_site(606, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 606);
     }
     int rc = GOMPI_NEXT(606, profiling, MPI_T_pvar_get_num)(num_pvar);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 606, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_pvar, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_pvar);
+        gompi_insight_end_measured(t, 606, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_pvar, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_pvar);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1475,25 +1514,26 @@ GOMPI_INSIGHT_BODY MPI_T_pvar_handle_alloc_body(bool profiling, MPI_T_pvar_sessi
     void *obj_handle, MPI_T_pvar_handle *handle, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 607)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 607)))
         return GOMPI_NEXT(607, profiling, MPI_T_pvar_handle_alloc)(session, pvar_index, obj_handle, handle, count);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 607, profiling ? gompi_insight_call_site(607, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uint64_t)(int64_t)pvar_index);
-        gompi_insight_word(t, (uintptr_t)obj_handle);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 607,
+            profiling ? gompi_insight_call_site(607, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)pvar_index);
+        gompi_insight_add_word(t, (uintptr_t)obj_handle);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 607);
     }
     int rc = GOMPI_NEXT(607, profiling, MPI_T_pvar_handle_alloc)(session, pvar_index, obj_handle, handle, count);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 607, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, handle, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *handle);
-        gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
+        gompi_insight_end_measured(t, 607, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, handle, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *handle);
+        gompi_insight_add_list(t, count, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *count);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1515,23 +1555,24 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
 GOMPI_INSIGHT_BODY MPI_T_pvar_handle_free_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 608)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 608)))
         return GOMPI_NEXT(608, profiling, MPI_T_pvar_handle_free)(session, handle);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 608, profiling ? gompi_insight_call_site(608, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_list(t, handle, 1, sizeof *handle);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 608,
+            profiling ? gompi_insight_call_site(608, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_list(t, handle, 1, sizeof *handle);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 608);
     }
     int rc = GOMPI_NEXT(608, profiling, MPI_T_pvar_handle_free)(session, handle);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 608, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, handle, 1, sizeof *handle);
+        gompi_insight_end_measured(t, 608, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, handle, 1, sizeof *handle);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1552,23 +1593,24 @@ GOMPI_INSIGHT_BODY MPI_T_pvar_read_body(bool profiling, MPI_T_pvar_session sessi
     void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 609)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 609)))
         return GOMPI_NEXT(609, profiling, MPI_T_pvar_read)(session, handle, buf);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 609, profiling ? gompi_insight_call_site(609, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)handle);
-        gompi_insight_word(t, (uintptr_t)buf);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 609,
+            profiling ? gompi_insight_call_site(609, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)handle);
+        gompi_insight_add_word(t, (uintptr_t)buf);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 609);
     }
     int rc = GOMPI_NEXT(609, profiling, MPI_T_pvar_read)(session, handle, buf);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 609, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 609, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1589,23 +1631,24 @@ GOMPI_INSIGHT_BODY MPI_T_pvar_readreset_body(bool profiling, MPI_T_pvar_session 
     void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 610)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 610)))
         return GOMPI_NEXT(610, profiling, MPI_T_pvar_readreset)(session, handle, buf);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 610, profiling ? gompi_insight_call_site(610, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)handle);
-        gompi_insight_word(t, (uintptr_t)buf);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 610,
+            profiling ? gompi_insight_call_site(610, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)handle);
+        gompi_insight_add_word(t, (uintptr_t)buf);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 610);
     }
     int rc = GOMPI_NEXT(610, profiling, MPI_T_pvar_readreset)(session, handle, buf);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 610, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 610, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1625,22 +1668,23 @@ int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, 
 GOMPI_INSIGHT_BODY MPI_T_pvar_reset_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 611)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 611)))
         return GOMPI_NEXT(611, profiling, MPI_T_pvar_reset)(session, handle);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 611, profiling ? gompi_insight_call_site(611, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)handle);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 611,
+            profiling ? gompi_insight_call_site(611, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)handle);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 611);
     }
     int rc = GOMPI_NEXT(611, profiling, MPI_T_pvar_reset)(session, handle);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 611, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 611, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1660,21 +1704,22 @@ int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 GOMPI_INSIGHT_BODY MPI_T_pvar_session_create_body(bool profiling, MPI_T_pvar_session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 612)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 612)))
         return GOMPI_NEXT(612, profiling, MPI_T_pvar_session_create)(session);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 612, profiling ? gompi_insight_call_site(612, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 612,
+            profiling ? gompi_insight_call_site(612, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 612);
     }
     int rc = GOMPI_NEXT(612, profiling, MPI_T_pvar_session_create)(session);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 612, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, session, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *session);
+        gompi_insight_end_measured(t, 612, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, session, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *session);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1694,22 +1739,23 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 GOMPI_INSIGHT_BODY MPI_T_pvar_session_free_body(bool profiling, MPI_T_pvar_session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 613)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 613)))
         return GOMPI_NEXT(613, profiling, MPI_T_pvar_session_free)(session);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 613, profiling ? gompi_insight_call_site(613, t->back) : t->back);
-        gompi_insight_list(t, session, 1, sizeof *session);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 613,
+            profiling ? gompi_insight_call_site(613, t->return_address) : t->return_address);
+        gompi_insight_add_list(t, session, 1, sizeof *session);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 613);
     }
     int rc = GOMPI_NEXT(613, profiling, MPI_T_pvar_session_free)(session);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 613, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, session, 1, sizeof *session);
+        gompi_insight_end_measured(t, 613, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, session, 1, sizeof *session);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1729,22 +1775,23 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
 GOMPI_INSIGHT_BODY MPI_T_pvar_start_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 614)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 614)))
         return GOMPI_NEXT(614, profiling, MPI_T_pvar_start)(session, handle);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 614, profiling ? gompi_insight_call_site(614, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)handle);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 614,
+            profiling ? gompi_insight_call_site(614, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)handle);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 614);
     }
     int rc = GOMPI_NEXT(614, profiling, MPI_T_pvar_start)(session, handle);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 614, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 614, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1764,22 +1811,23 @@ int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 GOMPI_INSIGHT_BODY MPI_T_pvar_stop_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 615)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 615)))
         return GOMPI_NEXT(615, profiling, MPI_T_pvar_stop)(session, handle);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 615, profiling ? gompi_insight_call_site(615, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)handle);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 615,
+            profiling ? gompi_insight_call_site(615, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)handle);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 615);
     }
     int rc = GOMPI_NEXT(615, profiling, MPI_T_pvar_stop)(session, handle);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 615, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 615, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1800,23 +1848,24 @@ GOMPI_INSIGHT_BODY MPI_T_pvar_write_body(bool profiling, MPI_T_pvar_session sess
     const void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 616)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 616)))
         return GOMPI_NEXT(616, profiling, MPI_T_pvar_write)(session, handle, buf);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 616, profiling ? gompi_insight_call_site(616, t->back) : t->back);
-        gompi_insight_word(t, (uintptr_t)session);
-        gompi_insight_word(t, (uintptr_t)handle);
-        gompi_insight_word(t, (uintptr_t)buf);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 616,
+            profiling ? gompi_insight_call_site(616, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uintptr_t)session);
+        gompi_insight_add_word(t, (uintptr_t)handle);
+        gompi_insight_add_word(t, (uintptr_t)buf);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 616);
     }
     int rc = GOMPI_NEXT(616, profiling, MPI_T_pvar_write)(session, handle, buf);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 616, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
+        gompi_insight_end_measured(t, 616, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1837,31 +1886,32 @@ GOMPI_INSIGHT_BODY MPI_T_source_get_info_body(bool profiling, int source_index, 
     int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 617)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 617)))
         return GOMPI_NEXT(617, profiling, MPI_T_source_get_info)(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 617, profiling ? gompi_insight_call_site(617, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)source_index);
-        gompi_insight_word(t, (uintptr_t)name);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_word(t, (uintptr_t)desc);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 617,
+            profiling ? gompi_insight_call_site(617, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source_index);
+        gompi_insight_add_word(t, (uintptr_t)name);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_word(t, (uintptr_t)desc);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 617);
     }
     int rc = GOMPI_NEXT(617, profiling, MPI_T_source_get_info)(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 617, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, name_len, 1, sizeof *name_len);
-        gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
-        gompi_insight_list(t, ordering, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *ordering);
-        gompi_insight_list(t, ticks_per_second, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *ticks_per_second);
-        gompi_insight_list(t, max_ticks, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *max_ticks);
-        gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
+        gompi_insight_end_measured(t, 617, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, name_len, 1, sizeof *name_len);
+        gompi_insight_add_list(t, desc_len, 1, sizeof *desc_len);
+        gompi_insight_add_list(t, ordering, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *ordering);
+        gompi_insight_add_list(t, ticks_per_second, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *ticks_per_second);
+        gompi_insight_add_list(t, max_ticks, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *max_ticks);
+        gompi_insight_add_list(t, info, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *info);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1883,21 +1933,22 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
 GOMPI_INSIGHT_BODY MPI_T_source_get_num_body(bool profiling, int *num_sources)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 618)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 618)))
         return GOMPI_NEXT(618, profiling, MPI_T_source_get_num)(num_sources);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 618, profiling ? gompi_insight_call_site(618, t->back) : t->back);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 618,
+            profiling ? gompi_insight_call_site(618, t->return_address) : t->return_address);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 618);
     }
     int rc = GOMPI_NEXT(618, profiling, MPI_T_source_get_num)(num_sources);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 618, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, num_sources, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_sources);
+        gompi_insight_end_measured(t, 618, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, num_sources, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *num_sources);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1917,22 +1968,23 @@ int PMPI_T_source_get_num(int *num_sources)
 GOMPI_INSIGHT_BODY MPI_T_source_get_timestamp_body(bool profiling, int source_index, MPI_Count *timestamp)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL || (profiling && gompi_insight_serves(t, 619)))
+    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, 619)))
         return GOMPI_NEXT(619, profiling, MPI_T_source_get_timestamp)(source_index, timestamp);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 619, profiling ? gompi_insight_call_site(619, t->back) : t->back);
-        gompi_insight_word(t, (uint64_t)(int64_t)source_index);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_begin_record(t, 619,
+            profiling ? gompi_insight_call_site(619, t->return_address) : t->return_address);
+        gompi_insight_add_word(t, (uint64_t)(int64_t)source_index);
     }
     uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
+    if (gompi_insight_is_counting(t)) {
         began = gompi_insight_count(t, 619);
     }
     int rc = GOMPI_NEXT(619, profiling, MPI_T_source_get_timestamp)(source_index, timestamp);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 619, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, timestamp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *timestamp);
+        gompi_insight_end_measured(t, 619, began);
+    if (gompi_insight_is_recording(t)) {
+        gompi_insight_set_result(t, rc);
+        gompi_insight_add_list(t, timestamp, gompi_insight_has_outputs(rc) ? (int64_t)(1) : -1, sizeof *timestamp);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

@@ -17,15 +17,15 @@ type Fabric struct {
 	Libfabric string `json:"libfabric"`
 	Error     string `json:"error"`
 	Providers []struct {
-		Name  string `json:"name"`
-		Taken bool   `json:"taken"`
-		Why   string `json:"why"`
+		Name   string `json:"name"`
+		Chosen bool   `json:"taken"`
+		Detail string `json:"why"`
 	} `json:"providers"`
 	Addresses []preflight.Address `json:"addresses"`
 }
 
-// Ask runs gompi-fabric, which is installed below the prefix.
-func Ask() (Fabric, error) {
+// Query runs gompi-fabric, which is installed below the prefix.
+func Query() (Fabric, error) {
 	var f Fabric
 	self, err := os.Executable()
 	if err != nil {

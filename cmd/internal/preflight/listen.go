@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// Only returns the addresses at which a program listens: the given ones, which GOMPIRMA_INTERFACE permits, or nil (all)
-// if that variable is not set.
-func Only(addresses []Address) []string {
+// ListenAddresses returns the addresses at which a program listens: the given ones, which GOMPIRMA_INTERFACE permits,
+// or nil (all) if that variable is not set.
+func ListenAddresses(addresses []Address) []string {
 	if os.Getenv("GOMPIRMA_INTERFACE") == "" {
 		return nil
 	}
@@ -54,8 +54,8 @@ func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 	return nil, fmt.Errorf("no port to listen on is free: %w", err)
 }
 
-// several is a listener at several addresses.
-type several struct {
+// multiListener is a listener at several addresses.
+type multiListener struct {
 	all    []net.Listener
 	conns  chan net.Conn
 	closed chan struct{}
@@ -64,7 +64,7 @@ type several struct {
 
 // listenAt opens a port at each of the addresses. If port is 0, the kernel selects one at the first address.
 func listenAt(addresses []string, port int) (net.Listener, error) {
-	s := &several{conns: make(chan net.Conn), closed: make(chan struct{})}
+	s := &multiListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 	for _, a := range addresses {
 		l, err := net.Listen("tcp", net.JoinHostPort(a, strconv.Itoa(port)))
 		if err != nil {
@@ -80,7 +80,7 @@ func listenAt(addresses []string, port int) (net.Listener, error) {
 	return s, nil
 }
 
-func (s *several) accept(l net.Listener) {
+func (s *multiListener) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -94,7 +94,7 @@ func (s *several) accept(l net.Listener) {
 	}
 }
 
-func (s *several) Accept() (net.Conn, error) {
+func (s *multiListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-s.conns:
 		return conn, nil
@@ -103,9 +103,9 @@ func (s *several) Accept() (net.Conn, error) {
 	}
 }
 
-func (s *several) Addr() net.Addr { return s.all[0].Addr() }
+func (s *multiListener) Addr() net.Addr { return s.all[0].Addr() }
 
-func (s *several) Close() error {
+func (s *multiListener) Close() error {
 	s.once.Do(func() {
 		close(s.closed)
 		for _, l := range s.all {

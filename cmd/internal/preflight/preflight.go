@@ -52,7 +52,7 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	mine := site{Version: version.String, Addresses: addresses, Error: problem}
 	mine.Host, _ = os.Hostname()
 	if problem == "" {
-		mine.Port, err = server.listen(os.Getenv("GOMPIRMA_PORTS"), Only(addresses))
+		mine.Port, err = server.listen(os.Getenv("GOMPIRMA_PORTS"), ListenAddresses(addresses))
 		if err != nil {
 			mine.Error = err.Error()
 		}
@@ -197,7 +197,7 @@ func advice(both ...[]result) string {
 		}
 	}
 	switch {
-	case strings.Contains(said, stranger):
+	case strings.Contains(said, strangerText):
 		return "Another machine has the same address: select the network with GOMPIRMA_INTERFACE."
 	case strings.Contains(said, "timeout") || strings.Contains(said, "refused"):
 		return "A firewall may block them: permit TCP to some ports, and set GOMPIRMA_PORTS=20000-20999 to " +

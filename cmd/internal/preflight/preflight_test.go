@@ -23,7 +23,7 @@ func TestProbe(t *testing.T) {
 		require.Positive(t, r.Latency)
 		require.Positive(t, r.Bandwidth)
 	}
-	require.Equal(t, stranger, probe(address, "another one").Error)
+	require.Equal(t, strangerText, probe(address, "another one").Error)
 
 	mute, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestProbe(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	require.Equal(t, stranger, probe(mute.Addr().String(), "the secret").Error)
+	require.Equal(t, strangerText, probe(mute.Addr().String(), "the secret").Error)
 	mute.Close()
 	require.Equal(t, "connection refused", probe(mute.Addr().String(), "the secret").Error)
 }
@@ -75,11 +75,11 @@ func TestListenAtAddresses(t *testing.T) {
 	_, err = l.Accept()
 	require.ErrorIs(t, err, net.ErrClosed)
 	t.Setenv("GOMPIRMA_INTERFACE", "")
-	require.Empty(t, Only([]Address{{Address: "10.0.0.1"}}))
+	require.Empty(t, ListenAddresses([]Address{{Address: "10.0.0.1"}}))
 	t.Setenv("GOMPIRMA_INTERFACE", "eth0")
-	_, err = Listen("", Only([]Address{{Address: "fe80::1"}}))
+	_, err = Listen("", ListenAddresses([]Address{{Address: "fe80::1"}}))
 	require.ErrorContains(t, err, "GOMPIRMA_INTERFACE excludes all addresses of this host")
-	require.Equal(t, []string{"10.0.0.1"}, Only([]Address{{Address: "10.0.0.1"}}))
+	require.Equal(t, []string{"10.0.0.1"}, ListenAddresses([]Address{{Address: "10.0.0.1"}}))
 }
 
 // Checks the report on the results, and the advice.
@@ -109,7 +109,7 @@ GOMPIRMA_INTERFACE=ib0 would have 45.5 times the bandwidth of eth0 (a to b)
 		"connection refused":  "A firewall may block them",
 		"no route to host":    "They have no common network",
 		"permission denied":   "See the errors of the system in the lines above",
-		stranger:              "Another machine has the same address",
+		strangerText:          "Another machine has the same address",
 		"network unreachable": "They have no common network",
 	} {
 		out.Reset()

@@ -16,10 +16,10 @@ import (
 // each of which comes back. Then it sends data; the server answers the last word of them.
 
 const (
-	patience = 3 * time.Second // for a connection, and for each answer
-	words    = 200
-	stream   = 16 << 20 // bytes, in one second at most
-	stranger = "a process of another job answers there"
+	probeTimeout = 3 * time.Second // for a connection, and for each answer
+	pingCount    = 200
+	streamBytes  = 16 << 20 // bytes, in one second at most
+	strangerText = "a process of another job answers there"
 )
 
 type server struct {
@@ -63,7 +63,7 @@ func (s *server) serve() {
 func answer(conn net.Conn, secret string) {
 	defer conn.Close()
 	said := make([]byte, len(secret))
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(probeTimeout))
 	if _, err := io.ReadFull(conn, said); err != nil || subtle.ConstantTimeCompare(said, []byte(secret)) != 1 {
 		return
 	}
@@ -72,15 +72,15 @@ func answer(conn net.Conn, secret string) {
 		return
 	}
 	word := make([]byte, 8)
-	for range words {
-		conn.SetDeadline(time.Now().Add(patience))
+	for range pingCount {
+		conn.SetDeadline(time.Now().Add(probeTimeout))
 		if _, err := io.ReadFull(conn, word); err != nil {
 			return
 		}
 		conn.Write(word)
 	}
 	data := make([]byte, 256<<10)
-	conn.SetDeadline(time.Now().Add(4 * patience))
+	conn.SetDeadline(time.Now().Add(4 * probeTimeout))
 	for {
 		n, err := conn.Read(data)
 		if n > 0 && data[n-1] != 0 { // the end of the data
@@ -95,45 +95,45 @@ func answer(conn net.Conn, secret string) {
 
 // probe connects to an address and measures. It takes a few seconds at most.
 func probe(address, secret string) (r result) {
-	conn, err := net.DialTimeout("tcp", address, patience)
+	conn, err := net.DialTimeout("tcp", address, probeTimeout)
 	if err != nil {
-		return result{Error: short(err)}
+		return result{Error: shortError(err)}
 	}
 	defer conn.Close()
 	said := []byte(secret)
 	slices.Reverse(said)
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(probeTimeout))
 	back := make([]byte, len(secret))
 	if _, err = conn.Write([]byte(secret)); err == nil {
 		_, err = io.ReadFull(conn, back)
 	}
 	if err != nil || string(back) != string(said) {
-		return result{Error: stranger}
+		return result{Error: strangerText}
 	}
 	word := make([]byte, 8)
-	took := make([]time.Duration, words)
+	took := make([]time.Duration, pingCount)
 	for i := range took {
 		binary.LittleEndian.PutUint64(word, uint64(i))
 		began := time.Now()
-		conn.SetDeadline(began.Add(patience))
+		conn.SetDeadline(began.Add(probeTimeout))
 		if _, err = conn.Write(word); err == nil {
 			_, err = io.ReadFull(conn, word)
 		}
 		if err != nil {
-			return result{Error: short(err)}
+			return result{Error: shortError(err)}
 		}
 		took[i] = time.Since(began)
 	}
 	slices.Sort(took)
-	r.Latency = float64(took[words/2].Nanoseconds()) / 2000
+	r.Latency = float64(took[pingCount/2].Nanoseconds()) / 2000
 	data := make([]byte, 256<<10)
 	began := time.Now()
-	conn.SetDeadline(began.Add(4 * patience))
+	conn.SetDeadline(began.Add(4 * probeTimeout))
 	sent := 0
-	for sent < stream && time.Since(began) < time.Second {
+	for sent < streamBytes && time.Since(began) < time.Second {
 		n, err := conn.Write(data)
 		if err != nil {
-			return result{Error: short(err)}
+			return result{Error: shortError(err)}
 		}
 		sent += n
 	}
@@ -141,14 +141,14 @@ func probe(address, secret string) (r result) {
 		_, err = io.ReadFull(conn, word)
 	}
 	if err != nil {
-		return result{Error: short(err)}
+		return result{Error: shortError(err)}
 	}
 	r.Bandwidth = float64(sent) / time.Since(began).Seconds()
 	return r
 }
 
-// short returns the system's error without the description of the call.
-func short(err error) string {
+// shortError returns the system's error without the description of the call.
+func shortError(err error) string {
 	var number syscall.Errno
 	switch {
 	case errors.As(err, &number):

@@ -20,14 +20,14 @@ import (
 
 // Frames: a byte for the type, four bytes for the length, and the data. Numbers are little-endian.
 const (
-	hello   = 'h' // secret, rank
-	welcome = 'w' // mode, size of the ring in bytes
-	ask     = 'a' // empty: asks for the time
-	answer  = 't' // the time
-	records = 'r' // words of records
-	change  = 'c' // offset, and the bytes there
-	reached = 'u' // time until which all records have been sent
-	longest = 1 << 20
+	hello         = 'h' // secret, rank
+	welcome       = 'w' // mode, size of the ring in bytes
+	ask           = 'a' // empty: asks for the time
+	answer        = 't' // the time
+	records       = 'r' // words of records
+	change        = 'c' // offset, and the bytes there
+	reached       = 'u' // time until which all records have been sent
+	maxFrameBytes = 1 << 20
 )
 
 // EnvRelay names the variable with gompirun's addresses, including the port, and the secret.
@@ -53,7 +53,7 @@ func receive(r io.Reader, buf []byte) (what byte, data []byte, err error) {
 		return 0, buf, err
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
-	if n > longest {
+	if n > maxFrameBytes {
 		return 0, buf, fmt.Errorf("invalid message of %d bytes", n)
 	}
 	if int(n) > cap(buf) {
@@ -76,8 +76,8 @@ func monotonic() time.Duration {
 // clock holds the difference between gompirun's clock and this host's. The estimate changes over time, but the times of
 // a rank must not jump: the difference changes by at most a ten-thousandth of the elapsed time until it is right.
 type clock struct {
-	later, right time.Duration
-	at           time.Duration // time at which later was valid
+	offset, target time.Duration
+	at             time.Duration // time at which later was valid
 }
 
 const slew = 10000
@@ -86,20 +86,20 @@ const slew = 10000
 func (c *clock) now(at time.Duration) time.Duration {
 	most := (at - c.at) / slew
 	c.at = at
-	c.later += max(-most, min(most, c.right-c.later))
-	return c.later
+	c.offset += max(-most, min(most, c.target-c.offset))
+	return c.offset
 }
 
-// asked is one answer: gompirun's clock showed there at some moment between from and to.
-type asked struct{ from, to, there time.Duration }
+// clockSample is one answer: gompirun's clock showed remote at some moment between from and to.
+type clockSample struct{ from, to, remote time.Duration }
 
-// later returns the estimate of the difference from the answer that took the shortest time.
-func later(all []asked) time.Duration {
+// estimateOffset returns the estimate of the difference from the answer that took the shortest time.
+func estimateOffset(all []clockSample) time.Duration {
 	best := all[0]
 	for _, a := range all {
 		if a.to-a.from < best.to-best.from {
 			best = a
 		}
 	}
-	return best.there - best.from - (best.to-best.from)/2
+	return best.remote - best.from - (best.to-best.from)/2
 }

@@ -25,7 +25,7 @@ type Receiver struct {
 	mu     sync.Mutex
 	closed bool
 	conns  []net.Conn
-	of     map[int]net.Conn // by rank, the connection on which it sends
+	connOf map[int]net.Conn // by rank, the connection on which it sends
 	errs   []error
 }
 
@@ -33,7 +33,7 @@ type Receiver struct {
 func NewReceiver(m *insight.Memory, ring int, secret string) *Receiver {
 	m.Mirror()
 	return &Receiver{memory: m, secret: secret, ring: ring, stop: make(chan struct{}), now: monotonic,
-		of: map[int]net.Conn{}}
+		connOf: map[int]net.Conn{}}
 }
 
 // Serve accepts connections until the listener is closed.
@@ -83,7 +83,7 @@ func (r *Receiver) serve(conn net.Conn) {
 			break
 		}
 		if what != ask && !sends {
-			if sends = r.take(rank, conn); !sends {
+			if sends = r.claimRank(rank, conn); !sends {
 				return
 			}
 			conn.SetDeadline(time.Time{})
@@ -98,18 +98,18 @@ func (r *Receiver) serve(conn net.Conn) {
 		r.errs = append(r.errs, fmt.Errorf("rank %d: %w", rank, err))
 		r.mu.Unlock()
 	}
-	r.memory.Rank(rank).Reached(insight.End)
+	r.memory.Rank(rank).Reached(insight.NeverMore)
 }
 
-// take reports whether a connection is the one on which its rank sends. A rank may connect to several addresses of this
-// host, and closes all connections except one.
-func (r *Receiver) take(rank int, conn net.Conn) bool {
+// claimRank reports whether a connection is the one on which its rank sends. A rank may connect to several addresses of
+// this host, and closes all connections except one.
+func (r *Receiver) claimRank(rank int, conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of[rank] != nil {
+	if r.connOf[rank] != nil {
 		return false
 	}
-	r.of[rank] = conn
+	r.connOf[rank] = conn
 	return true
 }
 
@@ -118,7 +118,7 @@ func (r *Receiver) Problems() (silent []int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.memory.Ranks() {
-		if r.of[i] == nil {
+		if r.connOf[i] == nil {
 			silent = append(silent, i)
 		}
 	}
@@ -146,7 +146,7 @@ func (r *Receiver) frame(rank int, conn net.Conn, what byte, data []byte) error 
 		}
 		return nil
 	case what == change && len(data) >= 8:
-		return part.Change(int64(binary.LittleEndian.Uint64(data)), data[8:])
+		return part.ApplyPage(int64(binary.LittleEndian.Uint64(data)), data[8:])
 	case what == reached && len(data) == 8:
 		part.Reached(time.Duration(binary.LittleEndian.Uint64(data)))
 		return nil

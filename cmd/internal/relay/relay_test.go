@@ -28,7 +28,7 @@ func here(t *testing.T, m *insight.Memory) (r *Receiver, where string) {
 }
 
 func memory(t *testing.T, ranks int) *insight.Memory {
-	m, err := insight.Create(ranks, insight.Records|insight.Waits, insight.MinRing)
+	m, err := insight.Create(ranks, insight.Records|insight.WaitForSpace, insight.MinRing)
 	require.NoError(t, err)
 	t.Cleanup(m.Close)
 	return m
@@ -140,13 +140,13 @@ func TestStrangers(t *testing.T) {
 // Checks that the difference to another host's clock comes from the fastest answer, and later estimates change it
 // slowly.
 func TestClock(t *testing.T) {
-	require.Equal(t, 50*time.Second, later([]asked{{0, 900, 50*time.Second + 800},
+	require.Equal(t, 50*time.Second, estimateOffset([]clockSample{{0, 900, 50*time.Second + 800},
 		{1000, 1100, 50*time.Second + 1050}, {2000, 3000, 50*time.Second + 2001}}))
-	c := clock{later: 100, right: 100}
+	c := clock{offset: 100, target: 100}
 	require.Equal(t, time.Duration(100), c.now(time.Second))
-	c.right = 100 + time.Second
+	c.target = 100 + time.Second
 	require.Equal(t, 100+100*time.Microsecond, c.now(2*time.Second))
-	c.right = 0
+	c.target = 0
 	require.Equal(t, 100+50*time.Microsecond, c.now(2500*time.Millisecond))
 	require.Equal(t, time.Duration(0), c.now(time.Hour))
 }

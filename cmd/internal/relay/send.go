@@ -15,27 +15,27 @@ import (
 
 // Sender sends the records of a rank to gompirun.
 type Sender struct {
-	conn  net.Conn
-	Mode  insight.Mode // what must be recorded
-	Ring  int          // size of the ring in bytes
-	lag   lag
-	buf   []byte // records that have not been sent
-	out   chan struct{}
-	begun time.Time
+	conn    net.Conn
+	Mode    insight.Mode // what must be recorded
+	Ring    int          // size of the ring in bytes
+	sync    clockSync
+	buf     []byte // records that have not been sent
+	out     chan struct{}
+	lastAsk time.Time
 }
 
-// lag is the sender's knowledge of gompirun's clock.
-type lag struct {
-	mu     sync.Mutex
-	clock  clock
-	asked  []asked       // the last few answers
-	asking time.Duration // time of the pending question; 0 if none
+// clockSync is the sender's knowledge of gompirun's clock.
+type clockSync struct {
+	mu      sync.Mutex
+	clock   clock
+	samples []clockSample // the last few answers
+	askedAt time.Duration // time of the pending question; 0 if none
 }
 
 // Number of questions at the beginning, and number of recent answers of which the fastest counts later.
 const (
-	firstAsked = 32
-	lastAsked  = 8
+	firstSamples = 32
+	keptSamples  = 8
 )
 
 // connectTime is the longest time for each attempt to reach gompirun.
@@ -87,7 +87,7 @@ func Connect(where string, rank int) (*Sender, error) {
 
 // Greet introduces this rank, and receives the mode and the time.
 func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
-	s := &Sender{conn: conn, out: make(chan struct{}), begun: time.Now()}
+	s := &Sender{conn: conn, out: make(chan struct{}), lastAsk: time.Now()}
 	conn.SetDeadline(time.Now().Add(connectTime))
 	_, err := conn.Write(frame(hello, number(uint64(rank)), []byte(secret)))
 	if err != nil {
@@ -104,8 +104,8 @@ func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
 		return nil, err
 	}
 	s.Mode, s.Ring = insight.Mode(binary.LittleEndian.Uint64(data)), int(binary.LittleEndian.Uint64(data[8:]))
-	var all []asked
-	for range firstAsked {
+	var all []clockSample
+	for range firstSamples {
 		from := monotonic()
 		if _, err = conn.Write(frame(ask)); err == nil {
 			what, data, err = receive(conn, data)
@@ -117,9 +117,9 @@ func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
 			conn.Close()
 			return nil, err
 		}
-		all = append(all, asked{from, monotonic(), time.Duration(binary.LittleEndian.Uint64(data))})
+		all = append(all, clockSample{from, monotonic(), time.Duration(binary.LittleEndian.Uint64(data))})
 	}
-	s.lag.clock = clock{later(all), later(all), monotonic()}
+	s.sync.clock = clock{estimateOffset(all), estimateOffset(all), monotonic()}
 	conn.SetDeadline(time.Time{})
 	go s.answers()
 	return s, nil
@@ -135,32 +135,32 @@ func (s *Sender) answers() {
 			return
 		}
 		buf = data
-		s.lag.mu.Lock()
+		s.sync.mu.Lock()
 		there := time.Duration(binary.LittleEndian.Uint64(data))
-		all := append(s.lag.asked, asked{s.lag.asking, monotonic(), there})
-		s.lag.asked = all[max(0, len(all)-lastAsked):]
-		s.lag.clock.right = later(s.lag.asked)
-		s.lag.asking = 0
-		s.lag.mu.Unlock()
+		all := append(s.sync.samples, clockSample{s.sync.askedAt, monotonic(), there})
+		s.sync.samples = all[max(0, len(all)-keptSamples):]
+		s.sync.clock.target = estimateOffset(s.sync.samples)
+		s.sync.askedAt = 0
+		s.sync.mu.Unlock()
 	}
 }
 
-// later returns the current difference to gompirun's clock, and whether a question must be sent now.
-func (s *Sender) later() (later time.Duration, asks bool) {
-	s.lag.mu.Lock()
-	defer s.lag.mu.Unlock()
+// offset returns the current difference to gompirun's clock, and whether a question must be sent now.
+func (s *Sender) offset() (later time.Duration, asks bool) {
+	s.sync.mu.Lock()
+	defer s.sync.mu.Unlock()
 	now := monotonic()
-	if asks = s.lag.asking == 0 && time.Since(s.begun) > time.Second; asks {
-		s.begun, s.lag.asking = time.Now(), now
+	if asks = s.sync.askedAt == 0 && time.Since(s.lastAsk) > time.Second; asks {
+		s.lastAsk, s.sync.askedAt = time.Now(), now
 	}
-	return s.lag.clock.now(now), asks
+	return s.sync.clock.now(now), asks
 }
 
 // Follow sends the records of rank 0 of a memory until stop is closed, and then the remaining ones: the rank has ended
 // by then. A lost connection does not stop the rank. Follow returns the error at the end.
 func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 	var failed error
-	later, _ := s.later()
+	later, _ := s.offset()
 	sent := time.Time{}
 	send := func(what byte, parts ...[]byte) {
 		if failed == nil {
@@ -174,7 +174,7 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 		}
 	}
 	pieces := func() {
-		err := m.Rank(0).Changes(later, func(at int64, piece []byte) error {
+		err := m.Rank(0).ChangedPages(later, func(at int64, piece []byte) error {
 			send(change, number(uint64(at)), piece)
 			return failed
 		})
@@ -183,10 +183,10 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 		}
 	}
 	err := m.Follow(stop, func(_ int, words []uint64) error {
-		if len(s.buf)+8*len(words) > longest {
+		if len(s.buf)+8*len(words) > maxFrameBytes {
 			flush()
 		}
-		insight.Shift(words, later)
+		insight.ShiftTimes(words, later)
 		for _, w := range words {
 			s.buf = binary.LittleEndian.AppendUint64(s.buf, w)
 		}
@@ -200,7 +200,7 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 		}
 		send(reached, number(uint64(until+later)))
 		var asks bool
-		if later, asks = s.later(); asks {
+		if later, asks = s.offset(); asks {
 			send(ask)
 		}
 	})

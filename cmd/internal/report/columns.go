@@ -24,7 +24,7 @@ type column struct {
 	Delta bool   `json:"delta"` // signed difference to the number before, as 2n or -2n-1
 }
 
-func (g *gathered) columns() (*columns, error) {
+func (g *traceData) columns() (*columns, error) {
 	c := &columns{}
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)

@@ -12,41 +12,41 @@ import (
 
 // facts holds the exact numbers that the page shows. The page itself only draws.
 type facts struct {
-	Source    string `json:"source"` // the file's name
-	Command   string `json:"command"`
-	Producer  string `json:"producer"`
-	Started   string `json:"started"`
-	Exit      int    `json:"exit"`
-	Ranks     int    `json:"ranks"`
-	Nodes     int    `json:"nodes"` // 0 if unknown
-	Start     int64  `json:"start"` // ns
-	End       int64  `json:"end"`
-	Events    int    `json:"events"`
-	Arrows    int    `json:"arrows"`
-	Halves    int    `json:"halves"`
-	Ignored   int    `json:"ignored"`
-	Cut       bool   `json:"cut"`
-	HasJob    bool   `json:"hasJob"`
-	Dropped   int64  `json:"dropped"`
-	DroppedBy int    `json:"droppedBy"` // number of ranks that have lost some
+	Source     string `json:"source"` // the file's name
+	Command    string `json:"command"`
+	Producer   string `json:"producer"`
+	Started    string `json:"started"`
+	Exit       int    `json:"exit"`
+	Ranks      int    `json:"ranks"`
+	Nodes      int    `json:"nodes"` // 0 if unknown
+	Start      int64  `json:"start"` // ns
+	End        int64  `json:"end"`
+	Events     int    `json:"events"`
+	Arrows     int    `json:"arrows"`
+	HalfArrows int    `json:"halves"`
+	Ignored    int    `json:"ignored"`
+	Cut        bool   `json:"cut"`
+	HasJob     bool   `json:"hasJob"`
+	Dropped    int64  `json:"dropped"`
+	DroppedBy  int    `json:"droppedBy"` // number of ranks that have lost some
 
-	Words     []string         `json:"words"`
-	Kinds     []string         `json:"kinds"`
-	Names     []string         `json:"names"`
-	NameKinds []int            `json:"nameKinds"`
-	Comms     []string         `json:"comms"`
-	Lanes     []laneFacts      `json:"lanes"`
-	Calls     []callFacts      `json:"calls"`
-	OneSided  pairs            `json:"oneSided"`
-	Messages  pairs            `json:"messages"`
-	Waits     []waitFacts      `json:"waits"`
-	WaitsLeft int              `json:"waitsLeft"` // number of causes that are not among Waits
-	WaitTime  int64            `json:"waitTime"`  // of all causes
-	WaitPairs pairs            `json:"waitPairs"` // of all causes: Bytes are ns, To is -1 if unknown
-	Windows   []windowFacts    `json:"windows"`   // by number; 0 is none
-	Checked   bool             `json:"checked"`
-	Conflicts []trace.Conflict `json:"conflicts"`
-	More      int              `json:"moreConflicts"`
+	Words         []string         `json:"words"`
+	Kinds         []string         `json:"kinds"`
+	Names         []string         `json:"names"`
+	NameKinds     []int            `json:"nameKinds"`
+	Comms         []string         `json:"comms"`
+	Lanes         []laneFacts      `json:"lanes"`
+	Calls         []callFacts      `json:"calls"`
+	OneSided      pairs            `json:"oneSided"`
+	Messages      pairs            `json:"messages"`
+	Waits         []waitFacts      `json:"waits"`
+	WaitsLeft     int              `json:"waitsLeft"` // number of causes that are not among Waits
+	WaitTime      int64            `json:"waitTime"`  // of all causes
+	WaitPairs     pairs            `json:"waitPairs"` // of all causes: Bytes are ns, To is -1 if unknown
+	Windows       []windowFacts    `json:"windows"`   // by number; 0 is none
+	Checked       bool             `json:"checked"`
+	Conflicts     []trace.Conflict `json:"conflicts"`
+	ConflictsLeft int              `json:"moreConflicts"`
 }
 
 // laneFacts describes a row of the timeline.
@@ -109,24 +109,24 @@ type windowFacts struct {
 type heat struct {
 	Target []int   `json:"target"`
 	Range  []int   `json:"range"`
-	Way    []int   `json:"way"`
+	Access []int   `json:"way"`
 	Count  []int64 `json:"count"`
 	Bytes  []int64 `json:"bytes"`
 }
 
 const (
-	ways          = 3
-	mostRanges    = 256  // of a window
-	mostWaits     = 2000 // causes in the page
-	mostConflicts = 200  // in the page
+	accessKinds  = 3
+	maxRanges    = 256  // of a window
+	maxWaits     = 2000 // causes in the page
+	maxConflicts = 200  // in the page
 )
 
-func (g *gathered) facts(source string) *facts {
+func (g *traceData) facts(source string) *facts {
 	s := &g.sum
 	f := &facts{Source: source, Command: s.Command, Producer: s.Producer, Started: s.Started, Exit: s.ExitStatus,
 		Ranks: g.ranks, Nodes: len(s.Nodes), Start: g.start, End: g.end, Events: g.events,
-		Arrows: len(g.arrows),
-		Halves: g.halves, Ignored: s.Ignored, Cut: s.Cut, HasJob: s.HasJob, Checked: s.Checked,
+		Arrows:     len(g.arrows),
+		HalfArrows: g.halfArrows, Ignored: s.Ignored, Cut: s.Cut, HasJob: s.HasJob, Checked: s.Checked,
 		Comms: g.comms.list, Names: []string{}, NameKinds: []int{}, Lanes: []laneFacts{}}
 	for k := range trace.Kinds {
 		f.Kinds = append(f.Kinds, k.String())
@@ -141,19 +141,19 @@ func (g *gathered) facts(source string) *facts {
 			f.DroppedBy++
 		}
 	}
-	f.Conflicts = s.Conflicts[:min(len(s.Conflicts), mostConflicts)]
-	f.More = len(s.Conflicts) - len(f.Conflicts)
+	f.Conflicts = s.Conflicts[:min(len(s.Conflicts), maxConflicts)]
+	f.ConflictsLeft = len(s.Conflicts) - len(f.Conflicts)
 	g.times(f)
 	f.OneSided, f.Messages = g.matrices()
 	g.heat(f)
 	f.Words = words(f)
-	f.WaitsLeft = max(len(f.Waits)-mostWaits, 0)
+	f.WaitsLeft = max(len(f.Waits)-maxWaits, 0)
 	f.Waits = f.Waits[:len(f.Waits)-f.WaitsLeft]
 	return f
 }
 
 // times computes the times of calls, rows and waits.
-func (g *gathered) times(f *facts) {
+func (g *traceData) times(f *facts) {
 	type cause struct {
 		rank, on int
 		call     string
@@ -259,7 +259,7 @@ func listed(of map[[2]int]*sums) pairs {
 }
 
 // matrices sums operations by origin and target, and messages by sender and receiver as the senders report them.
-func (g *gathered) matrices() (oneSided, messages pairs) {
+func (g *traceData) matrices() (oneSided, messages pairs) {
 	operations, sent := map[[2]int]*sums{}, map[[2]int]*sums{}
 	for _, l := range g.lanes {
 		for i := range l.events {
@@ -274,8 +274,8 @@ func (g *gathered) matrices() (oneSided, messages pairs) {
 	return listed(operations), listed(sent)
 }
 
-// way returns the type of access of an operation to the target's memory.
-func way(call string) int {
+// accessKind returns the type of access of an operation to the target's memory.
+func accessKind(call string) int {
 	switch strings.TrimPrefix(strings.ToLower(call), "mpi_") {
 	case "put", "rput", "put_c", "rput_c":
 		return 0
@@ -286,10 +286,10 @@ func way(call string) int {
 }
 
 // heat counts the accesses to the bytes of each window. The ranges cover all accesses.
-func (g *gathered) heat(f *facts) {
+func (g *traceData) heat(f *facts) {
 	known := map[string]*trace.Window{}
 	for i := range g.sum.Windows {
-		g.windows.of(g.sum.Windows[i].Name) // includes windows without accesses
+		g.windows.indexOf(g.sum.Windows[i].Name) // includes windows without accesses
 		known[g.sum.Windows[i].Name] = &g.sum.Windows[i]
 	}
 	f.Windows = make([]windowFacts, len(g.windows.list))
@@ -310,7 +310,7 @@ func (g *gathered) heat(f *facts) {
 		if k := known[name]; k != nil {
 			w.Dynamic, w.Sizes = k.Dynamic, append(w.Sizes, k.Sizes...)
 		}
-		w.Number, w.Bytes = make([]int64, ways), make([]int64, ways)
+		w.Number, w.Bytes = make([]int64, accessKinds), make([]int64, accessKinds)
 		w.From, base[i] = -1, map[int32]int64{}
 	}
 	each(func(w int, e *event) { // origin of offsets: 0, or the lowest accessed address of the target
@@ -320,7 +320,7 @@ func (g *gathered) heat(f *facts) {
 	})
 	at := func(w int, e *event) int64 { return e.disp - base[w][e.target] }
 	each(func(w int, e *event) {
-		how := way(g.name(e).text)
+		how := accessKind(g.name(e).text)
 		f.Windows[w].Number[how]++
 		f.Windows[w].Bytes[how] += e.bytes
 		if e.disp < 0 {
@@ -337,7 +337,7 @@ func (g *gathered) heat(f *facts) {
 		w := &f.Windows[i]
 		w.From = max(w.From, 0)
 		w.Range = 1
-		for w.From/w.Range*w.Range+mostRanges*w.Range < to[i] {
+		for w.From/w.Range*w.Range+maxRanges*w.Range < to[i] {
 			w.Range *= 2
 		}
 		w.From = w.From / w.Range * w.Range
@@ -358,7 +358,7 @@ func (g *gathered) heat(f *facts) {
 		from := at(w, e) - facts.From
 		span := max(e.span, 1)
 		for r := from / facts.Range; r*facts.Range < from+span; r++ {
-			key := spot{int32(w), e.target, int32(r), int32(way(g.name(e).text))}
+			key := spot{int32(w), e.target, int32(r), int32(accessKind(g.name(e).text))}
 			s := spots[key]
 			if s == nil {
 				s = &sums{}
@@ -367,7 +367,7 @@ func (g *gathered) heat(f *facts) {
 			s.count++
 			// The bytes before each end of the range. The differences add up to all bytes.
 			low, high := max(r*facts.Range-from, 0), min((r+1)*facts.Range-from, span)
-			s.bytes += portion(e.bytes, high, span) - portion(e.bytes, low, span)
+			s.bytes += mulDiv(e.bytes, high, span) - mulDiv(e.bytes, low, span)
 		}
 	})
 	keys := make([]spot, 0, len(spots))
@@ -381,21 +381,22 @@ func (g *gathered) heat(f *facts) {
 	})
 	for _, k := range keys {
 		h := &f.Windows[k.window].Heat
-		h.Target, h.Range, h.Way = append(h.Target, int(k.target)), append(h.Range, int(k.rng)), append(h.Way,
-			int(k.way))
+		h.Target, h.Range, h.Access = append(h.Target, int(k.target)), append(h.Range, int(k.rng)),
+			append(h.Access,
+				int(k.way))
 		h.Count, h.Bytes = append(h.Count, spots[k].count), append(h.Bytes, spots[k].bytes)
 	}
 }
 
-// portion returns bytes * part / whole, without overflow.
-func portion(bytes, part, whole int64) int64 {
+// mulDiv returns bytes * part / whole, without overflow.
+func mulDiv(bytes, part, whole int64) int64 {
 	high, low := bits.Mul64(uint64(bytes), uint64(part))
 	n, _ := bits.Div64(high, low, uint64(whole))
 	return int64(n)
 }
 
 // host returns the host of a rank; "" if unknown.
-func (g *gathered) host(rank int) string {
+func (g *traceData) host(rank int) string {
 	s := &g.sum
 	if rank < len(s.NodeOf) && s.NodeOf[rank] >= 0 && s.NodeOf[rank] < len(s.Nodes) {
 		return s.Nodes[s.NodeOf[rank]]

@@ -20,7 +20,7 @@ type lane struct {
 type event struct {
 	start, dur                          int64
 	bytes, disp, span, waited           int64
-	name                                int32 // index into gathered.names, includes the kind
+	name                                int32 // index into traceData.names, includes the kind
 	target, dest, source, tag, waitedOn int32
 	comm, window                        int32 // 0 if none
 }
@@ -31,15 +31,14 @@ type name struct {
 	kind trace.Kind
 }
 
-// place is an end of an arrow.
-type place struct {
+type arrowEnd struct {
 	lane  int32
 	known bool
 	time  int64
 }
 
 // arrow connects two calls.
-type arrow struct{ from, to place }
+type arrow struct{ from, to arrowEnd }
 
 // table numbers distinct values.
 type table[T comparable] struct {
@@ -47,7 +46,7 @@ type table[T comparable] struct {
 	number map[T]int32
 }
 
-func (t *table[T]) of(v T) int32 {
+func (t *table[T]) indexOf(v T) int32 {
 	n, ok := t.number[v]
 	if !ok {
 		if t.number == nil {
@@ -60,36 +59,36 @@ func (t *table[T]) of(v T) int32 {
 	return n
 }
 
-// gathered holds the content of a trace file. It is a trace.Sink.
-type gathered struct {
-	sum     trace.Summary
-	lanes   []*lane
-	laneOf  map[[2]int]int32
-	names   table[name]
-	comms   table[string]
-	windows table[string]
-	process map[int]string
-	flows   map[string]*arrow
-	arrows  []arrow // complete ones, by their begin
-	halves  int     // number of arrows with only one end in the file
-	ranks   int
-	start   int64 // of the first event
-	end     int64
-	events  int
+// traceData holds the content of a trace file. It is a trace.Sink.
+type traceData struct {
+	sum        trace.Summary
+	lanes      []*lane
+	laneOf     map[[2]int]int32
+	names      table[name]
+	comms      table[string]
+	windows    table[string]
+	process    map[int]string
+	flows      map[string]*arrow
+	arrows     []arrow // complete ones, by their begin
+	halfArrows int     // number of arrows with only one end in the file
+	ranks      int
+	start      int64 // of the first event
+	end        int64
+	events     int
 }
 
-// most is the largest number of events; each takes about a hundred bytes.
-const most = 50_000_000
+// maxEvents is the largest number of events; each takes about a hundred bytes.
+const maxEvents = 50_000_000
 
-func newGathered() *gathered {
-	g := &gathered{laneOf: map[[2]int]int32{}, process: map[int]string{}, flows: map[string]*arrow{},
+func newGathered() *traceData {
+	g := &traceData{laneOf: map[[2]int]int32{}, process: map[int]string{}, flows: map[string]*arrow{},
 		start: math.MaxInt64, end: math.MinInt64}
-	g.comms.of("")
-	g.windows.of("")
+	g.comms.indexOf("")
+	g.windows.indexOf("")
 	return g
 }
 
-func (g *gathered) lane(rank, thread int) int32 {
+func (g *traceData) lane(rank, thread int) int32 {
 	key := [2]int{rank, thread}
 	n, ok := g.laneOf[key]
 	if !ok {
@@ -101,9 +100,9 @@ func (g *gathered) lane(rank, thread int) int32 {
 	return n
 }
 
-func (g *gathered) Event(e *trace.Event) error {
-	if g.events == most {
-		return fmt.Errorf("the trace has more than %d events", most)
+func (g *traceData) Event(e *trace.Event) error {
+	if g.events == maxEvents {
+		return fmt.Errorf("the trace has more than %d events", maxEvents)
 	}
 	g.events++
 	g.start, g.end = min(g.start, e.Start), max(g.end, e.Start+e.Dur)
@@ -112,19 +111,19 @@ func (g *gathered) Event(e *trace.Event) error {
 	}
 	l := g.lanes[g.lane(e.Rank, e.Thread)]
 	l.events = append(l.events, event{start: e.Start, dur: e.Dur, bytes: e.Bytes, disp: e.Disp,
-		span: max(e.Span, e.Bytes), waited: e.Waited, name: g.names.of(name{e.Name, e.Kind}),
+		span: max(e.Span, e.Bytes), waited: e.Waited, name: g.names.indexOf(name{e.Name, e.Kind}),
 		target: int32(e.Target), dest: int32(e.Dest), source: int32(e.Source), tag: int32(e.Tag),
-		waitedOn: int32(e.For), comm: g.comms.of(e.Comm), window: g.windows.of(e.Window)})
+		waitedOn: int32(e.For), comm: g.comms.indexOf(e.Comm), window: g.windows.indexOf(e.Window)})
 	return nil
 }
 
-func (g *gathered) Flow(id string, f trace.Flow) {
+func (g *traceData) Flow(id string, f trace.Flow) {
 	a := g.flows[id]
 	if a == nil {
 		a = &arrow{}
 		g.flows[id] = a
 	}
-	p := place{g.lane(f.Rank, f.Thread), true, f.Time}
+	p := arrowEnd{g.lane(f.Rank, f.Thread), true, f.Time}
 	if f.End {
 		a.to = p
 	} else {
@@ -136,20 +135,20 @@ func (g *gathered) Flow(id string, f trace.Flow) {
 	}
 }
 
-func (g *gathered) Process(rank int, text string) {
+func (g *traceData) Process(rank int, text string) {
 	g.process[rank] = text
 	g.ranks = max(g.ranks, rank+1)
 }
 
-func (g *gathered) Thread(rank, thread int, text string) { g.lanes[g.lane(rank, thread)].name = text }
+func (g *traceData) Thread(rank, thread int, text string) { g.lanes[g.lane(rank, thread)].name = text }
 
-func (g *gathered) name(e *event) name { return g.names.list[e.name] }
+func (g *traceData) name(e *event) name { return g.names.list[e.name] }
 
 // finish sorts the events and arrows.
-func (g *gathered) finish(sum trace.Summary) {
+func (g *traceData) finish(sum trace.Summary) {
 	g.sum = sum
 	g.ranks = max(g.ranks, sum.Ranks)
-	g.halves = len(g.flows)
+	g.halfArrows = len(g.flows)
 	g.flows = nil
 	if g.events == 0 {
 		g.start, g.end = 0, 0
@@ -185,7 +184,7 @@ func (g *gathered) finish(sum trace.Summary) {
 
 // walk calls do for each event of a lane, with the event that contains it, if any, and the event's own time. The own
 // time excludes waiting, as far as it is known, and the time of events inside it.
-func (g *gathered) walk(l *lane, do func(e, within *event, own int64)) {
+func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 	type open struct {
 		e   *event
 		own int64

@@ -101,7 +101,7 @@ func replace(name string, write func(io.Writer) error) error {
 }
 
 // page writes the page. source is the name of the trace file.
-func (g *gathered) page(out io.Writer, source string) error {
+func (g *traceData) page(out io.Writer, source string) error {
 	// <, > and & are escaped, so that no text of the trace ends a script.
 	facts, err := json.Marshal(g.facts(source))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // read writes events to a file and reads them back.
-func read(t *testing.T, job trace.Job, flows []trace.Flow, events ...trace.Event) *gathered {
+func read(t *testing.T, job trace.Job, flows []trace.Flow, events ...trace.Event) *traceData {
 	t.Helper()
 	var file bytes.Buffer
 	w := trace.NewWriter(&file)
@@ -173,7 +173,7 @@ func TestHeat(t *testing.T) {
 	require.Equal(t, heat{
 		Target: []int{0, 0, 0, 0, 1, 1, 1, 1},
 		Range:  []int{0, 1, 2, 255, 0, 0, 1, 1},
-		Way:    []int{0, 0, 0, 1, 0, 2, 0, 2},
+		Access: []int{0, 0, 0, 1, 0, 2, 0, 2},
 		Count:  []int64{1, 1, 1, 1, 2, 1, 1, 1},
 		Bytes:  []int64{2, 2, 3, 16, 24, 1, 8, 1}}, a.Heat)
 	require.Equal(t, []int64{4096, 4096, trace.None, 0}, a.Sizes)
@@ -185,7 +185,7 @@ func TestHeat(t *testing.T) {
 	require.Equal(t, heat{
 		Target: []int{1, 3, 3, 3, 3, 3, 3, 3, 3, 3},
 		Range:  []int{0, 0, 1, 2, 3, 4, 5, 6, 7, 136},
-		Way:    []int{0, 1, 1, 1, 1, 1, 1, 1, 1, 0},
+		Access: []int{0, 1, 1, 1, 1, 1, 1, 1, 1, 0},
 		Count:  []int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 		Bytes:  []int64{1, 8, 8, 8, 8, 8, 8, 8, 8, 0}}, d.Heat)
 	require.Equal(t, "5 1 1", fmt.Sprint(windows[""].From, windows[""].Range, windows[""].Ranges))
@@ -193,13 +193,13 @@ func TestHeat(t *testing.T) {
 
 // Checks that the number of ranges is small for any size of a window and an access, and their bytes add up to all
 // bytes.
-func TestHeatOfMuch(t *testing.T) {
+func TestHeatManyRanges(t *testing.T) {
 	big := call(trace.RMA, "MPI_Put", 0, 0, 1, func(e *trace.Event) {
 		e.Target, e.Disp, e.Bytes, e.Span = 0, 3, 1<<59+12345, 1<<60-3
 	})
 	w := read(t, trace.Job{}, nil, big).facts("x").Windows[0]
-	require.LessOrEqual(t, w.Ranges, mostRanges)
-	require.Greater(t, w.Ranges, mostRanges/2)
+	require.LessOrEqual(t, w.Ranges, maxRanges)
+	require.Greater(t, w.Ranges, maxRanges/2)
 	sum := int64(0)
 	for _, b := range w.Heat.Bytes {
 		sum += b
@@ -207,10 +207,10 @@ func TestHeatOfMuch(t *testing.T) {
 	require.Equal(t, big.Bytes, sum)
 }
 
-func TestPortion(t *testing.T) {
+func TestMulDiv(t *testing.T) {
 	for _, c := range [][4]int64{{0, 0, 1, 0}, {10, 1, 3, 3}, {10, 2, 3, 6}, {10, 3, 3, 10},
 		{math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64}} {
-		require.Equal(t, c[3], portion(c[0], c[1], c[2]))
+		require.Equal(t, c[3], mulDiv(c[0], c[1], c[2]))
 	}
 }
 
@@ -266,7 +266,7 @@ func TestColumns(t *testing.T) {
 		c.Arrows...)))
 	f := g.facts("x")
 	require.Equal(t, 1, f.Arrows)
-	require.Equal(t, 1, f.Halves)
+	require.Equal(t, 1, f.HalfArrows)
 	rows := ""
 	for _, l := range f.Lanes {
 		rows += fmt.Sprint(l.Rank, ".", l.Thread, " ", l.Events, "; ")
@@ -285,23 +285,23 @@ func TestRanksWithoutEvents(t *testing.T) {
 	f := g.facts("x")
 	require.Equal(t, 4, f.Ranks)
 	require.Len(t, f.Lanes, 4)
-	require.Equal(t, []arrow{{place{2, true, 0}, place{1, true, 4}}}, g.arrows)
+	require.Equal(t, []arrow{{arrowEnd{2, true, 0}, arrowEnd{1, true, 4}}}, g.arrows)
 }
 
 // Checks that lists that are too long for a page are cut, and the page shows the number of missing entries.
 func TestMuch(t *testing.T) {
-	job := trace.Job{Conflicts: make([]trace.Conflict, mostConflicts+5), Dropped: []int64{0, 3, 4}}
+	job := trace.Job{Conflicts: make([]trace.Conflict, maxConflicts+5), Dropped: []int64{0, 3, 4}}
 	var events []trace.Event
-	for i := range mostWaits + 7 {
+	for i := range maxWaits + 7 {
 		events = append(events, call(trace.Sync, fmt.Sprint("f", i), 0, int64(10*i), 5,
 			func(e *trace.Event) { e.Waited = 1 }))
 	}
 	f := read(t, job, nil, events...).facts("x")
-	require.Len(t, f.Conflicts, mostConflicts)
-	require.Equal(t, 5, f.More)
-	require.Len(t, f.Waits, mostWaits)
+	require.Len(t, f.Conflicts, maxConflicts)
+	require.Equal(t, 5, f.ConflictsLeft)
+	require.Len(t, f.Waits, maxWaits)
 	require.Equal(t, 7, f.WaitsLeft)
-	require.EqualValues(t, mostWaits+7, f.WaitTime)
+	require.EqualValues(t, maxWaits+7, f.WaitTime)
 	require.Equal(t, "7 2", fmt.Sprint(f.Dropped, f.DroppedBy))
 }
 

@@ -221,11 +221,11 @@ func (r *reader) event(e *raw) error {
 		r.sum.Ignored++
 		return nil
 	}
-	rank, err := whole("pid", e.Pid, maxRank)
+	rank, err := intWithin("pid", e.Pid, maxRank)
 	if err != nil {
 		return err
 	}
-	thread, err := whole("tid", e.Tid, maxThread)
+	thread, err := intWithin("tid", e.Tid, maxThread)
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (a *rawArgs) into(e *Event) error {
 	return nil
 }
 
-func whole(name string, value any, most int) (int, error) {
+func intWithin(name string, value any, most int) (int, error) {
 	n, ok := value.(float64)
 	switch {
 	case value == nil:

@@ -182,7 +182,8 @@ func TestArray(t *testing.T) {
 // Checks that events of other programs are counted and ignored.
 func TestIgnored(t *testing.T) {
 	k := newKept()
-	sum, err := Read(strings.NewReader(`{"metadata":{"a":[1,{}]},"traceEvents":[{"ph":"C","pid":"x","args":{"bytes":"y"}},
+	sum,
+		err := Read(strings.NewReader(`{"metadata":{"a":[1,{}]},"traceEvents":[{"ph":"C","pid":"x","args":{"bytes":"y"}},
 		{"ph":"i","name":3},{"ph":"B","ts":0},{"ph":"s","id":7,"cat":"a","pid":0,"tid":0,"ts":1}],"x":1}`), k)
 	require.NoError(t, err)
 	require.Equal(t, 3, sum.Ignored)

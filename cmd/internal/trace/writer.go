@@ -42,16 +42,16 @@ func (w *Writer) Process(rank int, host string) {
 	if host != "" {
 		name += " on host " + host
 	}
-	w.meta(rank, 0, "process_name", "name", quoted(name))
-	w.meta(rank, 0, "process_sort_index", "sort_index", strconv.Itoa(rank))
+	w.metadata(rank, 0, "process_name", "name", quoted(name))
+	w.metadata(rank, 0, "process_sort_index", "sort_index", strconv.Itoa(rank))
 }
 
 // Thread writes the name of a thread.
 func (w *Writer) Thread(rank, thread int, name string) {
-	w.meta(rank, thread, "thread_name", "name", quoted(name))
+	w.metadata(rank, thread, "thread_name", "name", quoted(name))
 }
 
-func (w *Writer) meta(pid, tid int, what, key, value string) {
+func (w *Writer) metadata(pid, tid int, what, key, value string) {
 	w.begin()
 	w.buf = fmt.Appendf(w.buf, `{"ph":"M","pid":%d,"tid":%d,"name":%q,"args":{%q:%s}}`, pid, tid, what, key, value)
 	w.end()

@@ -45,44 +45,44 @@ func calls() []call {
 func generated(written implementations) []call {
 	var list []call
 	for _, c := range calls() {
-		if _, how := written.implementation(c.Function); how == none && c.ends != "" && !c.Widens() {
+		if _, how := written.implementation(c.Function); how == styleNone && c.ends != "" && !c.CanWiden() {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// withCollectives returns the implementations of capi including the generated ones.
-func (written implementations) withCollectives() implementations {
+// withGenerated returns the implementations of capi including the generated ones.
+func (written implementations) withGenerated() implementations {
 	have := maps.Clone(written)
 	for _, c := range generated(written) {
-		have[internalName(c.Function)] = inC
+		have[internalName(c.Function)] = styleC
 	}
 	return have
 }
 
-// startedIn is the directory of the nonblocking and persistent forms.
-const startedIn = "coll"
+// nonblockingDir is the directory of the nonblocking and persistent forms.
+const nonblockingDir = "coll"
 
-// withStarted adds these forms to the functions of rooms.
-func withStarted(written implementations, rooms map[string][]*abi.Function) {
+// addNonblocking adds these forms to the functions of packages.
+func addNonblocking(written implementations, packages map[string][]*abi.Function) {
 	have := map[*abi.Function]bool{}
-	for _, f := range rooms[startedIn] {
+	for _, f := range packages[nonblockingDir] {
 		have[f] = true
 	}
 	for _, c := range generated(written) {
 		have[c.Function] = true
 	}
-	rooms[startedIn] = nil
+	packages[nonblockingDir] = nil
 	for _, f := range abi.Functions() {
 		if have[f] {
-			rooms[startedIn] = append(rooms[startedIn], f)
+			packages[nonblockingDir] = append(packages[nonblockingDir], f)
 		}
 	}
 }
 
-// started returns the C source of the nonblocking and persistent forms.
-func started(written implementations) []byte {
+// nonblockingSource returns the C source of the nonblocking and persistent forms.
+func nonblockingSource(written implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `// %s
 //
@@ -91,12 +91,12 @@ func started(written implementations) []byte {
 #include "coll/z_calls.h"
 `, notice)
 	for _, c := range generated(written) {
-		writeStarted(&b, c)
+		writeNonblocking(&b, c)
 	}
 	return b.Bytes()
 }
 
-func writeStarted(b *bytes.Buffer, c call) {
+func writeNonblocking(b *bytes.Buffer, c call) {
 	head := wrap("int "+internalName(c.Function)+"(", cParams(c.Function), ")")
 	fmt.Fprintf(b, "\n// MPI-5.0 %s\n%s {\n", c.Section, head)
 	fields := []string{fmt.Sprintf("name = %q", strings.TrimSuffix(c.Name, "_c")),
@@ -109,7 +109,7 @@ func writeStarted(b *bytes.Buffer, c call) {
 		fields = append(fields, f[0]+" = "+f[1])
 	}
 	if wide {
-		fields = append(fields, "wide = true")
+		fields = append(fields, "is_large = true")
 	}
 	for i, name := range []string{"send", "recv"} {
 		for _, f := range sides[i] {
@@ -153,7 +153,7 @@ func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 		} else if field != "" {
 			sides[now] = append(sides[now], [2]string{field, p.CName})
 		}
-		wide = wide || c.Large && p.Kind.Poly() && p.Pointer()
+		wide = wide || c.Large && p.Kind.DiffersLarge() && p.Pointer()
 	}
 	return one, sides, wide
 }

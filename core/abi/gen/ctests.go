@@ -12,7 +12,8 @@ import (
 func symbolsTest() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
-	b.WriteString(`/* Every function of the standard ABI links under both of its names and has the type of the standard. */
+	/* Every function of the standard ABI links under both of its names and has the type of the standard. */
+	b.WriteString(`
 #include <mpi.h>
 #include <stdio.h>
 
@@ -77,7 +78,8 @@ int main(void)
 func constantsTest() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
-	b.WriteString(`/* Every constant of the standard ABI has its value and its type, every type its size and layout. */
+	/* Every constant of the standard ABI has its value and its type, every type its size and layout. */
+	b.WriteString(`
 #include <mpi.h>
 #include <stdio.h>
 
@@ -140,7 +142,9 @@ func typeOf(c *abi.Constant) string {
 func constantsTestCXX() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
-	b.WriteString(`/* In C++ too every constant has its value and its type. A constexpr function may return it; with clang it may be the value of a constexpr variable. */
+	/* In C++ too every constant has its value and its type. A constexpr function may return it; with clang it may
+	 * be the value of a constexpr variable. */
+	b.WriteString(`
 #include <mpi.h>
 #include <cstdio>
 #include <type_traits>

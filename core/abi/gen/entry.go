@@ -41,7 +41,7 @@ func entryPoints(have implementations) []file {
 		b.WriteString("\n#include \"z_entry.h\"\n")
 		for _, c := range e.chapters {
 			for _, f := range abi.Functions() {
-				if f.Chapter == c && have[internalName(f)] != inC {
+				if f.Chapter == c && have[internalName(f)] != styleC {
 					writeEntry(&b, have, f)
 				}
 			}
@@ -55,13 +55,13 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 	fmt.Fprintf(b, "\n%s\n{\n", prototype(f, "P"))
 	target, how := have.implementation(f)
 	switch how {
-	case inC:
+	case styleC:
 		fmt.Fprintf(b, "    return %s(%s);\n", internalName(target), strings.Join(arguments(f, false), ", "))
-	case inGo:
-		fmt.Fprintf(b, "    const char *outer = gompi_enter(\"%s\");\n", strings.TrimSuffix(f.Name, "_c"))
+	case styleGo:
+		fmt.Fprintf(b, "    const char *outer = gompi_enter_call(\"%s\");\n", strings.TrimSuffix(f.Name, "_c"))
 		fmt.Fprintf(b, "    int rc = %s(%s);\n", internalName(target), strings.Join(arguments(f, true), ", "))
-		b.WriteString("    gompi_leave(outer);\n")
-		b.WriteString("    return rc < 0 ? gompi_raise(rc) : rc;\n")
+		b.WriteString("    gompi_leave_call(outer);\n")
+		b.WriteString("    return rc < 0 ? gompi_raise_pending(rc) : rc;\n")
 	default:
 		writeStub(b, f)
 	}
@@ -73,7 +73,7 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 func writeStub(b *bytes.Buffer, f *abi.Function) {
 	if f.Chapter == 15 { // the tool interface raises no error handlers
 		unused(b, f, "")
-		fmt.Fprintf(b, "    return gompi_tool_refuse(%s);\n", toolRefusal(f))
+		fmt.Fprintf(b, "    return gompi_tool_error(%s);\n", toolRefusal(f))
 		return
 	}
 	kind, object, used := "GOMPI_ON_NONE", "0", ""
@@ -183,9 +183,9 @@ func goType(p *abi.Param) string {
 }
 
 // callsHeader returns a header that declares the functions of the ABI that a directory implements.
-func callsHeader(room string, functions []*abi.Function) []byte {
+func callsHeader(dir string, functions []*abi.Function) []byte {
 	var b bytes.Buffer
-	guard := "GOMPI_Z_" + strings.ToUpper(room) + "_CALLS_H"
+	guard := "GOMPI_Z_" + strings.ToUpper(dir) + "_CALLS_H"
 	fmt.Fprintf(&b, "// %s\n", notice)
 	fmt.Fprintf(&b, "//\n// The functions of the ABI that are implemented here. Every file that defines one "+
 		"includes this file, so that a\n// definition with other types does not compile.\n"+
@@ -217,7 +217,7 @@ func cParams(f *abi.Function) []string {
 
 // entryHeader returns the declarations of the implementations that the entry points call, so that a different
 // definition does not compile.
-func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte {
+func entryHeader(have implementations, packages map[string][]*abi.Function) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n", notice)
 	b.WriteString(`//
@@ -232,15 +232,15 @@ func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte 
 #include "base/abi.h"
 
 #include "_cgo_export.h"
-#include "base/call.h"
-#include "base/verdict.h"
+#include "base/call_name.h"
+#include "base/error_status.h"
 #include "error.h"
 #include "tool.h"
 `)
 	below := map[*abi.Function]bool{}
-	for _, room := range slices.Sorted(maps.Keys(rooms)) {
-		fmt.Fprintf(&b, "#include \"%s/z_calls.h\"\n", room)
-		for _, f := range rooms[room] {
+	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+		fmt.Fprintf(&b, "#include \"%s/z_calls.h\"\n", dir)
+		for _, f := range packages[dir] {
 			below[f] = true
 		}
 	}
@@ -254,13 +254,13 @@ func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte 
 // Implemented in C beside this file.
 `)
 	for _, f := range abi.Functions() {
-		if have[internalName(f)] == inC && !below[f] {
+		if have[internalName(f)] == styleC && !below[f] {
 			writeImplementation(&b, f)
 		}
 	}
 	b.WriteString("\n#pragma GCC visibility pop\n\n// Implemented in Go.\n")
 	for _, f := range abi.Functions() {
-		if have[internalName(f)] != inGo {
+		if have[internalName(f)] != styleGo {
 			continue
 		}
 		var list []string

@@ -52,7 +52,7 @@ func fuzzKinds() []byte {
 	return b.Bytes()
 }
 
-func truth(b bool) int {
+func boolInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -62,7 +62,7 @@ func truth(b bool) int {
 // fuzzFlags returns the flags of a function: whether it returns an error code, and whether the library implements it.
 func fuzzFlags(have implementations, f *abi.Function) string {
 	var flags []string
-	if _, style := have.implementation(f); style == none {
+	if _, style := have.implementation(f); style == styleNone {
 		flags = append(flags, "MISSING")
 	}
 	if f.Returns != "int" || strings.HasSuffix(f.Name, "_toint") {
@@ -83,7 +83,7 @@ func width(p *abi.Param) int {
 	case p.Kind.Name == "STATUS":
 		return 32
 	case strings.HasPrefix(t, "char *"):
-		return 1 + 7*truth(strings.Count(t, "*") > 1)
+		return 1 + 7*boolInt(strings.Count(t, "*") > 1)
 	case strings.HasPrefix(t, "void *"), strings.HasPrefix(t, "char **"):
 		return 8
 	}
@@ -159,7 +159,7 @@ func fuzzParams(f *abi.Function) string {
 			function = "\"" + strings.TrimSuffix(p.CType(), " *") + "\""
 		}
 		fmt.Fprintf(&b, "    {\"%s\", K_%s, %s, %d, %d, %s, %d, %d, %d, %s},\n", p.CName, p.Kind.Name, dir,
-			truth(p.Pointer()), width(p), length, number, count,
+			boolInt(p.Pointer()), width(p), length, number, count,
 			datatype, function)
 	}
 	return b.String()

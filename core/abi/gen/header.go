@@ -369,11 +369,11 @@ func writeFunctions(b *bytes.Buffer) {
 // writeDoc writes the comment above a function: purpose, section, parameters.
 func writeDoc(b *bytes.Buffer, f *abi.Function) {
 	if f.Large {
-		small := f.Twin
+		small := f.OtherForm
 		text := "The large-count form of " + small.Name + "."
 		var more []string
 		for _, p := range f.CParams() {
-			if !contains(small.CParams(), p.Name) {
+			if !hasParamNamed(small.CParams(), p.Name) {
 				more = append(more, paramDoc(p, 0))
 			}
 		}
@@ -400,14 +400,14 @@ func writeDoc(b *bytes.Buffer, f *abi.Function) {
 		text = f.Name
 	}
 	if len(f.CParams()) == 0 {
-		lines := fill(text, 116)
+		lines := wrapText(text, 116)
 		if len(lines) == 1 {
 			fmt.Fprintf(b, "/* %s */\n", text)
 			return
 		}
 	}
 	b.WriteString("/*\n")
-	for _, l := range fill(text, 116) {
+	for _, l := range wrapText(text, 116) {
 		b.WriteString(" * " + l + "\n")
 	}
 	width := 0
@@ -443,7 +443,7 @@ func declaration(p *abi.Param) string {
 	return p.C
 }
 
-func contains(params []*abi.Param, name string) bool {
+func hasParamNamed(params []*abi.Param, name string) bool {
 	for _, p := range params {
 		if p.Name == name {
 			return true
@@ -452,8 +452,8 @@ func contains(params []*abi.Param, name string) bool {
 	return false
 }
 
-// fill breaks text into lines of at most width characters.
-func fill(text string, width int) []string {
+// wrapText breaks text into lines of at most width characters.
+func wrapText(text string, width int) []string {
 	var lines []string
 	line := ""
 	for _, w := range strings.Fields(text) {

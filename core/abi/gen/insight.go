@@ -11,7 +11,7 @@ import (
 )
 
 // insightFiles returns the wrappers of libgompirma-insight.so: of every function of the ABI by both of its names, MPI_X
-// and PMPI_X. Each wrapper records its arguments as insight.Plan specifies.
+// and PMPI_X. Each wrapper records its arguments as insight.RecordItems specifies.
 func insightFiles() []file {
 	files := []file{
 		{"capi/insight/generated/layout.h", insightLayout()},
@@ -53,7 +53,7 @@ func insightLayout() []byte {
 func insightNames() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n//\n// The names of all functions, in the order of the table.\n\n"+
-		"#include \"insight/record.h\"\n\nconst char *const gompi_insight_names[] = {\n", notice)
+		"#include \"insight/record.h\"\n\nconst char *const gompi_insight_function_names[] = {\n", notice)
 	for _, f := range abi.Functions() {
 		fmt.Fprintf(&b, "    \"%s\",\n", f.Name)
 	}
@@ -65,7 +65,7 @@ func insightNames() []byte {
 // and the frame in the body are those of the wrapper. A function without a record has a wrapper for MPI_X only.
 func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	list := strings.Join(arguments(f, false), ", ")
-	if insight.Quiet(f) {
+	if insight.IsUnrecorded(f) {
 		fmt.Fprintf(b, "\n%s\n{\n    return GOMPI_NEXT(%d, false, %s)(%s);\n}\n", prototype(f, ""), number,
 			f.Name, list)
 		return
@@ -98,52 +98,54 @@ func bodyPrototype(f *abi.Function) string {
 
 func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	fmt.Fprintf(b, "    struct gompi_insight_thread *t = gompi_insight_begin();\n"+
-		"    if (t == NULL || (profiling && gompi_insight_serves(t, %d)))\n        return %s;\n", number, call)
-	plan := insight.Plan(f)
+		"    if (t == NULL || (profiling && gompi_insight_end_if_binding(t, %d)))\n        return %s;\n",
+		number, call)
+	plan := insight.RecordItems(f)
 	for _, i := range plan {
-		if i.Form == insight.Members && i.After {
+		if i.Form == insight.Members && i.IsOutput {
 			// If an error handler has handled the error, the call returns MPI_SUCCESS without having
 			// created anything.
 			fmt.Fprintf(b, "    MPI_Comm was_%[1]s = %[1]s != NULL ? *%[1]s : MPI_COMM_NULL;\n",
 				i.Param.CName)
 		}
 	}
-	fmt.Fprintf(b, "    if (gompi_insight_records(t)) {\n"+
-		"        gompi_insight_start(t, %d, profiling ? gompi_insight_call_site(%[1]d, t->back) : t->back);\n",
+	fmt.Fprintf(b, "    if (gompi_insight_is_recording(t)) {\n"+
+		"        gompi_insight_begin_record(t, %d,\n"+
+		"            profiling ? gompi_insight_call_site(%[1]d, t->return_address) : t->return_address);\n",
 		number)
-	if on := insight.Raises(f); on != nil {
-		fmt.Fprintf(b, "        t->on = (uintptr_t)%s;\n", on.CName)
+	if on := insight.ErrorParam(f); on != nil {
+		fmt.Fprintf(b, "        t->error_object = (uintptr_t)%s;\n", on.CName)
 	}
 	for _, i := range plan {
-		if i.Before {
+		if i.IsInput {
 			writeItem(b, f, i, true)
 		}
 	}
-	if insight.Entered(f) {
-		b.WriteString("        gompi_insight_entered(t);\n")
-	} else if insight.Operates(number) {
-		b.WriteString("        gompi_insight_operates(t);\n")
+	if insight.HasEntryRecord(f) {
+		b.WriteString("        gompi_insight_write_entry(t);\n")
+	} else if insight.ChangesWindow(number) {
+		b.WriteString("        gompi_insight_write_op_entry(t);\n")
 	}
 	b.WriteString("    }\n")
 	writeCounting(b, number, f, call)
-	b.WriteString("    if (gompi_insight_records(t)")
-	if insight.Poll(f) {
-		b.WriteString(" && gompi_insight_found(t, rc, flag)")
+	b.WriteString("    if (gompi_insight_is_recording(t)")
+	if insight.IsTest(f) {
+		b.WriteString(" && gompi_insight_must_record(t, rc, flag)")
 	}
-	b.WriteString(") {\n        gompi_insight_returned(t, rc);\n")
+	b.WriteString(") {\n        gompi_insight_set_result(t, rc);\n")
 	for _, i := range plan {
-		if i.After {
+		if i.IsOutput {
 			writeItem(b, f, i, false)
 		}
 	}
 	write := "write"
-	if insight.Alone(f) {
-		write = "write_alone"
+	if insight.IsDroppable(f) {
+		write = "write_may_drop"
 	}
 	fmt.Fprintf(b, "        gompi_insight_%s(t);\n", write)
-	if on := insight.Raises(f); on != nil {
+	if on := insight.ErrorParam(f); on != nil {
 		kind := map[string]string{"WINDOW": "win", "COMMUNICATOR": "comm"}[on.Kind.Name]
-		fmt.Fprintf(b, "        if (gompi_insight_asks(t))\n"+
+		fmt.Fprintf(b, "        if (gompi_insight_awaits_check(t))\n"+
 			"            rc = gompi_insight_raise_%s(t, rc);\n", kind)
 	}
 	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
@@ -151,14 +153,14 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 
 // atWindow has the notifications of a window's counters, by function: before the call, and after it.
 var atWindow = map[string][2]string{
-	"MPI_Win_create":          {"", "gompi_insight_window_made(*win, comm);"},
-	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_made(*win, comm);"},
-	"MPI_Win_allocate":        {"", "gompi_insight_window_made(*win, comm);"},
-	"MPI_Win_allocate_shared": {"", "gompi_insight_window_made(*win, comm);"},
+	"MPI_Win_create":          {"", "gompi_insight_window_created(*win, comm);"},
+	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_created(*win, comm);"},
+	"MPI_Win_allocate":        {"", "gompi_insight_window_created(*win, comm);"},
+	"MPI_Win_allocate_shared": {"", "gompi_insight_window_created(*win, comm);"},
 	"MPI_Win_set_name":        {"", "gompi_insight_window_named(win, win_name);"},
 	"MPI_Win_free":            {"if (win != NULL)\n        gompi_insight_window_freed(*win);", ""},
-	"MPI_Type_free":           {"gompi_add_total(&gompi_insight_age, 1);", ""},
-	"MPI_Finalize":            {"gompi_insight_report();", "gompi_insight_ended();"},
+	"MPI_Type_free":           {"gompi_add_seq_cst(&gompi_insight_generation, 1);", ""},
+	"MPI_Finalize":            {"gompi_insight_print_stats();", "gompi_insight_finalized();"},
 }
 
 // writeCounting writes a call with its counters. It counts bytes and uses only of successful calls: their arguments are
@@ -173,22 +175,23 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	if told[0] != "" {
 		fmt.Fprintf(b, "    %s\n", told[0])
 	}
-	b.WriteString("    if (gompi_insight_counts(t)) {\n")
+	b.WriteString("    if (gompi_insight_is_counting(t)) {\n")
 	fmt.Fprintf(b, "        began = gompi_insight_count(t, %d);\n", number)
 	if insight.MayWait(f) {
-		b.WriteString("        tick = gompi_insight_tick();\n")
+		b.WriteString("        tick = gompi_insight_reader_ms();\n")
 	}
 	fmt.Fprintf(b, "    }\n    int rc = %s;\n", call)
 	if bytes := allBytes(f); bytes != "" || uses || told[1] != "" {
-		if uses && use.Waits() {
+		if uses && use.MayWait() {
 			b.WriteString("    struct gompi_insight_use *use = NULL;\n")
 		}
-		b.WriteString("    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {\n")
+		b.WriteString("    if (gompi_insight_is_counting(t) && rc == MPI_SUCCESS) {\n")
 		if bytes != "" {
-			fmt.Fprintf(b, "        int64_t bytes = %s;\n        gompi_insight_bytes(t, %d, bytes);\n",
+			fmt.Fprintf(b,
+				"        int64_t bytes = %s;\n        gompi_insight_count_bytes(t, %d, bytes);\n",
 				bytes, number)
 		}
-		if uses && use.Waits() {
+		if uses && use.MayWait() {
 			fmt.Fprintf(b, "        use = gompi_insight_use(t, win, %d, 0);\n", use)
 		} else if uses {
 			fmt.Fprintf(b, "        gompi_insight_use(t, win, %d, bytes);\n", use)
@@ -199,15 +202,16 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 		b.WriteString("    }\n")
 	}
 	at := "NULL" // the object that it waits for
-	if uses && use.Waits() {
+	if uses && use.MayWait() {
 		at = "use"
 	}
 	if insight.MayWait(f) {
-		fmt.Fprintf(b, "    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))\n"+
-			"        gompi_insight_waited(t, %d, began, tick, %s);\n", number, at)
+		fmt.Fprintf(b,
+			"    if (gompi_insight_is_counting(t) && (began != 0 || tick != gompi_insight_reader_ms()))\n"+
+				"        gompi_insight_end_waiting(t, %d, began, tick, %s);\n", number, at)
 	} else {
 		fmt.Fprintf(b, "    if (__builtin_expect(began != 0, 0))\n"+
-			"        gompi_insight_measured(t, %d, began);\n", number)
+			"        gompi_insight_end_measured(t, %d, began);\n", number)
 	}
 }
 
@@ -230,28 +234,29 @@ func bytesOf(f *abi.Function) string {
 		return ""
 	}
 	if _, operation := insight.UseOf(f); operation && hasParam(f, "target_count") {
-		return "gompi_insight_size(t, target_count, target_datatype)"
+		return "gompi_insight_data_bytes(t, target_count, target_datatype)"
 	} else if operation && hasParam(f, "datatype") {
-		return "gompi_insight_size(t, 1, datatype)"
+		return "gompi_insight_data_bytes(t, 1, datatype)"
 	}
 	base := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(name, "MPI_"), "I"))
 	neighbors := strings.HasPrefix(base, "neighbor")
-	list := "gompi_insight_size_of_ints"
+	list := "gompi_insight_ints_bytes"
 	if f.Large {
-		list = "gompi_insight_size_of_counts"
+		list = "gompi_insight_counts_bytes"
 	}
 	one := func(counts, datatype string) string {
-		return fmt.Sprintf("gompi_insight_size(t, %s, %s)", counts, datatype)
+		return fmt.Sprintf("gompi_insight_data_bytes(t, %s, %s)", counts, datatype)
 	}
 	unless := func(buffer, expression, otherwise string) string {
 		return fmt.Sprintf("%s == MPI_IN_PLACE ? %s : %s", buffer, otherwise, expression)
 	}
 	switch base {
 	case "alltoall":
-		return fmt.Sprintf("gompi_insight_members(comm) * (%s)", unless("sendbuf", one("sendcount", "sendtype"),
+		return fmt.Sprintf("gompi_insight_peer_count(comm) * (%s)", unless("sendbuf", one("sendcount",
+			"sendtype"),
 			one("recvcount", "recvtype")))
 	case "neighbor_alltoall":
-		return "gompi_insight_neighbors(comm, true) * " + one("sendcount", "sendtype")
+		return "gompi_insight_neighbor_count(comm, true) * " + one("sendcount", "sendtype")
 	case "alltoallv", "neighbor_alltoallv":
 		return unless("sendbuf", fmt.Sprintf("%s(t, sendcounts, comm, sendtype, NULL, %v)", list, neighbors),
 			"0")
@@ -261,7 +266,7 @@ func bytesOf(f *abi.Function) string {
 	case "reduce_scatter":
 		return list + "(t, recvcounts, comm, datatype, NULL, false)"
 	case "reduce_scatter_block":
-		return "gompi_insight_own_members(comm) * " + one("recvcount", "datatype")
+		return "gompi_insight_local_size(comm) * " + one("recvcount", "datatype")
 	case "scatter":
 		return unless("recvbuf", one("recvcount", "recvtype"), one("sendcount", "sendtype"))
 	case "scatterv":
@@ -296,14 +301,14 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 			strings.HasSuffix(p.CType(), "_function") {
 			cast = "(uintptr_t)"
 		}
-		fmt.Fprintf(b, "        gompi_insight_word(t, %s%s);\n", cast, p.CName)
+		fmt.Fprintf(b, "        gompi_insight_add_word(t, %s%s);\n", cast, p.CName)
 		return
 	case insight.Text:
 		if before {
-			fmt.Fprintf(b, "        gompi_insight_text(t, %s);\n", p.CName)
+			fmt.Fprintf(b, "        gompi_insight_add_text(t, %s);\n", p.CName)
 		} else {
-			fmt.Fprintf(b, "        gompi_insight_text(t, gompi_insight_made(rc) ? %s : GOMPI_ABSENT);\n",
-				p.CName)
+			fmt.Fprintf(b, "        gompi_insight_add_text(t,\n"+
+				"            gompi_insight_has_outputs(rc) ? %s : GOMPI_ABSENT);\n", p.CName)
 		}
 		return
 	}
@@ -315,17 +320,18 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 		if before {
 			fmt.Fprintf(b, "        gompi_insight_group_members(t, %s);\n", p.CName)
 		} else {
-			fmt.Fprintf(b, "        gompi_insight_%[1]s(t, gompi_insight_made(rc) && %[2]s != NULL && "+
-				"*%[2]s != was_%[2]s ? *%[2]s : MPI_COMM_NULL);\n", what, p.CName)
+			fmt.Fprintf(b,
+				"        gompi_insight_%[1]s(t, gompi_insight_has_outputs(rc) && %[2]s != NULL && "+
+					"*%[2]s != was_%[2]s ? *%[2]s : MPI_COMM_NULL);\n", what, p.CName)
 		}
 		return
 	}
 	length := listLength(f, p)
 	if !before && p.Dir == abi.Out {
-		length = "gompi_insight_made(rc) ? (int64_t)(" + length + ") : -1"
+		length = "gompi_insight_has_outputs(rc) ? (int64_t)(" + length + ") : -1"
 	}
 	if p.Kind.Name == "REQUEST" && p.Dir == abi.Out {
-		fmt.Fprintf(b, "        if (gompi_insight_made(rc))\n"+
+		fmt.Fprintf(b, "        if (gompi_insight_has_outputs(rc))\n"+
 			"            gompi_insight_make_distinct(t, %s);\n", p.CName)
 	}
 	size := "sizeof *" + p.CName
@@ -336,7 +342,7 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 	} else if len(p.Length) > 1 {
 		size = "sizeof **" + p.CName
 	}
-	fmt.Fprintf(b, "        gompi_insight_list(t, %s, %s, %s);\n", p.CName, length, size)
+	fmt.Fprintf(b, "        gompi_insight_add_list(t, %s, %s, %s);\n", p.CName, length, size)
 }
 
 // listLength returns the C expression of a list's length. It is negative where the list is not significant.
@@ -353,11 +359,11 @@ func listLength(f *abi.Function, p *abi.Param) string {
 	case p.Name == "array_of_statuses":
 		return "count"
 	case p.Name == "coords" || p.Name == "remain_dims":
-		return "gompi_insight_dimensions(comm)"
+		return "gompi_insight_dim_count(comm)"
 	case p.Name == "edges":
-		return "gompi_insight_last(indx, nnodes)"
+		return "gompi_insight_last_int(indx, nnodes)"
 	case name == "MPI_Dist_graph_create":
-		return "gompi_insight_sum(degrees, n)"
+		return "gompi_insight_sum_ints(degrees, n)"
 	case name == "MPI_Dist_graph_create_adjacent" && p.Name == "sourceweights":
 		return "indegree"
 	case name == "MPI_Dist_graph_create_adjacent" && p.Name == "destweights":
@@ -372,19 +378,19 @@ func listLength(f *abi.Function, p *abi.Param) string {
 	sends := strings.HasPrefix(p.Name, "s")
 	switch {
 	case strings.HasPrefix(base, "neighbor") && sends:
-		return "gompi_insight_neighbors(comm, true)"
+		return "gompi_insight_neighbor_count(comm, true)"
 	case strings.HasPrefix(base, "neighbor"):
-		return "gompi_insight_neighbors(comm, false)"
+		return "gompi_insight_neighbor_count(comm, false)"
 	case base == "gatherv" || base == "scatterv":
-		return "gompi_insight_members_at(comm, root)"
+		return "gompi_insight_peers_at_root(comm, root)"
 	case base == "reduce_scatter":
-		return "gompi_insight_own_members(comm)"
+		return "gompi_insight_local_size(comm)"
 	case base == "allgatherv":
-		return "gompi_insight_members(comm)"
+		return "gompi_insight_peer_count(comm)"
 	case (base == "alltoallv" || base == "alltoallw") && sends:
-		return "sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm)"
+		return "sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_peer_count(comm)"
 	case base == "alltoallv" || base == "alltoallw":
-		return "gompi_insight_members(comm)"
+		return "gompi_insight_peer_count(comm)"
 	}
 	panic("gen: " + f.Name + ": nothing says how long " + p.Name + " is")
 }

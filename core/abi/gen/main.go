@@ -1,6 +1,6 @@
-// Command gen generates everything that follows from the table in core/abi. That is the header, the entry points with
-// their weak aliases, the calls that start collectives, the linker map, the Go constants and the C tests that touch
-// every symbol and every constant. Its output is committed.
+// Command gen generates everything that follows from the table in core/abi. It generates the header, the entry points
+// with their weak aliases, and the calls that start collectives. It also generates the linker map, the Go constants and
+// the C tests of every symbol and constant. Its output is committed.
 //
 //	go run ./core/abi/gen           write what has changed
 //	go run ./core/abi/gen -check    write nothing; list stale files and exit 1 if there are any
@@ -41,9 +41,9 @@ func run(check, missing bool) error {
 		if err != nil {
 			return err
 		}
-		have := written.withCollectives()
+		have := written.withGenerated()
 		for _, f := range abi.Functions() {
-			if _, style := have.implementation(f); style == none {
+			if _, style := have.implementation(f); style == styleNone {
 				fmt.Println(f.Name)
 			}
 		}
@@ -89,18 +89,18 @@ func generate(root string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	have := written.withCollectives()
-	folders, err := rooms(filepath.Join(root, "capi"))
+	have := written.withGenerated()
+	folders, err := functionsByDir(filepath.Join(root, "capi"))
 	if err != nil {
 		return nil, err
 	}
-	withStarted(written, folders)
+	addNonblocking(written, folders)
 	files := []file{
 		{"include/mpi_rma.h", header()},
 		{"include/mpi.h", forward()},
 		{"capi/z_entry.h", entryHeader(have, folders)},
 		{"capi/z_exports.so", exports()},
-		{"capi/coll/z_started.c", started(written)},
+		{"capi/coll/z_started.c", nonblockingSource(written)},
 		{"core/abi/zconst.go", goConstants()},
 		{"capi/errors/z_classes.h", cErrors()},
 		{"tests/c/abi/generated/symbols.c", symbolsTest()},

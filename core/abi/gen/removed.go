@@ -45,7 +45,7 @@ func inline(f *abi.Function, prefix string) string {
 		params = append(params, declaration(p))
 		args = append(args, p.CName)
 	}
-	by := prefix + f.By + "("
+	by := prefix + f.ReplacedBy + "("
 	var body string
 	switch f.Name {
 	case "MPI_Type_extent":

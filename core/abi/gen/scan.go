@@ -14,11 +14,12 @@ import (
 type style int
 
 const (
-	none style = iota
+	styleNone style = iota
 	// "//export gompi_x" in capi/*.go: handles and pointers as uintptr; a negative result is a token for
-	// gompi_raise.
-	inGo
-	inC // "int gompi_x(" at the beginning of a line in capi/*.c and capi/*/*.c: exactly the C types of the standard
+	// gompi_raise_pending.
+	styleGo
+	// "int gompi_x(" at the beginning of a line in capi/*.c and capi/*/*.c: exactly the C types of the standard
+	styleC
 )
 
 // implementations holds the style of each gompi_ function that capi defines.
@@ -37,7 +38,7 @@ func scan(dir string) (implementations, error) {
 		pattern string
 		define  *regexp.Regexp
 		style   style
-	}{{"*.go", goExport, inGo}, {"*.c", cDefinition, inC}, {"*/*.c", cDefinition, inC}} {
+	}{{"*.go", goExport, styleGo}, {"*.c", cDefinition, styleC}, {"*/*.c", cDefinition, styleC}} {
 		names, err := filepath.Glob(filepath.Join(dir, s.pattern))
 		if err != nil {
 			return nil, err
@@ -51,7 +52,7 @@ func scan(dir string) (implementations, error) {
 				return nil, err
 			}
 			for _, m := range s.define.FindAllSubmatch(text, -1) {
-				if now := have[string(m[1])]; now != none && now != s.style {
+				if now := have[string(m[1])]; now != styleNone && now != s.style {
 					return nil, fmt.Errorf("%s is defined both in Go and in C", m[1])
 				}
 				have[string(m[1])] = s.style
@@ -61,9 +62,9 @@ func scan(dir string) (implementations, error) {
 	return have, nil
 }
 
-// rooms returns the directories below capi that define functions of the ABI in C, with the functions of each in the
-// order of the table.
-func rooms(dir string) (map[string][]*abi.Function, error) {
+// functionsByDir returns the directories below capi that define functions of the ABI in C, with the functions of each
+// in the order of the table.
+func functionsByDir(dir string) (map[string][]*abi.Function, error) {
 	folders, err := filepath.Glob(filepath.Join(dir, "*", "*.c"))
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func rooms(dir string) (map[string][]*abi.Function, error) {
 			return nil, err
 		}
 		for _, f := range abi.Functions() {
-			if have[internalName(f)] == inC {
+			if have[internalName(f)] == styleC {
 				of[room] = append(of[room], f)
 			}
 		}
@@ -97,13 +98,13 @@ func internalName(f *abi.Function) string {
 
 // implementation returns the function whose implementation f uses (itself or its large-count form) and its style.
 func (have implementations) implementation(f *abi.Function) (*abi.Function, style) {
-	if s := have[internalName(f)]; s != none {
+	if s := have[internalName(f)]; s != styleNone {
 		return f, s
 	}
-	if f.Widens() {
-		if s := have[internalName(f.Twin)]; s != none {
-			return f.Twin, s
+	if f.CanWiden() {
+		if s := have[internalName(f.OtherForm)]; s != styleNone {
+			return f.OtherForm, s
 		}
 	}
-	return nil, none
+	return nil, styleNone
 }

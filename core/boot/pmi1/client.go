@@ -15,28 +15,28 @@ import (
 type Client struct {
 	conn    io.ReadWriteCloser
 	kvsname string
-	maxes   Maxes
+	limits  Limits
 
-	request sync.Mutex // held for a request and its answer
-	write   sync.Mutex // held for one line; Abort acquires only this one, so that it need not wait for a barrier
-	answers chan Message
-	closed  chan struct{} // closed when the reader has ended; err is the reason
-	lost    chan struct{} // closed when the reader has ended, unless this side had finalized
-	err     error
+	requestMu sync.Mutex // held for a request and its answer
+	writeMu   sync.Mutex // held for one line; Abort acquires only this one, so that it need not wait for a barrier
+	answers   chan Message
+	closed    chan struct{} // closed when the reader has ended; err is the reason
+	lost      chan struct{} // closed when the reader has ended, unless this side had finalized
+	err       error
 
-	// Under request.
-	limit time.Duration
-	met   bool // a barrier has completed
-	watch Watch
+	// Guarded by requestMu:
+	limit       time.Duration
+	barrierDone bool
+	watch       Watch
 	// set after a timeout: a later line from the launcher would be taken for the answer to another request
-	silent error
+	timeoutErr error
 
 	mu        sync.Mutex
 	finalized bool
 }
 
-// Maxes are the launcher's limits in bytes, each including a terminating zero byte that the wire does not carry.
-type Maxes struct{ KvsName, Key, Value int }
+// Limits are the launcher's limits in bytes, each including a terminating zero byte that the wire does not carry.
+type Limits struct{ KvsName, Key, Value int }
 
 // NewClient registers the process with the launcher at the other end of conn: it sends cmd=init and asks for the limits
 // and the name of the key-value space. It takes ownership of conn: Finalize, Close and a failure of NewClient close it.
@@ -78,7 +78,8 @@ func (c *Client) introduce() error {
 		key   string
 		into  *int
 		least int
-	}{{"kvsname_max", &c.maxes.KvsName, 2}, {"keylen_max", &c.maxes.Key, 32}, {"vallen_max", &c.maxes.Value, 64}} {
+	}{{"kvsname_max", &c.limits.KvsName, 2}, {"keylen_max", &c.limits.Key, 32}, {"vallen_max", &c.limits.Value,
+		64}} {
 		if *limit.into, err = answer.Int(limit.key); err != nil {
 			return err
 		}
@@ -184,8 +185,8 @@ func (c *Client) read() {
 }
 
 func (c *Client) send(m Message) error {
-	c.write.Lock()
-	defer c.write.Unlock()
+	c.writeMu.Lock()
+	defer c.writeMu.Unlock()
 	if err := writeString(c.conn, m.String()+"\n"); err != nil {
 		return fmt.Errorf("cannot write cmd=%s to the launcher: %w", m.Cmd, err)
 	}
@@ -195,10 +196,10 @@ func (c *Client) send(m Message) error {
 // ask sends a request and waits for its answer. It returns an error unless the answer's command is expected and its rc,
 // if present, is 0.
 func (c *Client) ask(m Message, expected string) (Message, error) {
-	c.request.Lock()
-	defer c.request.Unlock()
-	if c.silent != nil {
-		return Message{}, c.silent
+	c.requestMu.Lock()
+	defer c.requestMu.Unlock()
+	if c.timeoutErr != nil {
+		return Message{}, c.timeoutErr
 	}
 	if err := c.send(m); err != nil {
 		return Message{}, err
@@ -216,25 +217,25 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 // Limit sets the longest wait for an answer of the launcher; 0 means no limit. It does not apply to the first Barrier,
 // which a process may enter late.
 func (c *Client) Limit(d time.Duration) {
-	c.request.Lock()
-	defer c.request.Unlock()
+	c.requestMu.Lock()
+	defer c.requestMu.Unlock()
 	c.limit = d
 }
 
-// Watched sets the watch that Barrier uses: Barrier waits without limit while the watch sees the processes, and returns
+// SetWatch sets the watch that Barrier uses: Barrier waits without limit while the watch detects failures, and returns
 // an error when one fails.
-func (c *Client) Watched(w Watch) {
-	c.request.Lock()
-	defer c.request.Unlock()
+func (c *Client) SetWatch(w Watch) {
+	c.requestMu.Lock()
+	defer c.requestMu.Unlock()
 	c.watch = w
 }
 
-// answer waits for the launcher's answer to cmd. The caller holds request.
+// answer waits for the launcher's answer to cmd. The caller holds requestMu.
 func (c *Client) answer(cmd string) (Message, error) {
 	limit, watch := c.limit, Watch(nil)
 	if cmd == barrier {
 		watch = c.watch
-		if !c.met {
+		if !c.barrierDone {
 			limit = 0
 		}
 	}
@@ -250,8 +251,8 @@ func (c *Client) answer(cmd string) (Message, error) {
 			return answer, fmt.Errorf("cmd=%s: %w", cmd, c.err)
 		}
 	}
-	c.silent = fmt.Errorf("cmd=%s: %w", cmd, err)
-	return answer, c.silent
+	c.timeoutErr = fmt.Errorf("cmd=%s: %w", cmd, err)
+	return answer, c.timeoutErr
 }
 
 // check returns an error unless m is the expected answer and reports success. An answer without rc counts as success:
@@ -273,8 +274,8 @@ func check(m Message, expected string) error {
 // KvsName returns the name of the job's key-value space, which is unique among the jobs of this launcher.
 func (c *Client) KvsName() string { return c.kvsname }
 
-// Maxes returns the launcher's limits.
-func (c *Client) Maxes() Maxes { return c.maxes }
+// Limits returns the launcher's limits.
+func (c *Client) Limits() Limits { return c.limits }
 
 // AppNum returns the index, from 0, of the program specification that started this process; negative if the launcher
 // has none.
@@ -298,8 +299,8 @@ func (c *Client) UniverseSize() (int, error) {
 
 // Put stores a value that other processes can Get after the next Barrier. The key must be new in this job.
 //
-// Preconditions: key and value hold no space, newline or zero byte, and key holds no '='; both are shorter than Maxes
-// says.
+// Preconditions: key and value hold no space, newline or zero byte, and key holds no '='; both are shorter than Limits
+// permits.
 func (c *Client) Put(key, value string) error {
 	_, err := c.ask(New("put", "kvsname", c.kvsname, "key", key, "value", value), "put_result")
 	return err
@@ -325,14 +326,14 @@ const barrier = "barrier_in"
 func (c *Client) Barrier() error {
 	_, err := c.ask(New(barrier), "barrier_out")
 	if err == nil {
-		c.request.Lock()
-		c.met = true
-		c.request.Unlock()
+		c.requestMu.Lock()
+		c.barrierDone = true
+		c.requestMu.Unlock()
 	}
 	return err
 }
 
-// Finalize tells the launcher that this process may end, waits for the answer, and closes the connection.
+// Finalize notifies the launcher that this process may end, waits for the answer, and closes the connection.
 func (c *Client) Finalize() error {
 	_, err := c.ask(New("finalize"), "finalize_ack")
 	c.Close()

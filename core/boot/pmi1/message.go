@@ -135,7 +135,7 @@ func shorten(text string) string {
 var errLineTooLong = errors.New("a line is longer than " + strconv.Itoa(MaxLine) + " bytes")
 
 // lines splits a stream of bytes into lines. The zero value is ready to use.
-type lines struct{ rest []byte }
+type lines struct{ partial []byte }
 
 // add appends data to the stream and calls do with each complete line, without its newline, until do returns an error.
 func (l *lines) add(data []byte, do func(line string) error) error {
@@ -145,9 +145,9 @@ func (l *lines) add(data []byte, do func(line string) error) error {
 			break
 		}
 		line := string(data[:i])
-		if len(l.rest) > 0 {
-			line = string(l.rest) + line
-			l.rest = l.rest[:0]
+		if len(l.partial) > 0 {
+			line = string(l.partial) + line
+			l.partial = l.partial[:0]
 		}
 		if len(line) > MaxLine {
 			return errLineTooLong
@@ -157,9 +157,9 @@ func (l *lines) add(data []byte, do func(line string) error) error {
 		}
 		data = data[i+1:]
 	}
-	if len(l.rest)+len(data) > MaxLine {
+	if len(l.partial)+len(data) > MaxLine {
 		return errLineTooLong
 	}
-	l.rest = append(l.rest, data...)
+	l.partial = append(l.partial, data...)
 	return nil
 }

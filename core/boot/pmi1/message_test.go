@@ -50,7 +50,7 @@ func TestMessageValues(t *testing.T) {
 	require.Equal(t, "cmd=maxes a=12 b=x a=13", m.String())
 }
 
-func TestLinesAreFoundHoweverTheyArrive(t *testing.T) {
+func TestLineSplitting(t *testing.T) {
 	text := "cmd=a\ncmd=b x=1\n\ncmd=c"
 	for step := 1; step <= len(text); step++ {
 		var l lines
@@ -60,7 +60,7 @@ func TestLinesAreFoundHoweverTheyArrive(t *testing.T) {
 				func(line string) error { got = append(got, line); return nil }))
 		}
 		require.Equal(t, []string{"cmd=a", "cmd=b x=1", ""}, got, "step %d", step)
-		require.Equal(t, "cmd=c", string(l.rest))
+		require.Equal(t, "cmd=c", string(l.partial))
 	}
 	var l lines
 	part := make([]byte, MaxLine)

@@ -66,7 +66,7 @@ func TestJob(t *testing.T) {
 	s, clients := job(t, Config{Size: 5, AppNum: []int{0, 0, 1, 1, 2}, Universe: 7,
 		Values: map[string]string{"given": "(vector,(0,1,5))"},
 		Notify: func(rank int, e Event) { mu.Lock(); events[e]++; mu.Unlock() }})
-	require.Equal(t, Maxes{256, 64, 1024}, clients[0].Maxes())
+	require.Equal(t, Limits{256, 64, 1024}, clients[0].Limits())
 	require.Equal(t, "kvs_test", clients[4].KvsName())
 	each(t, clients, func(rank int, c *Client) error {
 		if n, err := c.AppNum(); err != nil || n != []int{0, 0, 1, 1, 2}[rank] {
@@ -138,10 +138,10 @@ func TestAbort(t *testing.T) {
 	go func() { inBarrier <- clients[1].Barrier() }()
 	require.NoError(t, clients[1].Abort(42, 0), "while another thread is in a barrier")
 	require.Equal(t, 1, <-aborted)
-	require.Equal(t, State{Initialized: true, Aborted: true, Status: 42, Lost: 0}, s.State(1))
+	require.Equal(t, State{Initialized: true, Aborted: true, Status: 42, FailedRank: 0}, s.State(1))
 	require.NoError(t, clients[0].Abort(1, ByError), "an MPI error has ended the job")
 	require.Equal(t, 0, <-aborted)
-	require.Equal(t, State{Initialized: true, Aborted: true, Status: 1, Lost: -1, Error: true}, s.State(0))
+	require.Equal(t, State{Initialized: true, Aborted: true, Status: 1, FailedRank: -1, Error: true}, s.State(0))
 	clients[1].Close()
 	require.Error(t, <-inBarrier)
 }
@@ -163,7 +163,7 @@ func TestServerDies(t *testing.T) {
 
 // Checks that the server reads the data that a process wrote before it ended, even if another process still holds its
 // end of the connection.
-func TestDrainWithTheOtherEndStillOpen(t *testing.T) {
+func TestDrainOpenConnection(t *testing.T) {
 	ours, theirs := socketpair(t)
 	s := NewServer(Config{Size: 1, KvsName: "k"})
 	s.Serve(0, ours)
@@ -190,7 +190,7 @@ func serverOn(conn io.ReadWriteCloser, answers ...string) {
 	}()
 }
 
-func TestClientMistrustsTheLauncher(t *testing.T) {
+func TestClientRejectsBadAnswers(t *testing.T) {
 	const init = "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n"
 	const maxes = "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n"
 	for name, c := range map[string]struct {

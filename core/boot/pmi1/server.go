@@ -54,7 +54,7 @@ type State struct {
 	Finalized   bool
 	Aborted     bool
 	Status      int   // of the abort
-	Lost        int   // of the abort: the failed process that caused it; -1 if none
+	FailedRank  int   // of the abort: the failed process that caused it; -1 if none
 	Error       bool  // of the abort: an MPI error caused it
 	Err         error // how the process violated the protocol
 }
@@ -108,7 +108,7 @@ func (s *Server) serve(rank int, conn Conn) {
 			return
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			if broken := readRest(conn, buf,
+			if broken := readAvailable(conn, buf,
 				func(data []byte) error { return l.add(data, handle) }); broken != nil {
 				s.fail(rank, broken)
 			}
@@ -120,9 +120,9 @@ func (s *Server) serve(rank int, conn Conn) {
 	}
 }
 
-// readRest reads the data that a socket holds without waiting for more. Go refuses to read after a deadline has passed,
-// but a process that has ended may have written just before its end.
-func readRest(conn Conn, buf []byte, do func([]byte) error) error {
+// readAvailable reads the data that a socket holds without waiting for more. Go refuses to read after a deadline has
+// passed, but a process that has ended may have written just before its end.
+func readAvailable(conn Conn, buf []byte, do func([]byte) error) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok || conn.SetReadDeadline(time.Time{}) != nil {
 		return nil
@@ -228,7 +228,7 @@ func (s *Server) handle(rank int, line string) error {
 			lost = -1
 		}
 		s.change(rank, Aborted, func(st *State) bool {
-			st.Aborted, st.Status, st.Lost = true, status, lost
+			st.Aborted, st.Status, st.FailedRank = true, status, lost
 			_, st.Error = m.Value(errorKey)
 			return true
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // Checks that a write to a launcher that has ended returns an error and raises no signal.
-func TestWriteToNobody(t *testing.T) {
+func TestWriteAfterLauncherEnd(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
 	require.NoError(t, err)
 	conn := os.NewFile(uintptr(fds[0]), "launcher")

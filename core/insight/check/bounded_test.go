@@ -36,23 +36,23 @@ func (p *player) call(rank int, name string, in, out values) {
 	f := abi.Functions()[number]
 	p.time += 2
 	r := &insight.Record{Function: f, Number: number, Start: p.time, End: p.time + 1, Caller: uint64(number) + 1}
-	for _, item := range insight.Plan(f) {
+	for _, item := range insight.RecordItems(f) {
 		add := func(to *[]insight.Value, from values) {
 			v := insight.Value{Item: &item, State: insight.Absent}
 			if w, given := from[item.Param.Name]; given || item.Form == insight.Word {
-				v.State, v.Words = insight.Given, []uint64{w}
+				v.State, v.Words = insight.Present, []uint64{w}
 			}
 			if item.Form == insight.Members {
-				v.State, v.Words = insight.Given, []uint64{0, 1}
+				v.State, v.Words = insight.Present, []uint64{0, 1}
 			} else if item.Form == insight.Remote || item.Form == insight.Statuses {
 				v.State, v.Words = insight.Absent, nil
 			}
 			*to = append(*to, v)
 		}
-		if item.Before {
+		if item.IsInput {
 			add(&r.Inputs, in)
 		}
-		if item.After {
+		if item.IsOutput {
 			add(&r.Outputs, out)
 		}
 	}
@@ -68,13 +68,13 @@ func (p *player) call(rank int, name string, in, out values) {
 func (p *player) orders(thread int, what int, object uint64) {
 	p.time++
 	p.checker.Record(0, &insight.Record{Thread: thread, Start: p.time, End: p.time,
-		Events: []insight.Event{{What: what, Object: object}}})
+		Events: []insight.Event{{Kind: what, Object: object}}})
 }
 
 // round makes objects of all kinds, uses and frees them. All handles are new.
 func (p *player) round(n int) {
 	const world = abi.MPI_COMM_WORLD
-	handle := func(kind int) uint64 { return uint64(firstMade*(n+1)*16 + kind) }
+	handle := func(kind int) uint64 { return uint64(firstDynamic*(n+1)*16 + kind) }
 	message := func(from, to int) {
 		p.call(from, "MPI_Isend", values{"buf": 1 << 20, "count": 1, "datatype": abi.MPI_INT,
 			"dest": uint64(to), "comm": world}, values{"request": handle(0)})
@@ -150,7 +150,7 @@ func reachable(v reflect.Value, seen map[uintptr]bool) (n int) {
 
 // Checks that the checker's memory grows with the number of live objects, not with the number of calls.
 func TestMemoryIsBounded(t *testing.T) {
-	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
+	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
 	c.Strict()
 	p := &player{checker: c}
 	p.orders(0, insight.Fork, 1)
@@ -176,14 +176,14 @@ func TestMemoryIsBounded(t *testing.T) {
 // Checks that sends of one buffer whose requests have been freed are one access until they are received, in any order.
 func TestManyMessages(t *testing.T) {
 	const many = 5000
-	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
+	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
 	p := &player{checker: c}
 	arguments := func(i int) values {
 		return values{"buf": 1 << 20, "count": 1, "datatype": abi.MPI_INT, "dest": 1, "source": 0,
 			"tag": uint64(i), "comm": abi.MPI_COMM_WORLD}
 	}
 	for i := range many {
-		request := uint64(firstMade + i)
+		request := uint64(firstDynamic + i)
 		p.call(0, "MPI_Isend", arguments(i), values{"request": request})
 		p.call(0, "MPI_Request_free", values{"request": request}, values{"request": abi.MPI_REQUEST_NULL})
 	}
@@ -192,15 +192,15 @@ func TestManyMessages(t *testing.T) {
 		p.call(1, "MPI_Recv", arguments(many-1-i), nil)
 	}
 	last := c.ranks[0].space.pages[1<<20>>pageBits][0]
-	require.False(t, last.over)
+	require.False(t, last.isOver)
 	p.call(1, "MPI_Recv", arguments(0), nil)
-	require.True(t, last.over)
+	require.True(t, last.isOver)
 	require.Empty(t, c.Findings())
 }
 
 // Checks that the arguments of a collective's members are compared even after their records are overwritten.
-func TestListsOfGoneRecords(t *testing.T) {
-	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
+func TestListsOutliveRecords(t *testing.T) {
+	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
 	p := &player{checker: c}
 	arguments := values{"sendbuf": 1 << 20, "sendcounts": 1, "displs": 0, "sendtype": abi.MPI_INT,
 		"recvbuf": 2 << 20, "recvcount": 1, "recvtype": abi.MPI_INT, "root": 0, "comm": abi.MPI_COMM_WORLD}

@@ -7,29 +7,29 @@ import (
 	"gompirma/core/insight"
 )
 
-// enterBuffers records the buffers that a message call or a collective reads and writes. With started the call is the
-// start of a persistent request.
-func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
+// enterBuffers records the buffers that a message call or a collective reads and writes. isStart: the call starts a
+// persistent request.
+func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if strings.HasSuffix(base, "_init") {
 		return
 	}
-	async := started
+	isAsync := isStart
 	if len(base) > 1 && base[0] == 'I' {
-		async = true
+		isAsync = true
 		base = strings.ToUpper(base[1:2]) + base[2:]
 	}
-	m := k.comm(e.In("comm").Uint())
+	m := k.commOf(e.In("comm").Uint())
 	local := base == "Pack" || base == "Unpack" || base == "Pack_external" || base == "Unpack_external" ||
 		base == "Reduce_local" || base == "Mrecv"
 	if m == nil && !local {
 		return
 	}
-	site, strand := k.site(e), k.now().strand
+	site, strand := k.newSite(e), k.now().strand
 	note := func(a *access) {
-		a.async, a.strand = async, strand
+		a.async, a.strand = isAsync, strand
 		c.add(k.number, a, k.clock)
-		c.stores(k, a)
+		c.noteStore(k, a)
 		e.call.buffers = append(e.call.buffers, a)
 	}
 	each := func(what kind, address string, count uint64, datatype string) {
@@ -64,7 +64,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
 			spans = append(spans, k.spansOf(e.In(address).Uint()+at, int64(n), h)...)
 		}
 		if spans = merged(spans); len(spans) > 0 && spans[0].low >= 4096 {
-			note(&access{site: site, kind: what, spans: spans, held: k.held})
+			note(&access{site: site, kind: what, spans: spans, held: k.heldLocks})
 		}
 	}
 	n, root := 1, false
@@ -73,13 +73,13 @@ func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
 		if len(m.remote) > 0 {
 			n = len(m.remote)
 		}
-		root = m.world(k, int(e.In("root").Int())) == k.number
+		root = m.worldRank(k, int(e.In("root").Int())) == k.number
 		if len(m.remote) > 0 {
 			root = e.In("root").Int() == abi.MPI_ROOT
 		}
 	}
 	inter := m != nil && len(m.remote) > 0
-	if inter && e.In("root").Given() && len(e.In("root").Words) > 0 && e.In("root").Int() == abi.MPI_PROC_NULL {
+	if inter && e.In("root").HasValue() && len(e.In("root").Words) > 0 && e.In("root").Int() == abi.MPI_PROC_NULL {
 		return
 	}
 	member := !inter || !root // in an intercommunicator the root exchanges data with the other group only
@@ -195,15 +195,15 @@ func (c *Checker) leaveBuffers(k *rank, e *event) {
 	e.call.buffers = nil
 }
 
-// stores records a call's write to window memory of its own rank.
-func (c *Checker) stores(k *rank, a *access) {
+// noteStore records a call's write to window memory of its own rank.
+func (c *Checker) noteStore(k *rank, a *access) {
 	if a.kind != writes {
 		return
 	}
 	for _, w := range k.wins {
-		for i, r := range w.meets.members {
+		for i, r := range w.comm.members {
 			if p := &w.parts[i]; r == k.number && p.base < a.high() && a.low() < p.base+p.size {
-				w.stored[k.number] = a.site
+				w.lastStores[k.number] = a.site
 			}
 		}
 	}

@@ -7,9 +7,9 @@
 // its history precedes. Messages, collectives and the synchronization of windows order threads of different ranks;
 // events order threads within a rank. An access is made by an operation to its target or to the origin's buffer, or by
 // another call to its buffers. Each access is in the space of the rank that owns the memory, from its earliest possible
-// begin to its guaranteed end. A new access conflicts with an access of the space if both touch the same bytes, one of
-// them writes, and the new one is not ordered after the end of the other. Wall-clock time is irrelevant. Records must
-// arrive in an order in which causes precede effects (insight.Order).
+// begin to its guaranteed end. A new access conflicts with an access of the space if both touch the same bytes and one
+// of them writes, unless the new one is ordered after the end of the other. Wall-clock time is irrelevant. Records must
+// arrive in an order in which causes precede effects (insight.Sorter).
 //
 // Where the order is unknown, the package assumes that one exists, so that it reports no false conflicts. For example,
 // neighborhood collectives synchronize all members here, and a read of memory that accumulates have updated is ordered
@@ -28,53 +28,53 @@ import (
 
 // Checker holds the state of the analysis of a job.
 type Checker struct {
-	ranks         []*rank
-	comms         map[commKey]*comm
-	place         func(rank int, address uint64) insight.Place
-	findings      []*Finding
-	known         map[findingKey]*Finding
-	places        map[insight.Place]int // places of findings, numbered from 1
-	windows       int
-	communicators int            // number of communicators made
-	live          map[*comm]bool // communicators that not all processes have freed
-	calls         int            // number of records since the last call of forget
-	news          []*Finding
-	follow        func(*Call) // set by Follow: receives the calls, and no conflicts are searched; else nil
-	answers       bool        // Answers will ask for the calls that were the later ones of conflicts
-	broken        bool        // records were lost: collective operations and matching are unknown from then on
-	event         event       // the current record
-	operates      call        // the current operation on a window, whose state is dropped when it has returned
-	strands       int         // number of strands that have numbers
-	strict        bool        // look for sends that complete only because of buffering
-	blocked       []*replay   // replays with steps
+	ranks           []*rank
+	comms           map[commKey]*comm
+	locate          func(rank int, address uint64) insight.Location
+	findings        []*Finding
+	findingsByKey   map[findingKey]*Finding
+	locationNumbers map[insight.Location]int // places of findings, numbered from 1
+	windowCount     int
+	commCount       int
+	liveComms       map[*comm]bool // communicators that not all processes have freed
+	recordCount     int            // number of records since the last call of forget
+	newFindings     []*Finding
+	follow          func(*Call) // set by Follow: receives the calls, and no conflicts are searched; else nil
+	syncCheck       bool        // Checked will be asked for the calls that were the later ones of conflicts
+	recordsLost     bool        // records were lost: collective operations and matching are unknown from then on
+	event           event       // the current record
+	windowCall      call        // the current operation on a window, whose state is dropped when it has returned
+	strandCount     int         // number of strands that have numbers
+	strict          bool        // look for sends that complete only because of buffering
+	blockedReplays  []*replay   // replays with steps
 }
 
 // rank is the state of a rank.
 type rank struct {
-	number   int
-	clock    vector // of the strand of the current record
-	threads         // the threads of the rank
-	space    *space
-	comms    map[uint64]*comm
-	idups    []idup
-	made     map[string]int // number of communicators by commKey.what
-	types    map[uint64]*datatype.Type
-	wins     map[uint64]*window
-	requests map[uint64]*request
-	infos    map[uint64]map[string]string
-	live     map[object]*site // objects that the rank has made and not freed
-	freed    freed
-	hidden   bool          // callbacks of the program that MPI calls may free objects
-	entered  map[int]*call // by thread, the call that it is in
-	aliases  []alias
-	held     []hold // locks of windows that the rank holds
-	ended    bool
-	current  *call
-	asked    []asked // calls that have returned and are not answered yet
-	later    []later
-	replays  map[int]*replay // by thread
-	missed   bool            // a receive has completed with an unknown message
-	unknown  int             // number of its operations whose memory at the target is unknown
+	number            int
+	clock             vector // of the strand of the current record
+	threads                  // the threads of the rank
+	space             *space
+	comms             map[uint64]*comm
+	idups             []pendingIdup
+	commCounts        map[string]int // number of communicators by commKey.what
+	types             map[uint64]*datatype.Type
+	wins              map[uint64]*window
+	requests          map[uint64]*request
+	infos             map[uint64]map[string]string
+	liveObjects       map[object]*callSite // objects that the rank has made and not freed
+	freed             freed
+	hasCallbacks      bool          // callbacks of the program that MPI calls may free objects
+	openCalls         map[int]*call // by thread, the call that it is in
+	aliases           []alias
+	heldLocks         []heldLock // locks of windows that the rank holds
+	ended             bool
+	current           *call
+	returnedCalls     []returnedCall // calls that have returned and are not answered yet
+	unraised          []conflictingCall
+	replays           map[int]*replay // by thread
+	hasUnknownReceive bool            // a receive has completed with an unknown message
+	unresolvedOps     int             // number of its operations whose memory at the target is unknown
 }
 
 // alias is memory of another rank that is mapped in this rank's address space.
@@ -93,17 +93,17 @@ type event struct {
 
 // call is the state of a call between its entry and its return.
 type call struct {
-	now     moment // the moment of the entry
-	buffers []*access
-	meeting *meeting
-	receive *receive
-	send    *send
-	window  *window
-	about   // the data for Follow
+	now        moment // the moment of the entry
+	buffers    []*access
+	collective *collectiveCall
+	receive    *receive
+	send       *send
+	window     *window
+	callFacts  // the data for Follow
 }
 
-// site identifies a call in the program.
-type site struct {
+// callSite identifies a call in the program.
+type callSite struct {
 	rank    int
 	thread  int
 	start   time.Duration // start time of the call
@@ -115,25 +115,25 @@ type site struct {
 
 // New returns a checker of a job with the given number of ranks. The function place maps an address of a rank to a
 // place in the program.
-func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
-	c := &Checker{strands: ranks, comms: map[commKey]*comm{}, live: map[*comm]bool{}, place: place,
-		known: map[findingKey]*Finding{}, places: map[insight.Place]int{}}
-	everybody := make([]int, ranks)
-	for i := range everybody {
-		everybody[i] = i
+func New(ranks int, place func(rank int, address uint64) insight.Location) *Checker {
+	c := &Checker{strandCount: ranks, comms: map[commKey]*comm{}, liveComms: map[*comm]bool{}, locate: place,
+		findingsByKey: map[findingKey]*Finding{}, locationNumbers: map[insight.Location]int{}}
+	allRanks := make([]int, ranks)
+	for i := range allRanks {
+		allRanks[i] = i
 	}
-	world := &comm{name: "MPI_COMM_WORLD", members: everybody}
+	world := &comm{name: "MPI_COMM_WORLD", members: allRanks}
 	for i := range ranks {
 		self := &comm{name: "MPI_COMM_SELF", members: []int{i}}
 		first := &strand{number: i}
 		c.ranks = append(c.ranks, &rank{number: i, clock: make(vector, ranks), space: newSpace(),
-			threads: threads{first: first, running: first},
-			comms:   map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
-			made:    map[string]int{},
-			types:   map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
+			threads:    threads{first: first, running: first},
+			comms:      map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
+			commCounts: map[string]int{},
+			types:      map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
 			requests: map[uint64]*request{},
-			infos:    map[uint64]map[string]string{}, live: map[object]*site{},
-			entered: map[int]*call{}})
+			infos:    map[uint64]map[string]string{}, liveObjects: map[object]*callSite{},
+			openCalls: map[int]*call{}})
 	}
 	return c
 }
@@ -141,22 +141,22 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 // Record processes the next record of a rank.
 func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
-	if c.broken && c.follow == nil {
-		if c.answers && r.Function != nil && !r.Entry { // the call waits until it is answered
-			k.asks(&event{Record: r, call: &call{about: unknown}})
+	if c.recordsLost && c.follow == nil {
+		if c.syncCheck && r.Function != nil && !r.Entry { // the call waits until it is answered
+			k.addReturned(&event{Record: r, call: &call{callFacts: noFacts}})
 		}
 		return
 	}
-	k.turn(r.Thread)
+	k.switchThread(r.Thread)
 	if r.Function == nil {
-		if len(r.Events) == 1 && r.Events[0].What == insight.Give {
-			c.given(k, r)
+		if len(r.Events) == 1 && r.Events[0].Kind == insight.FreeWindow {
+			c.reportFreedInUse(k, r)
 		} else if len(r.Events) > 0 {
-			c.orders(k, r)
+			c.threadEvents(k, r)
 		} else {
-			c.own(k, r)
+			c.programAccesses(k, r)
 		}
-		c.counts()
+		c.countRecord()
 		return
 	}
 	e := &c.event
@@ -167,38 +167,38 @@ func (c *Checker) Record(number int, r *insight.Record) {
 		if c.follow != nil {
 			e.call.record = r.Clone()
 		}
-		k.entered[r.Thread] = e.call
-		c.entry(k, e)
+		k.openCalls[r.Thread] = e.call
+		c.enterCall(k, e)
 		return
 	}
-	if e.call = k.entered[r.Thread]; e.call != nil {
-		delete(k.entered, r.Thread)
+	if e.call = k.openCalls[r.Thread]; e.call != nil {
+		delete(k.openCalls, r.Thread)
 	} else {
-		if e.call = &c.operates; insight.Operates(r.Number) {
-			*e.call = call{now: k.now(), about: unknown}
+		if e.call = &c.windowCall; insight.ChangesWindow(r.Number) {
+			*e.call = call{now: k.now(), callFacts: noFacts}
 		} else {
 			e.call = newCall(k)
 		}
 		if r.Result == abi.MPI_SUCCESS {
-			c.entry(k, e)
+			c.enterCall(k, e)
 		}
 	}
 	k.current = e.call
-	c.returned(k, e)
-	if c.answers {
-		k.asks(e)
+	c.leaveCall(k, e)
+	if c.syncCheck {
+		k.addReturned(e)
 	}
 	if c.follow != nil {
-		c.follow(c.tellCall(k, e))
+		c.follow(c.reportedCall(k, e))
 		return
 	}
-	c.counts()
+	c.countRecord()
 }
 
-// counts calls forget after every 4096 records.
-func (c *Checker) counts() {
-	if c.calls++; c.calls >= 4096 {
-		c.calls = 0
+// countRecord calls forget after every 4096 records.
+func (c *Checker) countRecord() {
+	if c.recordCount++; c.recordCount >= 4096 {
+		c.recordCount = 0
 		c.forget()
 	}
 }
@@ -229,18 +229,18 @@ func (c *Checker) forget() {
 	}
 }
 
-// site returns the site of a call.
-func (k *rank) site(e *event) *site {
-	return &site{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
+// newSite returns the site of a call.
+func (k *rank) newSite(e *event) *callSite {
+	return &callSite{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
 }
 
-// placeOf returns the number of a place in the program. It is the same for all ranks.
-func (c *Checker) placeOf(s *site) int {
-	p := c.place(s.rank, s.address)
-	if c.places[p] == 0 {
-		c.places[p] = len(c.places) + 1
+// locationNumber returns the number of a place in the program. It is the same for all ranks.
+func (c *Checker) locationNumber(s *callSite) int {
+	p := c.locate(s.rank, s.address)
+	if c.locationNumbers[p] == 0 {
+		c.locationNumbers[p] = len(c.locationNumbers) + 1
 	}
-	return c.places[p]
+	return c.locationNumbers[p]
 }
 
 // tick advances the clock of the running strand. A checker made by Follow has no clocks.
@@ -257,14 +257,14 @@ func (k *rank) now() moment {
 	return moment{k.running.number, k.clock[k.running.number]}
 }
 
-func newCall(k *rank) *call { return &call{now: k.now(), about: unknown} }
+func newCall(k *rank) *call { return &call{now: k.now(), callFacts: noFacts} }
 
-// ofWindow holds for each function, by its number in a record, whether it is about a window only: not a collective,
+// isWindowOnly holds for each function, by its number in a record, whether it is about a window only: not a collective,
 // without messages, and it makes no object. These calls are more frequent than all others.
-var ofWindow = sync.OnceValue(func() []bool {
+var isWindowOnly = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {
-		_, _, meets := collective(strings.TrimSuffix(f.Name, "_c"))
+		_, _, meets := splitCollective(strings.TrimSuffix(f.Name, "_c"))
 		for _, p := range f.Params {
 			are[i] = are[i] || p.Kind.Name == "WINDOW"
 			meets = meets || p.Kind.Name == "COMMUNICATOR" ||
@@ -275,61 +275,61 @@ var ofWindow = sync.OnceValue(func() []bool {
 	return are
 })
 
-// entry processes the entry of a call.
-func (c *Checker) entry(k *rank, e *event) {
-	if !ofWindow()[e.Number] {
+// enterCall processes the entry of a call.
+func (c *Checker) enterCall(k *rank, e *event) {
+	if !isWindowOnly()[e.Number] {
 		c.enterMessages(k, e)
 		c.enterCollective(k, e)
 	}
 	c.enterWindow(k, e)
 	if c.follow == nil {
-		if !ofWindow()[e.Number] {
+		if !isWindowOnly()[e.Number] {
 			c.enterBuffers(k, e, false)
 		}
 		c.enterUpdate(k, e)
 	}
 }
 
-// returned processes the return of a call.
-func (c *Checker) returned(k *rank, e *event) {
-	fine := e.Result == abi.MPI_SUCCESS
-	if fine && ofWindow()[e.Number] {
+// leaveCall processes the return of a call.
+func (c *Checker) leaveCall(k *rank, e *event) {
+	succeeded := e.Result == abi.MPI_SUCCESS
+	if succeeded && isWindowOnly()[e.Number] {
 		c.leaveWindow(k, e)
 		c.operation(k, e)
 		return
 	}
 	c.leaveBuffers(k, e)
-	if fine {
+	if succeeded {
 		c.leaveCollective(k, e)
 		c.leaveMessages(k, e)
-		c.beginUnknown(k, e)
+		c.addUnknownRequest(k, e)
 		c.leaveWindow(k, e)
 	}
-	if !fine && c.follow == nil {
-		c.failed(k, e)
+	if !succeeded && c.follow == nil {
+		c.reportFailure(k, e)
 	}
-	if s := e.call.send; !fine && s != nil && e.call.receive == nil {
-		c.cancelled(k, &request{send: s}) // the message has not been sent
+	if s := e.call.send; !succeeded && s != nil && e.call.receive == nil {
+		c.cancelRequest(k, &request{send: s}) // the message has not been sent
 	}
 	// these calls report the requests that they have completed
-	some := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome"
-	if fine || some && e.Result == abi.MPI_ERR_IN_STATUS {
-		c.complete(k, e)
+	isSome := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome"
+	if succeeded || isSome && e.Result == abi.MPI_ERR_IN_STATUS {
+		c.completeRequests(k, e)
 	} else {
 		c.completeFailed(k, e)
 	}
-	if !fine {
+	if !succeeded {
 		return
 	}
 	if c.follow == nil {
-		c.objects(k, e)
+		c.trackObjects(k, e)
 	}
 	switch {
-	case strings.HasPrefix(e.name, "MPI_Type_") && e.Out("newtype").Given():
+	case strings.HasPrefix(e.name, "MPI_Type_") && e.Out("newtype").HasValue():
 		c.makeType(k, e)
 	case e.name == "MPI_Type_free":
 		delete(k.types, e.In("datatype").Uint())
-	case e.name == "MPI_Alloc_mem" && e.Out("baseptr").Given():
+	case e.name == "MPI_Alloc_mem" && e.Out("baseptr").HasValue():
 		base := e.Out("baseptr").Uint()
 		// forgets accesses to earlier memory at these addresses
 		k.space.drop(span{base, base + e.In("size").Uint()})
@@ -337,27 +337,27 @@ func (c *Checker) returned(k *rank, e *event) {
 		k.ended = true
 		if c.follow == nil {
 			c.leaks(k)
-			c.finalized()
+			c.reportAtEnd()
 		}
 	case e.name == "MPI_Free_mem" && c.follow == nil:
 		c.freedMemory(k, e)
 	case strings.HasPrefix(e.name, "MPI_Info_"):
-		k.info(e)
+		k.trackInfo(e)
 	}
 	c.operation(k, e)
 }
 
-// failed reports the cause of an error that MPI has returned.
-func (c *Checker) failed(k *rank, e *event) {
-	s := k.site(e)
+// reportFailure reports the cause of an error that MPI has returned.
+func (c *Checker) reportFailure(k *rank, e *event) {
+	s := k.newSite(e)
 	w := k.wins[e.In("win").Uint()]
 	if e.Result == abi.MPI_ERR_RMA_SYNC && w != nil {
 		s.epoch = w.epochs[k.number]
-		c.tell(&Finding{Kind: "epoch", Window: w.plain(), Target: k.number,
+		c.report(&Finding{Kind: "epoch", Window: w.userName(), Target: k.number,
 			Advice: "No open epoch allows this call. Call MPI_Win_fence, MPI_Win_start or MPI_Win_lock " +
 				"first."},
-			spot{s, "is erroneous"})
+			callRole{s, "is erroneous"})
 		return
 	}
-	c.misused(k, e)
+	c.reportFreedUse(k, e)
 }

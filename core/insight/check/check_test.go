@@ -13,35 +13,35 @@ import (
 
 // Checks that only calls about a window alone are classified as such: calls with messages, collectives, requests or new
 // objects are not.
-func TestOfWindow(t *testing.T) {
+func TestIsWindowOnly(t *testing.T) {
 	number := func(name string) int {
 		return slices.IndexFunc(abi.Functions(), func(f *abi.Function) bool { return f.Name == name })
 	}
 	for _, name := range strings.Fields("MPI_Put MPI_Get_c MPI_Fetch_and_op MPI_Win_flush_all MPI_Win_lock " +
 		"MPI_Win_unlock MPI_Win_sync MPI_Win_start MPI_Win_wait MPI_Win_test MPI_Win_shared_query") {
-		require.True(t, ofWindow()[number(name)], name)
+		require.True(t, isWindowOnly()[number(name)], name)
 	}
 	for _, name := range strings.Fields("MPI_Win_fence MPI_Win_create MPI_Win_allocate_c MPI_Win_free MPI_Rput " +
 		"MPI_Win_get_group MPI_Win_get_info MPI_Send MPI_Barrier MPI_Wait MPI_Type_free MPI_Finalize " +
 		"MPI_Win_create_keyval") {
-		require.False(t, ofWindow()[number(name)], name)
+		require.False(t, isWindowOnly()[number(name)], name)
 	}
 }
 
 // Checks that a lost record does not count as a missing call: the receive of a message, the completion of a request, a
 // rank's part in a collective.
 func TestLostRecords(t *testing.T) {
-	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
-	c.Answering()
+	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
+	c.EnableSyncCheck()
 	p := &player{checker: c}
 	arguments := values{"buf": 1 << 20, "count": 1, "datatype": abi.MPI_INT, "dest": 1, "source": 0,
 		"comm": abi.MPI_COMM_WORLD}
-	p.call(0, "MPI_Isend", arguments, values{"request": firstMade})
+	p.call(0, "MPI_Isend", arguments, values{"request": firstDynamic})
 	p.call(0, "MPI_Send", arguments, nil)
 	p.call(1, "MPI_Recv", arguments, nil)
-	c.Ends(1, 10)
+	c.SetRecordEnd(1, 10)
 	// Here rank 1 loses a receive and a barrier, and rank 0 a completion.
-	c.Broken()
+	c.RecordsLost()
 	p.call(0, "MPI_Barrier", values{"comm": abi.MPI_COMM_WORLD}, nil)
 	p.call(1, "MPI_Bcast", values{"buffer": 2 << 20, "count": 1, "datatype": abi.MPI_INT,
 		"comm": abi.MPI_COMM_WORLD}, nil)
@@ -49,8 +49,8 @@ func TestLostRecords(t *testing.T) {
 		p.call(i, "MPI_Finalize", nil, nil)
 	}
 	require.Empty(t, c.Findings())
-	c.Ends(1, 20)
-	position, _ := c.Answers(1, 0)
+	c.SetRecordEnd(1, 20)
+	position, _ := c.Checked(1, 0)
 	require.Equal(t, uint64(20), position, "calls are answered although they are not checked")
 }
 

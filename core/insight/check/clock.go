@@ -35,8 +35,8 @@ func (v vector) before(w vector) bool {
 // moment is one event of a strand.
 type moment struct {
 	strand int
-	at     uint32
+	count  uint32
 }
 
 // before reports whether the event precedes v.
-func (m moment) before(v vector) bool { return m.strand < len(v) && v[m.strand] >= m.at }
+func (m moment) before(v vector) bool { return m.strand < len(v) && v[m.strand] >= m.count }

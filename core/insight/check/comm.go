@@ -12,73 +12,74 @@ import (
 
 // comm is a communicator, shared by all its members.
 type comm struct {
-	name      string
-	label     string // set by the program
-	number    int    // index among all communicators except the predefined ones, from 1
-	members   []int  // ranks in MPI_COMM_WORLD
-	remote    []int  // the other group of an intercommunicator
-	hints     map[string]string
-	sequence                          // the collectives of the communicator
-	sends     map[int]*line[*send]    // by receiver, messages without a receive
-	receives  map[int]*line[*receive] // by receiver, receives without a message
-	channels  map[channelKey]*queue   // partitioned messages
-	key       commKey                 // the communicator's key in Checker.comms
-	freed     int                     // number of processes that have freed it
-	anySource map[int]bool            // ranks that receive messages from any source
+	name           string
+	label          string // set by the program
+	number         int    // index among all communicators except the predefined ones, from 1
+	members        []int  // ranks in MPI_COMM_WORLD
+	remote         []int  // the other group of an intercommunicator
+	hints          map[string]string
+	sequence                                     // the collectives of the communicator
+	unmatchedSends map[int]*matchQueue[*send]    // by receiver, messages without a receive
+	postedReceives map[int]*matchQueue[*receive] // by receiver, receives without a message
+	channels       map[channelKey]*channelQueue  // partitioned messages
+	key            commKey                       // the communicator's key in Checker.comms
+	freeCount      int                           // number of processes that have freed it
+	anySource      map[int]bool                  // ranks that receive messages from any source
 }
 
 // sequence holds the calls that all members of a communicator make together, in the same order at each member: its
 // collectives, or the rounds of a persistent collective.
 type sequence struct {
-	counts   map[int]int // by rank, the number of its calls
-	meetings []*meeting  // meetings that not all members have left, starting with number first
-	first    int
+	counts      map[int]int       // by rank, the number of its calls
+	collectives []*collectiveCall // calls that not all members have left, starting with number first
+	first       int
 }
 
-// next returns the meeting of a rank's next call; nil if the meeting is over already, because the call failed at
+// next returns the collectiveCall of a rank's next call; nil if that is over already, because the call failed at
 // another member.
-func (q *sequence) next(rank int, m *comm) *meeting {
+func (q *sequence) next(rank int, m *comm) *collectiveCall {
 	if q.counts == nil {
 		q.counts = map[int]int{}
 	}
 	number := q.counts[rank]
 	q.counts[rank]++
-	for number >= q.first+len(q.meetings) {
-		q.meetings = append(q.meetings, &meeting{comm: m, of: q, entered: map[int]vector{}, root: -1})
+	for number >= q.first+len(q.collectives) {
+		q.collectives = append(q.collectives, &collectiveCall{comm: m, sequence: q,
+			entered: map[int]vector{}, root: -1})
 	}
 	if number < q.first {
 		return nil
 	}
-	return q.meetings[number-q.first]
+	return q.collectives[number-q.first]
 }
 
 // commKey identifies a communicator to all its members if no collective of a known communicator makes it. It consists
 // of the call, its communicator and tag, the members, and the number of equal communicators that the rank made before.
 type commKey struct {
-	what   string
-	number int
+	description string
+	number      int
 }
 
-// idup is a communicator whose creation a rank has started and that the rank has not used yet. MPI may return its
-// handle at the return of the call, or only at completion. In the second case the recorded value of the handle is
+// pendingIdup is a communicator whose creation a rank has started and that the rank has not used yet. MPI may return
+// its handle at the return of the call, or only at completion. In the second case the recorded value of the handle is
 // arbitrary.
-type idup struct {
+type pendingIdup struct {
 	*comm
 	handle uint64
-	site   *site // of the call
+	site   *callSite // of the call
 }
 
-// comm returns the communicator of a handle of the rank, or nil if it is unknown. An unknown handle is assigned to the
-// next communicator that MPI_Comm_idup has made.
-func (k *rank) comm(h uint64) *comm {
+// commOf returns the communicator of a handle of the rank, or nil if it is unknown. An unknown handle is assigned to
+// the next communicator that MPI_Comm_idup has made.
+func (k *rank) commOf(h uint64) *comm {
 	m := k.comms[h]
-	if m != nil || h < firstMade || len(k.idups) == 0 {
+	if m != nil || h < firstDynamic || len(k.idups) == 0 {
 		return m
 	}
-	i := max(0, slices.IndexFunc(k.idups, func(d idup) bool { return d.handle == h }))
+	i := max(0, slices.IndexFunc(k.idups, func(d pendingIdup) bool { return d.handle == h }))
 	d, o := k.idups[i], object{"COMMUNICATOR", h}
 	k.idups = slices.Delete(k.idups, i, i+1)
-	k.comms[h], k.live[o] = d.comm, d.site
+	k.comms[h], k.liveObjects[o] = d.comm, d.site
 	delete(k.freed.sites, o)
 	return d.comm
 }
@@ -96,31 +97,31 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 		key = min(a, b) + "/" + max(a, b)
 	}
 	known := func() *comm {
-		c.communicators++
+		c.commCount++
 		m := &comm{name: fmt.Sprintf("communicator of ranks %s", strings.Trim(key, "[]")), members: members,
-			remote: remote, number: c.communicators}
-		c.live[m] = true
+			remote: remote, number: c.commCount}
+		c.liveComms[m] = true
 		return m
 	}
-	if meet := e.call.meeting; meet != nil {
-		if meet.makes == nil {
-			meet.makes = map[string]*comm{}
+	if meet := e.call.collective; meet != nil {
+		if meet.newComms == nil {
+			meet.newComms = map[string]*comm{}
 		}
-		if meet.makes[key] == nil {
-			meet.makes[key] = known()
+		if meet.newComms[key] == nil {
+			meet.newComms[key] = known()
 		}
-		return meet.makes[key]
+		return meet.newComms[key]
 	}
 	parent := 0 // for MPI_Comm_create_group
-	if m := k.comm(e.In("comm").Uint()); m != nil {
+	if m := k.commOf(e.In("comm").Uint()); m != nil {
 		parent = m.number
 	}
 	what := fmt.Sprint(e.name, parent, e.In("tag").Int(), e.In("stringtag").Text(), key)
-	if c.broken { // collectives are not tracked any longer
+	if c.recordsLost { // collectives are not tracked any longer
 		what = key
 	}
-	numbered := commKey{what, k.made[what]}
-	k.made[what]++
+	numbered := commKey{what, k.commCounts[what]}
+	k.commCounts[what]++
 	if c.comms[numbered] == nil {
 		c.comms[numbered] = known()
 		c.comms[numbered].key = numbered
@@ -133,23 +134,23 @@ func (c *Checker) freeComm(m *comm) {
 	if m == nil || m.number == 0 {
 		return
 	}
-	if m.freed++; m.freed == len(m.everybody()) {
-		delete(c.live, m)
+	if m.freeCount++; m.freeCount == len(m.allRanks()) {
+		delete(c.liveComms, m)
 		delete(c.comms, m.key)
-		c.unreceived(m)
+		c.reportUnreceived(m)
 	}
 }
 
-// everybody returns all processes that take part in the communicator's collectives.
-func (m *comm) everybody() []int {
+// allRanks returns all processes that take part in the communicator's collectives.
+func (m *comm) allRanks() []int {
 	if len(m.remote) == 0 {
 		return m.members
 	}
 	return append(append([]int{}, m.members...), m.remote...)
 }
 
-// world returns the rank in MPI_COMM_WORLD of a rank that a call of k addresses; -1 if there is none.
-func (m *comm) world(k *rank, number int) int {
+// worldRank returns the rank in MPI_COMM_WORLD of a rank that a call of k addresses; -1 if there is none.
+func (m *comm) worldRank(k *rank, number int) int {
 	group := m.members
 	if len(m.remote) > 0 {
 		group = m.remote
@@ -169,36 +170,36 @@ func (m *comm) world(k *rank, number int) int {
 type flow uint8
 
 const (
-	fromNobody flow = iota
+	noOrder flow = iota
 	fromAll
 	fromRoot
 	toRoot
 	fromLower
 )
 
-// meeting is one collective call of all members.
-type meeting struct {
-	comm     *comm
-	of       *sequence
-	flow     flow
-	entered  map[int]vector
-	exact    bool // the collective makes its members wait as flow says, not less
-	last     int  // the member that arrived last; lastAt is its time
-	lastAt   time.Duration
-	rootAt   time.Duration // when the root arrived; 0 if it has not
-	left     int
-	root     int
-	window   *window      // the window that the call makes
-	parts    map[int]part // of that window, by rank, as far as the arguments show
-	share    share        // of the first member
-	lists    map[int]lists
-	makes    map[string]*comm // communicators that the call makes, by their members
-	rounds   sequence         // of the persistent collective that the call makes
-	replays  map[int]*replay  // by rank, the threads that have arrived
-	repeated map[int]bool     // by rank, whether its arrival has been replayed
+// collectiveCall is one collective call of all members.
+type collectiveCall struct {
+	comm         *comm
+	sequence     *sequence
+	flow         flow
+	entered      map[int]vector
+	waitsExactly bool // the collective makes its members wait as flow states, not less
+	last         int  // the member that arrived last; lastAt is its time
+	lastAt       time.Duration
+	rootAt       time.Duration // when the root arrived; 0 if it has not
+	leftCount    int
+	root         int
+	window       *window              // the window that the call makes
+	windowParts  map[int]memberMemory // of that window, by rank, as far as the arguments show
+	arguments    collArguments        // of the first member
+	lists        map[int]lists
+	newComms     map[string]*comm // communicators that the call makes, by their members
+	rounds       sequence         // of the persistent collective that the call makes
+	replays      map[int]*replay  // by rank, the threads that have arrived
+	isReplayed   map[int]bool     // by rank, whether its arrival has been replayed
 }
 
-// collectives maps the functions that all members call to their flow. The names have no marks of nonblocking or
+// collectives maps the functions that all members call to their flow. The names omit what distinguishes nonblocking and
 // persistent variants.
 var collectives = map[string]flow{
 	"Barrier": fromAll, "Allreduce": fromAll, "Allgather": fromAll, "Allgatherv": fromAll, "Alltoall": fromAll,
@@ -211,22 +212,21 @@ var collectives = map[string]flow{
 	"Win_create": fromAll, "Win_allocate": fromAll, "Win_allocate_shared": fromAll, "Win_create_dynamic": fromAll,
 	"Win_fence": fromAll, "Win_free": fromAll,
 	"Comm_dup": fromAll, "Comm_dup_with_info": fromAll, "Comm_idup": fromAll, "Comm_idup_with_info": fromAll,
-	"Comm_split": fromAll, "Comm_split_type": fromAll, "Comm_create": fromAll, "Comm_free": fromNobody,
+	"Comm_split": fromAll, "Comm_split_type": fromAll, "Comm_create": fromAll, "Comm_free": noOrder,
 	"Cart_create": fromAll, "Cart_sub": fromAll, "Graph_create": fromAll, "Dist_graph_create": fromAll,
 	"Dist_graph_create_adjacent": fromAll, "Intercomm_merge": fromAll,
 }
 
-// manner is the variant of a collective.
-type manner uint8
+type variant uint8
 
 const (
-	blocking manner = iota
+	blocking variant = iota
 	nonblocking
-	persisting // makes a request; each start of it is a round
+	persistentInit // makes a request; each start of it is a round
 )
 
-// collective splits the name of a collective into the base name and its variant.
-func collective(name string) (base string, how manner, is bool) {
+// splitCollective splits the name of a collective into the base name and its variant.
+func splitCollective(name string) (base string, how variant, is bool) {
 	base = strings.TrimPrefix(name, "MPI_")
 	if _, is = collectives[base]; is {
 		if strings.HasPrefix(base, "Comm_idup") {
@@ -236,7 +236,7 @@ func collective(name string) (base string, how manner, is bool) {
 	}
 	if made, init := strings.CutSuffix(base, "_init"); init {
 		_, is = collectives[made]
-		return made, persisting, is
+		return made, persistentInit, is
 	}
 	if strings.HasPrefix(base, "I") && len(base) > 1 {
 		base = strings.ToUpper(base[1:2]) + base[2:]
@@ -246,35 +246,35 @@ func collective(name string) (base string, how manner, is bool) {
 	return base, blocking, false
 }
 
-// nothing reports whether a collective moves no data, so that no member needs to wait.
-func nothing(e *event) bool {
+// movesNoData reports whether a collective moves no data, so that no member needs to wait.
+func movesNoData(e *event) bool {
 	for _, name := range []string{"count", "sendcount", "recvcount"} {
-		if v := e.In(name); v.Given() && v.Item.Form == insight.Word && v.Int() != 0 {
+		if v := e.In(name); v.HasValue() && v.Item.Form == insight.Word && v.Int() != 0 {
 			return false
-		} else if v.Given() && v.Item.Form == insight.List {
+		} else if v.HasValue() && v.Item.Form == insight.List {
 			return false
 		}
 	}
-	return e.In("count").Given() || e.In("sendcount").Given()
+	return e.In("count").HasValue() || e.In("sendcount").HasValue()
 }
 
 // enterCollective records the arrival of a rank at a collective.
 func (c *Checker) enterCollective(k *rank, e *event) {
-	base, how, is := collective(e.name)
+	base, how, is := splitCollective(e.name)
 	if !is {
 		return
 	}
 	var m *comm
 	if w := k.wins[e.In("win").Uint()]; w != nil {
-		m = w.meets
+		m = w.comm
 	} else {
 		for _, name := range []string{"comm", "comm_old", "intercomm"} {
 			if m == nil {
-				m = k.comm(e.In(name).Uint())
+				m = k.commOf(e.In(name).Uint())
 			}
 		}
 	}
-	if m == nil || c.broken {
+	if m == nil || c.recordsLost {
 		return
 	}
 	meet := m.next(k.number, m)
@@ -282,23 +282,23 @@ func (c *Checker) enterCollective(k *rank, e *event) {
 		return
 	}
 	if c.follow == nil {
-		mine := k.shareOf(e, m, base, how)
+		mine := k.collArgumentsOf(e, m, base, how)
 		if len(meet.entered) == 0 {
-			meet.share = mine
+			meet.arguments = mine
 		} else {
-			c.agrees(m, meet.share, mine)
+			c.compareArguments(m, meet.arguments, mine)
 		}
-		c.listsAgree(k, e, meet, base)
+		c.compareLists(k, e, meet, base)
 	}
 	c.enter(k, e, meet, base, how)
 }
 
 // enter records the arrival of a rank at a collective, or at a round of a persistent one.
-func (c *Checker) enter(k *rank, e *event, meet *meeting, base string, how manner) {
+func (c *Checker) enter(k *rank, e *event, meet *collectiveCall, base string, how variant) {
 	m := meet.comm
 	meet.flow = collectives[base]
-	if meet.flow != fromNobody && base != "Barrier" && nothing(e) || how == persisting {
-		meet.flow = fromNobody
+	if meet.flow != noOrder && base != "Barrier" && movesNoData(e) || how == persistentInit {
+		meet.flow = noOrder
 	}
 	if meet.flow == fromRoot || meet.flow == toRoot {
 		switch root := e.In("root").Int(); {
@@ -307,19 +307,19 @@ func (c *Checker) enter(k *rank, e *event, meet *meeting, base string, how manne
 				meet.root = k.number
 			}
 		default:
-			meet.root = m.world(k, int(root))
+			meet.root = m.worldRank(k, int(root))
 		}
 	}
-	meet.exact = exactly(e, m, base)
-	meet.gives(k, e)
-	c.strictly(k, e.Thread, step{enter: meet})
+	meet.waitsExactly = waitsExactly(e, m, base)
+	meet.noteArrival(k, e)
+	c.addStep(k, e.Thread, step{enter: meet})
 	meet.entered[k.number] = k.clock.clone()
-	e.call.meeting = meet
+	e.call.collective = meet
 }
 
-// leave records that a rank has completed its part of the collective.
-func (m *meeting) leave(k *rank) {
-	m.awaited(k)
+// leaveMember records that a rank has completed its part of the collective.
+func (m *collectiveCall) leaveMember(k *rank) {
+	m.noteWait(k)
 	switch m.flow {
 	case fromAll:
 		for _, v := range m.entered {
@@ -345,9 +345,9 @@ func (m *meeting) leave(k *rank) {
 			}
 		}
 	}
-	m.left++
-	for q := m.of; len(q.meetings) > 0 && q.meetings[0].left >= len(m.comm.everybody()); q.first++ {
-		q.meetings = q.meetings[1:]
+	m.leftCount++
+	for q := m.sequence; len(q.collectives) > 0 && q.collectives[0].leftCount >= len(m.comm.allRanks()); q.first++ {
+		q.collectives = q.collectives[1:]
 	}
 }
 
@@ -355,23 +355,23 @@ func freesComm(name string) bool { return name == "MPI_Comm_free" || name == "MP
 
 // leaveCollective records the return of a collective, and the communicators that it has made.
 func (c *Checker) leaveCollective(k *rank, e *event) {
-	_, how, is := collective(e.name)
-	if is && e.call.meeting != nil {
+	_, how, is := splitCollective(e.name)
+	if is && e.call.collective != nil {
 		if how == nonblocking {
-			c.begin(k, e, &request{meeting: e.call.meeting})
+			c.addRequest(k, e, &request{meeting: e.call.collective})
 		} else {
-			e.call.meeting.leave(k)
-			c.strictly(k, e.Thread, step{leave: e.call.meeting})
+			e.call.collective.leaveMember(k)
+			c.addStep(k, e.Thread, step{leave: e.call.collective})
 		}
 	}
 	for i := range e.Outputs {
 		v := &e.Outputs[i]
-		if v.Item.Param.Kind.Name != "COMMUNICATOR" || v.Item.Form != insight.List || !v.Given() {
+		if v.Item.Param.Kind.Name != "COMMUNICATOR" || v.Item.Form != insight.List || !v.HasValue() {
 			continue
 		}
-		if old := k.comm(e.In("comm").Uint()); strings.HasPrefix(e.name, "MPI_Comm_idup") && old != nil {
+		if old := k.commOf(e.In("comm").Uint()); strings.HasPrefix(e.name, "MPI_Comm_idup") && old != nil {
 			if m := c.newComm(k, e, old.members, old.remote); m != nil {
-				k.idups = append(k.idups, idup{m, v.Uint(), k.site(e)})
+				k.idups = append(k.idups, pendingIdup{m, v.Uint(), k.newSite(e)})
 				if strings.HasSuffix(e.name, "_with_info") {
 					m.hints = hintsOf(k, e)
 				}
@@ -386,16 +386,16 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 			made.hints = hintsOf(k, e)
 		}
 	}
-	if m := k.comm(e.In("comm").Uint()); m != nil && e.name == "MPI_Comm_set_name" && m.number > 0 {
+	if m := k.commOf(e.In("comm").Uint()); m != nil && e.name == "MPI_Comm_set_name" && m.number > 0 {
 		m.label = e.In("comm_name").Text()
 	}
-	if m := k.comm(e.In("comm").Uint()); m != nil && e.name == "MPI_Comm_set_info" {
+	if m := k.commOf(e.In("comm").Uint()); m != nil && e.name == "MPI_Comm_set_info" {
 		m.hints = hintsOf(k, e)
 	}
 	if h := e.In("comm").Uint(); freesComm(e.name) {
 		// Another thread may have received the same handle for a new communicator before this call returned.
 		m := k.comms[h]
-		if meet := e.call.meeting; meet == nil || m == meet.comm {
+		if meet := e.call.collective; meet == nil || m == meet.comm {
 			delete(k.comms, h)
 		} else {
 			m = meet.comm

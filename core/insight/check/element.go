@@ -9,8 +9,8 @@ import (
 	"gompirma/core/datatype/reference"
 )
 
-// typed is a range of bytes of one predefined datatype.
-type typed struct {
+// typedSpan is a range of bytes of one predefined datatype.
+type typedSpan struct {
 	span
 	element uint64 // handle of the predefined datatype
 }
@@ -24,48 +24,48 @@ func (k *rank) elementOf(h uint64) uint64 {
 }
 
 // elementsOf returns the predefined types of the bytes of count elements of a type at an address, if there are several
-// types. It returns nil if there are too many pieces.
-func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typed) {
+// types. It returns nil if there are too many ranges.
+func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typedSpan) {
 	t := k.typeOf(h)
-	if t == nil || t.Elem() != nil || count <= 0 || t.Layout().Segments() > mostSpans/count {
+	if t == nil || t.Elem() != nil || count <= 0 || t.Layout().Segments() > maxSpans/count {
 		return nil
 	}
-	runs, known := t.Signature(count, mostRuns)
+	runs, known := t.Signature(count, maxRuns)
 	if !known {
 		return nil
 	}
-	i, left := 0, int64(0) // remaining bytes of run i - 1
+	i, bytesLeft := 0, int64(0) // remaining bytes of run i - 1
 	for at, n := range reference.Segments(t.Program(), count, false, 0) {
 		for n > 0 {
-			for left == 0 {
+			for bytesLeft == 0 {
 				if i == len(runs) {
 					return nil
 				}
-				left, i = runs[i].N*int64(runs[i].Basic.Size), i+1
+				bytesLeft, i = runs[i].N*int64(runs[i].Basic.Size), i+1
 			}
-			some := min(n, left)
+			step := min(n, bytesLeft)
 			low := address + uint64(at)
-			all = append(all, typed{span{low, low + uint64(some)}, uint64(runs[i-1].Basic.Handle)})
-			at, n, left = at+some, n-some, left-some
+			all = append(all, typedSpan{span{low, low + uint64(step)}, uint64(runs[i-1].Basic.Handle)})
+			at, n, bytesLeft = at+step, n-step, bytesLeft-step
 		}
 	}
-	slices.SortFunc(all, func(a, b typed) int { return cmp.Compare(a.low, b.low) })
+	slices.SortFunc(all, func(a, b typedSpan) int { return cmp.Compare(a.low, b.low) })
 	return all
 }
 
-// pieces returns the number of pieces of an update with a known predefined type; 0 if the types are unknown.
-func (a *access) pieces() int {
+// typedSpanCount returns the number of ranges of an update with a known predefined type; 0 if the types are unknown.
+func (a *access) typedSpanCount() int {
 	if a.element == 0 {
 		return len(a.typed)
 	}
 	return len(a.spans)
 }
 
-func (a *access) piece(i int) typed {
+func (a *access) typedSpanAt(i int) typedSpan {
 	if a.element == 0 {
 		return a.typed[i]
 	}
-	return typed{a.spans[i], a.element}
+	return typedSpan{a.spans[i], a.element}
 }
 
 // sameElements reports whether all bytes that two updates have in common are of the same predefined type and of the
@@ -74,9 +74,9 @@ func sameElements(a, b *access) bool {
 	if a.element != 0 && b.element != 0 && a.element != b.element {
 		return false
 	}
-	for i, k := 0, 0; i < a.pieces() && k < b.pieces(); {
-		x, y := a.piece(i), b.piece(k)
-		if max(x.low, y.low) < min(x.high, y.high) && !x.alike(y) {
+	for i, k := 0, 0; i < a.typedSpanCount() && k < b.typedSpanCount(); {
+		x, y := a.typedSpanAt(i), b.typedSpanAt(k)
+		if max(x.low, y.low) < min(x.high, y.high) && !x.sameElements(y) {
 			return false
 		}
 		if x.high < y.high {
@@ -88,9 +88,9 @@ func sameElements(a, b *access) bool {
 	return true
 }
 
-// alike reports whether two overlapping ranges consist of the same elements. A range begins with an element, unless the
-// element type has gaps.
-func (x typed) alike(y typed) bool {
+// sameElements reports whether two overlapping ranges consist of the same elements. A range begins with an element,
+// unless the element type has gaps.
+func (x typedSpan) sameElements(y typedSpan) bool {
 	if x.element != y.element {
 		return false
 	}

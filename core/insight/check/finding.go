@@ -11,36 +11,37 @@ import (
 // Finding is one result of --check.
 type Finding struct {
 	// race: conflict in a window's memory; buffer: use of an operation's buffer that is still in use
-	Kind    string `json:"kind"`
-	Window  string `json:"window,omitempty"` // the window's name, as users know it
-	Target  int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
-	First   uint64 `json:"first"`            // offset of the bytes in the window, or their address if there is none
-	Bytes   uint64 `json:"bytes"`
-	Places  []Spot `json:"accesses"`
-	Advice  string `json:"advice,omitempty"`
-	Times   int    `json:"times"`
-	Object  string `json:"object,omitempty"` // kind of object, or name of the communicator
-	Name    string `json:"name,omitempty"`   // of the assertion, hint or argument
+	Kind   string `json:"kind"`
+	Window string `json:"window,omitempty"` // the window's name, as users know it
+	Target int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
+	// offset of the bytes in the window, or their address if there is none
+	First   uint64     `json:"first"`
+	Bytes   uint64     `json:"bytes"`
+	Places  []CallRole `json:"accesses"`
+	Advice  string     `json:"advice,omitempty"`
+	Times   int        `json:"times"`
+	Object  string     `json:"object,omitempty"` // kind of object, or name of the communicator
+	Name    string     `json:"name,omitempty"`   // of the assertion, hint or argument
 	address bool
 }
 
-// Spot is one of the calls of a finding.
-type Spot struct {
-	Rank   int           `json:"rank"`
-	Thread int           `json:"thread"`
-	Call   string        `json:"call"`
-	Detail string        `json:"detail,omitempty"`
-	What   string        `json:"what"`
-	Epoch  string        `json:"epoch,omitempty"`
-	Place  insight.Place `json:"place"`
+// CallRole is one of the calls of a finding.
+type CallRole struct {
+	Rank   int              `json:"rank"`
+	Thread int              `json:"thread"`
+	Call   string           `json:"call"`
+	Detail string           `json:"detail,omitempty"`
+	What   string           `json:"what"`
+	Epoch  string           `json:"epoch,omitempty"`
+	Place  insight.Location `json:"place"`
 }
 
 // findingKey identifies equal findings.
 type findingKey struct {
-	what   string
-	window *window
-	a, b   int // numbers of places in the program; 0 if there is none
-	aw, bw kind
+	kind         string
+	window       *window
+	a, b         int // numbers of places in the program; 0 if there is none
+	kindA, kindB kind
 }
 
 // anyOp stands for the operation of MPI_Compare_and_swap.
@@ -65,23 +66,23 @@ var opNames = []struct {
 
 // add adds an access to a rank's memory that is ordered after start, and reports its conflicts.
 func (c *Checker) add(owner int, a *access, start vector) {
-	if p := c.ranks[owner].unmapped(a.spans); p != nil {
-		start, a.late = start.clone(), true
-		p.late = append(p.late, func() {
-			a.late = false
+	if p := c.ranks[owner].unresolvedPart(a.spans); p != nil {
+		start, a.isDeferred = start.clone(), true
+		p.deferred = append(p.deferred, func() {
+			a.isDeferred = false
 			c.add(owner, a, start)
-			if a.over {
+			if a.isOver {
 				c.endAccess(a, a.end)
 			}
 		})
 		return
 	}
-	c.addOwned(c.owner(owner, a), a, start)
+	c.addOwned(c.resolveOwner(owner, a), a, start)
 }
 
-// unmapped returns the window part that holds the bytes, if it is another member's part mapped here whose address that
-// member has not reported yet; else nil.
-func (k *rank) unmapped(spans []span) *part {
+// unresolvedPart returns the window part that holds the bytes, if it is another member's part mapped here whose address
+// that member has not reported yet; else nil.
+func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	for _, a := range k.aliases {
 		p := &a.window.parts[a.member]
 		if !p.known && len(spans) > 0 && spans[0].low < a.high && a.low < spans[len(spans)-1].high {
@@ -91,9 +92,9 @@ func (k *rank) unmapped(spans []span) *part {
 	return nil
 }
 
-// owner returns the rank that owns the memory of an access to the given rank's address space. If the memory is a
-// mapping of another rank's, owner converts the spans to addresses of that rank.
-func (c *Checker) owner(rank int, a *access) int {
+// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. If the memory is a
+// mapping of another rank's, resolveOwner converts the spans to addresses of that rank.
+func (c *Checker) resolveOwner(rank int, a *access) int {
 	a.owner = rank
 	for _, alias := range c.ranks[rank].aliases {
 		if alias.low <= a.low() && a.high() <= alias.high {
@@ -106,7 +107,7 @@ func (c *Checker) owner(rank int, a *access) int {
 				a.typed[i].low += at
 				a.typed[i].high += at
 			}
-			a.owner = alias.window.meets.members[alias.member]
+			a.owner = alias.window.comm.members[alias.member]
 			break
 		}
 	}
@@ -123,8 +124,8 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 			earlier = x
 		}
 		switch {
-		case x.release != nil, a.onlyReads() && x.onlyReads(), a.group != nil && a.group == x.group,
-			a.site == x.site, a.apart(x):
+		case x.updateClock != nil, a.onlyReads() && x.onlyReads(), a.group != nil && a.group == x.group,
+			a.site == x.site, a.cannotConflict(x):
 			return
 		case x.endedBefore(start), harmless(a, x):
 			return
@@ -134,41 +135,41 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 		}
 	})
 	if earlier != nil {
-		a.join(earlier)
+		a.representBy(earlier)
 		return
 	}
 	s.add(a)
 }
 
 func (c *Checker) endAccess(a *access, at moment) {
-	if a.late {
-		a.over, a.end = true, at
+	if a.isDeferred {
+		a.isOver, a.end = true, at
 		return
 	}
-	if a.ended {
+	if a.hasEnded {
 		return
 	}
-	a.ended = true
+	a.hasEnded = true
 	root := a
 	if a.root != nil {
 		root = a.root
-		a.over, a.end = true, at
+		a.isOver, a.end = true, at
 	}
-	if root.others > 0 {
-		root.others--
+	if root.representedCount > 0 {
+		root.representedCount--
 		return
 	}
-	root.over, root.end = true, at
-	if root.dropped {
+	root.isOver, root.end = true, at
+	if root.isDropped {
 		return
 	}
-	c.ranks[root.owner].space.ended(root)
+	c.ranks[root.owner].space.noteEnd(root)
 }
 
 // harmless reports whether two accesses need no order: accumulates that are atomic to each other, or accesses that a
 // lock separates.
 func harmless(a, b *access) bool {
-	if a.sees(b) || b.sees(a) {
+	if a.observes(b) || b.observes(a) {
 		return true
 	}
 	if a.kind == updates && b.kind == updates && a.win == b.win && sameElements(a, b) {
@@ -195,9 +196,9 @@ func harmless(a, b *access) bool {
 
 func describe(a *access) string {
 	switch {
-	case a.own && a.kind == reads:
+	case a.byProgram && a.kind == reads:
 		return "reads the memory"
-	case a.own:
+	case a.byProgram:
 		return "writes the memory"
 	case a.win != nil && a.onlyReads():
 		return "reads the target's memory"
@@ -212,34 +213,34 @@ func describe(a *access) string {
 }
 
 func (c *Checker) conflict(owner int, x, y *access, at span) {
-	what := "race"
+	kind := "race"
 	if x.win == nil && y.win == nil && x.site.rank == y.site.rank {
-		what = "buffer"
+		kind = "buffer"
 	}
 	w := x.win
 	if w == nil {
 		w = y.win
 	}
-	if w == nil && what == "race" {
+	if w == nil && kind == "race" {
 		w = c.ranks[owner].windowAt(at)
 	}
-	if c.answers {
-		c.ranks[y.site.rank].came(x, y, w)
+	if c.syncCheck {
+		c.ranks[y.site.rank].addConflict(x, y, w)
 	}
-	ax, kx := c.line(x)
-	ay, ky := c.line(y)
-	key := findingKey{what, w, ax, ay, kx, ky}
-	if key.a > key.b || key.a == key.b && key.aw > key.bw {
-		key.a, key.b, key.aw, key.bw = key.b, key.a, key.bw, key.aw
+	ax, kx := c.findingLocation(x)
+	ay, ky := c.findingLocation(y)
+	key := findingKey{kind, w, ax, ay, kx, ky}
+	if key.a > key.b || key.a == key.b && key.kindA > key.kindB {
+		key.a, key.b, key.kindA, key.kindB = key.b, key.a, key.kindB, key.kindA
 	}
-	if f := c.known[key]; f != nil {
+	if f := c.findingsByKey[key]; f != nil {
 		f.Times++
 		return
 	}
-	f := &Finding{Kind: what, Target: owner, First: at.low, Bytes: at.high - at.low, Times: 1, address: true}
+	f := &Finding{Kind: kind, Target: owner, First: at.low, Bytes: at.high - at.low, Times: 1, address: true}
 	if w != nil {
-		f.Window = w.plain()
-		for i, r := range w.meets.members {
+		f.Window = w.userName()
+		for i, r := range w.comm.members {
 			if r == owner && !w.dynamic {
 				f.First -= w.parts[i].base
 				f.address = false
@@ -247,20 +248,20 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 		}
 	}
 	for _, a := range []*access{x, y} {
-		f.Places = append(f.Places, Spot{Rank: a.site.rank, Thread: a.site.thread, Call: a.site.name,
-			Detail: a.site.detail, What: describe(a), Epoch: a.site.epoch, Place: c.place(a.site.rank,
+		f.Places = append(f.Places, CallRole{Rank: a.site.rank, Thread: a.site.thread, Call: a.site.name,
+			Detail: a.site.detail, What: describe(a), Epoch: a.site.epoch, Place: c.locate(a.site.rank,
 				a.site.address)})
 	}
 	f.Advice = advice(x, y)
-	c.known[key] = f
+	c.findingsByKey[key] = f
 	c.findings = append(c.findings, f)
-	c.news = append(c.news, f)
+	c.newFindings = append(c.newFindings, f)
 }
 
 // windowAt returns a window of this rank whose memory holds the bytes; nil if there is none.
 func (k *rank) windowAt(at span) *window {
 	for _, w := range k.wins {
-		for i, r := range w.meets.members {
+		for i, r := range w.comm.members {
 			if p := &w.parts[i]; r == k.number && p.base <= at.low && at.high <= p.base+p.size {
 				return w
 			}
@@ -284,7 +285,7 @@ func advice(x, y *access) string {
 		return "Concurrent accumulates to one location must use the same operation, or MPI_NO_OP. Use one " +
 			"operation, or " +
 			"synchronize the two calls."
-	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.over:
+	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.isOver:
 		return "Nothing orders the two threads. Put a mutex, a barrier or a join between the end of the " +
 			"first access and " +
 			"the second."
@@ -293,16 +294,16 @@ func advice(x, y *access) string {
 	case x.site.rank == y.site.rank:
 		return "Operations of one origin are not ordered. Put MPI_Win_flush or the end of the epoch between " +
 			"them."
-	case !x.over:
+	case !x.isOver:
 		return "The first access may still be running. Flush or end its epoch, then synchronize the ranks."
 	}
 	return "Nothing orders the two accesses. Put a message, a barrier or the end of the epoch between them."
 }
 
-// News returns the findings since its last call.
-func (c *Checker) News() []*Finding {
-	news := c.news
-	c.news = nil
+// NewFindings returns the findings since its last call.
+func (c *Checker) NewFindings() []*Finding {
+	news := c.newFindings
+	c.newFindings = nil
 	return news
 }
 
@@ -375,7 +376,7 @@ func (f *Finding) title() string {
 }
 
 func (f *Finding) writePlaces(b *strings.Builder) {
-	threads := false // whether the spots are of several threads of one rank
+	threads := false // whether the calls are of several threads of one rank
 	for _, p := range f.Places {
 		threads = threads || p.Rank == f.Places[0].Rank && p.Thread != f.Places[0].Thread
 	}

@@ -2,8 +2,7 @@ package check
 
 import "maps"
 
-// info tracks the content of info objects.
-func (k *rank) info(e *event) {
+func (k *rank) trackInfo(e *event) {
 	h := e.In("info").Uint()
 	switch e.name {
 	case "MPI_Info_create":

@@ -9,42 +9,42 @@ import (
 
 // operation is an operation of an origin on a window.
 type operation struct {
-	window    *window
-	origin    int
-	target    int // rank in MPI_COMM_WORLD, like origin
-	turn      int // number of its access epoch of MPI_Win_start; -1 for other epochs
-	reads     bool
-	start     vector    // clock that precedes its access at the target
-	began     moment    // moment of the call
-	there     *access   // access at the target; nil if it has no bytes
-	here      []*access // accesses to the origin's buffers
-	fetched   bool      // the origin has been ordered after the updates that it has seen
-	request   *reach
-	early     bool // the target has not posted the exposure epoch yet
-	completed bool // the access epoch has ended
-	added     bool
-	over      bool
-	end       moment
+	window         *window
+	origin         int
+	target         int // rank in MPI_COMM_WORLD, like origin
+	epoch          int // number of its access epoch of MPI_Win_start; -1 for other epochs
+	isGet          bool
+	start          vector    // clock that precedes its access at the target
+	began          moment    // moment of the call
+	targetAccess   *access   // access at the target; nil if it has no bytes
+	originAccesses []*access // accesses to the origin's buffers
+	isFetched      bool      // the origin has been ordered after the updates that it has seen
+	targetInfo     *targetInfo
+	isEarly        bool // the target has not posted the exposure epoch yet
+	isCompleted    bool // the access epoch has ended
+	isAdded        bool
+	isDone         bool
+	end            moment
 }
 
-// operationNames holds the operations on windows. The variants with a request have an additional R.
-var operationNames = map[string]bool{"Put": true, "Get": true, "Accumulate": true, "Get_accumulate": true,
+// opBaseNames holds the operations on windows. The variants with a request have an additional R.
+var opBaseNames = map[string]bool{"Put": true, "Get": true, "Accumulate": true, "Get_accumulate": true,
 	"Fetch_and_op": true, "Compare_and_swap": true}
 
-func operationName(name string) (base string, request, is bool) {
+func splitOpName(name string) (base string, request, is bool) {
 	base = strings.TrimPrefix(name, "MPI_")
-	if operationNames[base] {
+	if opBaseNames[base] {
 		return base, false, true
 	}
 	if len(base) > 1 && base[0] == 'R' {
 		base = strings.ToUpper(base[1:2]) + base[2:]
-		return base, true, operationNames[base]
+		return base, true, opBaseNames[base]
 	}
 	return base, false, false
 }
 
 // buffer returns an access of a call at s to a buffer; nil if it touches no memory.
-func (k *rank) buffer(s *site, what kind, address, count, datatype uint64) *access {
+func (k *rank) buffer(s *callSite, what kind, address, count, datatype uint64) *access {
 	if inPlace(address) {
 		return nil
 	}
@@ -52,23 +52,23 @@ func (k *rank) buffer(s *site, what kind, address, count, datatype uint64) *acce
 	if spans == nil || spans[0].low < 4096 {
 		return nil
 	}
-	return &access{site: s, kind: what, spans: spans, held: k.held}
+	return &access{site: s, kind: what, spans: spans, held: k.heldLocks}
 }
 
 // enterUpdate records the clock of an update at its entry: another rank may see the update before its call returns.
 func (c *Checker) enterUpdate(k *rank, e *event) {
-	base, _, is := operationName(e.name)
+	base, _, is := splitOpName(e.name)
 	w := k.wins[e.In("win").Uint()]
 	if c.follow != nil || !is || w == nil || base == "Put" || base == "Get" || e.In("op").Uint() == abi.MPI_NO_OP {
 		return
 	}
-	target := w.meets.world(k, int(e.In("target_rank").Int()))
-	member := slices.Index(w.meets.members, target)
+	target := w.comm.worldRank(k, int(e.In("target_rank").Int()))
+	member := slices.Index(w.comm.members, target)
 	if member < 0 {
 		return
 	}
 	if p := &w.parts[member]; !p.known {
-		p.begun = append(p.begun, k.clock.clone())
+		p.updateClocks = append(p.updateClocks, k.clock.clone())
 		return
 	}
 	count, datatype := e.In("target_count").Int(), e.In("target_datatype").Uint()
@@ -80,19 +80,19 @@ func (c *Checker) enterUpdate(k *rank, e *event) {
 	if spans == nil {
 		return
 	}
-	a := &access{site: k.site(e), win: w, kind: updates, spans: spans, release: k.clock.clone()}
-	if p := c.ranks[target].unmapped(spans); p != nil {
-		p.begun = append(p.begun, a.release)
+	a := &access{site: k.newSite(e), win: w, kind: updates, spans: spans, updateClock: k.clock.clone()}
+	if p := c.ranks[target].unresolvedPart(spans); p != nil {
+		p.updateClocks = append(p.updateClocks, a.updateClock)
 		return
 	}
-	owner := c.owner(target, a)
+	owner := c.resolveOwner(target, a)
 	c.ranks[owner].space.add(a)
 	c.endAccess(a, k.now())
 }
 
 // operation records an operation on a window.
 func (c *Checker) operation(k *rank, e *event) {
-	base, withRequest, is := operationName(e.name)
+	base, withRequest, is := splitOpName(e.name)
 	if !is {
 		return
 	}
@@ -100,18 +100,18 @@ func (c *Checker) operation(k *rank, e *event) {
 	if w == nil {
 		return
 	}
-	target := w.meets.world(k, int(e.In("target_rank").Int()))
+	target := w.comm.worldRank(k, int(e.In("target_rank").Int()))
 	if target < 0 {
 		return
 	}
 	if c.follow != nil {
-		e.call.operates(k, e, w, target)
+		e.call.noteOperation(k, e, w, target)
 		if withRequest {
-			c.begin(k, e, &request{})
+			c.addRequest(k, e, &request{})
 		}
 		return
 	}
-	o := &operation{window: w, origin: k.number, target: target, turn: -1, start: k.clock.clone(),
+	o := &operation{window: w, origin: k.number, target: target, epoch: -1, start: k.clock.clone(),
 		began: k.now()}
 	word := func(name string) uint64 { return e.In(name).Uint() }
 	count, datatype := word("target_count"), word("target_datatype")
@@ -119,7 +119,7 @@ func (c *Checker) operation(k *rank, e *event) {
 	if single {
 		count, datatype = 1, word("datatype")
 	}
-	site := k.site(e)
+	site := k.newSite(e)
 	site.epoch = w.epochs[k.number]
 	what, op := updates, word("op")
 	switch base {
@@ -136,7 +136,7 @@ func (c *Checker) operation(k *rank, e *event) {
 	add := func(a *access) {
 		if a != nil {
 			a.remote, a.strand, a.group = true, o.began.strand, o
-			o.here = append(o.here, a)
+			o.originAccesses = append(o.originAccesses, a)
 		}
 	}
 	if base != "Get" && op != abi.MPI_NO_OP {
@@ -159,169 +159,170 @@ func (c *Checker) operation(k *rank, e *event) {
 		}
 		add(k.buffer(site, writes, word("result_addr"), n, t))
 	}
-	o.request = &reach{site: site, what: what, op: op, datatype: datatype, count: int64(count),
-		disp: e.In("target_disp").Int(), fetches: single || base == "Get_accumulate", held: k.held}
+	o.targetInfo = &targetInfo{site: site, what: what, op: op, datatype: datatype, count: int64(count),
+		disp: e.In("target_disp").Int(), fetches: single || base == "Get_accumulate", held: k.heldLocks}
 	if t := k.typeOf(datatype); t != nil {
-		o.request.spans = k.spansOf(1<<62, int64(count), datatype)
-		o.request.element = k.elementOf(datatype)
+		o.targetInfo.spans = k.spansOf(1<<62, int64(count), datatype)
+		o.targetInfo.element = k.elementOf(datatype)
 		if what == updates {
-			o.request.typed = k.elementsOf(1<<62, int64(count), datatype)
+			o.targetInfo.typed = k.elementsOf(1<<62, int64(count), datatype)
 		}
 	}
 	if base == "Put" || base == "Get" || base == "Accumulate" || base == "Get_accumulate" && op != abi.MPI_NO_OP {
-		mine, there := k.contents(int64(word("origin_count")), word("origin_datatype")),
-			k.contents(int64(count), datatype)
-		if how := mine.differs(there, false); how != "" {
-			c.tell(&Finding{Kind: "signature", Window: w.plain(), Target: target, Advice: how},
-				spot{site, "has different datatypes at origin and target"})
+		mine, there := k.dataOf(int64(word("origin_count")), word("origin_datatype")),
+			k.dataOf(int64(count), datatype)
+		if how := mine.mismatch(there, false); how != "" {
+			c.report(&Finding{Kind: "signature", Window: w.userName(), Target: target, Advice: how},
+				callRole{site, "has different datatypes at origin and target"})
 		}
 	}
-	o.reads = base == "Get"
-	for _, a := range o.here {
+	o.isGet = base == "Get"
+	for _, a := range o.originAccesses {
 		c.add(k.number, a, k.clock)
 	}
-	w.open[k.number] = append(w.open[k.number], o)
+	w.openOps[k.number] = append(w.openOps[k.number], o)
 	if w.epochs[k.number] == "start" {
-		t := w.turnsOf(k.number, target)
-		o.turn = t.started - 1
-		if x := w.exposureOf(k.number, target, o.turn); x != nil {
+		t := w.epochCountsOf(k.number, target)
+		o.epoch = t.started - 1
+		if x := w.exposureOf(k.number, target, o.epoch); x != nil {
 			o.start.join(x.clock)
-			c.puts(o, x)
+			c.checkNoput(o, x)
 		} else {
-			t.early = append(t.early, o)
-			o.early = true
+			t.earlyOps = append(t.earlyOps, o)
+			o.isEarly = true
 		}
 	}
-	if s := w.noput[[2]int{target, w.fences[k.number]}]; s != nil && w.epochs[k.number] == "fence" &&
+	if s := w.noputFences[[2]int{target, w.fenceCounts[k.number]}]; s != nil && w.epochs[k.number] == "fence" &&
 		what != reads &&
 		op != abi.MPI_NO_OP {
-		c.asserted("NOPUT", w, s, site, noPut)
+		c.reportAssert("NOPUT", w, s, site, noPut)
 	}
-	c.reach(k, o)
-	if withRequest && e.Out("request").Given() {
-		c.begin(k, e, &request{operation: o})
+	c.resolveTarget(k, o)
+	if withRequest && e.Out("request").HasValue() {
+		c.addRequest(k, e, &request{operation: o})
 	}
 }
 
-// reach describes the access of an operation at its target, as far as the origin knows it.
-type reach struct {
-	site     *site
+// targetInfo describes the access of an operation at its target, as far as the origin knows it.
+type targetInfo struct {
+	site     *callSite
 	what     kind
 	op       uint64
 	datatype uint64
 	element  uint64
-	typed    []typed
+	typed    []typedSpan
 	count    int64
 	disp     int64
 	spans    []span // relative to 1<<62
 	fetches  bool
-	held     []hold
+	held     []heldLock
 }
 
-// reach determines the bytes of the target that an operation accesses, as soon as the target has the window.
-func (c *Checker) reach(k *rank, o *operation) {
-	p := &o.window.parts[slices.Index(o.window.meets.members, o.target)]
+// resolveTarget determines the bytes of the target that an operation accesses, as soon as the target has the window.
+func (c *Checker) resolveTarget(k *rank, o *operation) {
+	p := &o.window.parts[slices.Index(o.window.comm.members, o.target)]
 	if !p.known {
-		k.unknown++
-		p.late = append(p.late, func() {
-			k.unknown--
-			c.reach(k, o)
+		k.unresolvedOps++
+		p.deferred = append(p.deferred, func() {
+			k.unresolvedOps--
+			c.resolveTarget(k, o)
 		})
 		return
 	}
-	r := o.request
+	r := o.targetInfo
 	if len(r.spans) > 0 {
 		at := p.base + uint64(r.disp*p.unit) - 1<<62
 		for i := range r.spans {
 			r.spans[i].low += at
 			r.spans[i].high += at
 		}
-		o.there = &access{site: r.site, win: o.window, kind: r.what, remote: true, strand: o.began.strand,
-			group: o, spans: r.spans, held: r.held}
+		o.targetAccess = &access{site: r.site, win: o.window, kind: r.what, remote: true,
+			strand: o.began.strand,
+			group:  o, spans: r.spans, held: r.held}
 		if r.what == updates {
 			for i := range r.typed {
 				r.typed[i].low += at
 				r.typed[i].high += at
 			}
-			o.there.op, o.there.element, o.there.typed = r.op, r.element, r.typed
-			o.there.ordered = o.window.hints["accumulate_ordering"] != "none"
+			o.targetAccess.op, o.targetAccess.element, o.targetAccess.typed = r.op, r.element, r.typed
+			o.targetAccess.ordered = o.window.hints["accumulate_ordering"] != "none"
 		}
 	}
-	if !o.early {
-		c.atTarget(o)
+	if !o.isEarly {
+		c.addTargetAccess(o)
 	}
 }
 
-// atTarget adds the access of an operation at its target when its start is known.
-func (c *Checker) atTarget(o *operation) {
-	if o.there == nil || o.added {
+// addTargetAccess adds the access of an operation at its target when its start is known.
+func (c *Checker) addTargetAccess(o *operation) {
+	if o.targetAccess == nil || o.isAdded {
 		return
 	}
-	o.added = true
-	c.add(o.target, o.there, o.start)
-	if o.over {
-		c.endAccess(o.there, o.end)
+	o.isAdded = true
+	c.add(o.target, o.targetAccess, o.start)
+	if o.isDone {
+		c.endAccess(o.targetAccess, o.end)
 	}
 }
 
-// done ends an operation at both sides.
-func (c *Checker) done(o *operation, at moment) {
-	c.doneHere(o, at)
-	c.doneThere(o, at)
+// completeOp ends an operation at both sides.
+func (c *Checker) completeOp(o *operation, at moment) {
+	c.completeAtOrigin(o, at)
+	c.completeAtTarget(o, at)
 }
 
-func (c *Checker) doneThere(o *operation, at moment) {
-	if o.over {
-		if o.there != nil && o.began.strand == at.strand {
-			o.there.endsAgain(at)
+func (c *Checker) completeAtTarget(o *operation, at moment) {
+	if o.isDone {
+		if o.targetAccess != nil && o.began.strand == at.strand {
+			o.targetAccess.endAgain(at)
 		}
 		return
 	}
-	o.over, o.end = true, at
-	if o.there != nil && o.added {
-		c.endAccess(o.there, at)
+	o.isDone, o.end = true, at
+	if o.targetAccess != nil && o.isAdded {
+		c.endAccess(o.targetAccess, at)
 	}
 }
 
-// doneHere ends the use of the origin's buffers. An operation that only reads has its data then and is complete at the
-// target too.
-func (c *Checker) doneHere(o *operation, at moment) {
-	if o.reads {
-		c.doneThere(o, at)
+// completeAtOrigin ends the use of the origin's buffers. An operation that only reads has its data then and is complete
+// at the target too.
+func (c *Checker) completeAtOrigin(o *operation, at moment) {
+	if o.isGet {
+		c.completeAtTarget(o, at)
 	}
-	for _, a := range o.here {
-		if !a.over {
+	for _, a := range o.originAccesses {
+		if !a.isOver {
 			c.endAccess(a, at)
 		} else if o.began.strand == at.strand {
-			a.endsAgain(at)
+			a.endAgain(at)
 		}
 	}
-	if o.request.fetches && !o.fetched {
-		o.fetched = true
+	if o.targetInfo.fetches && !o.isFetched {
+		o.isFetched = true
 		k := c.ranks[o.origin]
-		for _, v := range o.window.parts[slices.Index(o.window.meets.members, o.target)].begun {
+		for _, v := range o.window.parts[slices.Index(o.window.comm.members, o.target)].updateClocks {
 			k.clock.join(v)
 		}
-		f := o.there
+		f := o.targetAccess
 		if f == nil {
 			return
 		}
 		c.ranks[o.target].space.each(f, func(x *access) {
-			if _, is := overlap(x, f); is && (x.release != nil || x.clock != nil) {
-				k.clock.join(x.release)
+			if _, is := overlap(x, f); is && (x.updateClock != nil || x.clock != nil) {
+				k.clock.join(x.updateClock)
 				k.clock.join(x.clock)
 			}
 		})
 	}
 }
 
-// requestDone records that the request of an operation is complete. The operation is then complete at the origin, and
-// also at the target if it only reads.
-func (c *Checker) requestDone(k *rank, o *operation) {
-	c.doneHere(o, k.now())
-	if o.reads {
-		o.window.open[k.number] = slices.DeleteFunc(o.window.open[k.number],
+// completeRequestOp records that the request of an operation is complete. The operation is then complete at the origin,
+// and also at the target if it only reads.
+func (c *Checker) completeRequestOp(k *rank, o *operation) {
+	c.completeAtOrigin(o, k.now())
+	if o.isGet {
+		o.window.openOps[k.number] = slices.DeleteFunc(o.window.openOps[k.number],
 			func(x *operation) bool { return x == o })
-		o.window.endedBy(k, o)
+		o.window.noteEnded(k, o)
 	}
 }

@@ -12,75 +12,75 @@ import (
 // first at the other, the second with the second, and so on (MPI-5.0 4.2.1).
 type channelKey struct{ from, to, tag int }
 
-// queue holds the requests of one side that have no counterpart at the other side yet.
-type queue struct {
+// channelQueue holds the requests of one side that have no counterpart at the other side yet.
+type channelQueue struct {
 	channels []*channel
 	sending  bool
 }
 
 // channel is a pair of matching partitioned requests.
 type channel struct {
-	from     int
-	sent     int64            // size of a partition at the sender, in bytes
-	received int64            // size of a partition at the receiver, in bytes
-	rounds   map[int]*readied // rounds that the receiver has not completed, numbered from 1
+	from      int
+	sendBytes int64                    // size of a partition at the sender, in bytes
+	recvBytes int64                    // size of a partition at the receiver, in bytes
+	rounds    map[int]*readyPartitions // rounds that the receiver has not completed, numbered from 1
 }
 
-// readied holds the partitions of a round that the sender has marked ready.
-type readied struct {
+// readyPartitions holds the partitions of a round that the sender has marked ready.
+type readyPartitions struct {
 	clocks map[int]vector
 	at     time.Duration // time of the last one
 }
 
 // partitioned is the additional state of a partitioned request.
 type partitioned struct {
-	channel *channel
-	sending bool
-	round   int
-	uses    []*access // accesses to its buffer by partition, for at most mostPartitions
+	channel  *channel
+	sending  bool
+	round    int
+	accesses []*access // accesses to its buffer by partition, for at most maxPartitions
 }
 
-// mostPartitions is the largest number of partitions of a request with separate accesses to the buffer.
-const mostPartitions = 1 << 16
+// maxPartitions is the largest number of partitions of a request with separate accesses to the buffer.
+const maxPartitions = 1 << 16
 
-// opens assigns a new partitioned request to its channel.
-func (c *Checker) opens(k *rank, p *persistent, e *event) {
-	m := k.comm(e.In("comm").Uint())
-	if !strings.HasPrefix(e.name, "MPI_P") || m == nil || c.broken {
+// openChannel assigns a new partitioned request to its channel.
+func (c *Checker) openChannel(k *rank, p *persistent, e *event) {
+	m := k.commOf(e.In("comm").Uint())
+	if !strings.HasPrefix(e.name, "MPI_P") || m == nil || c.recordsLost {
 		return
 	}
 	p.sending = e.name == "MPI_Psend_init"
 	key := channelKey{from: k.number, to: k.number, tag: int(e.In("tag").Int())}
 	if p.sending {
-		key.to = m.world(k, int(e.In("dest").Int()))
+		key.to = m.worldRank(k, int(e.In("dest").Int()))
 	} else {
-		key.from = m.world(k, int(e.In("source").Int()))
+		key.from = m.worldRank(k, int(e.In("source").Int()))
 	}
 	if key.from < 0 || key.to < 0 {
 		return
 	}
 	if m.channels == nil {
-		m.channels = map[channelKey]*queue{}
+		m.channels = map[channelKey]*channelQueue{}
 	}
 	q := m.channels[key]
 	if q == nil {
-		q = &queue{}
+		q = &channelQueue{}
 		m.channels[key] = q
 	}
 	if len(q.channels) > 0 && q.sending != p.sending {
 		p.channel, q.channels = q.channels[0], q.channels[1:]
 	} else {
-		p.channel = &channel{from: key.from, rounds: map[int]*readied{}}
+		p.channel = &channel{from: key.from, rounds: map[int]*readyPartitions{}}
 		q.channels, q.sending = append(q.channels, p.channel), p.sending
 	}
 	if len(q.channels) == 0 {
 		delete(m.channels, key)
 	}
-	size := k.contents(e.In("count").Int(), e.In("datatype").Uint()).bytes
+	size := k.dataOf(e.In("count").Int(), e.In("datatype").Uint()).bytes
 	if p.sending {
-		p.channel.sent = size
+		p.channel.sendBytes = size
 	} else {
-		p.channel.received = size
+		p.channel.recvBytes = size
 	}
 }
 
@@ -88,8 +88,8 @@ func (c *Checker) opens(k *rank, p *persistent, e *event) {
 func (c *Checker) startPartitions(k *rank, r *request, e *event) {
 	p := r.persistent
 	p.round++
-	p.uses = make([]*access, min(e.In("partitions").Int(), mostPartitions))
-	for i := range p.uses {
+	p.accesses = make([]*access, min(e.In("partitions").Int(), maxPartitions))
+	for i := range p.accesses {
 		if !p.sending {
 			c.usePartition(k, r, e, i)
 		}
@@ -100,7 +100,8 @@ func (c *Checker) startPartitions(k *rank, r *request, e *event) {
 func (c *Checker) usePartition(k *rank, r *request, e *event, partition int) {
 	p := r.persistent
 	t := k.typeOf(p.event.In("datatype").Uint())
-	if c.follow != nil || t == nil || partition < 0 || partition >= len(p.uses) || p.uses[partition] != nil {
+	if c.follow != nil || t == nil || partition < 0 || partition >= len(p.accesses) ||
+		p.accesses[partition] != nil {
 		return
 	}
 	count, what := p.event.In("count").Int(), writes
@@ -108,16 +109,16 @@ func (c *Checker) usePartition(k *rank, r *request, e *event, partition int) {
 		what = reads
 	}
 	at := p.event.In("buf").Uint() + uint64(int64(partition)*count*t.Extent())
-	if a := k.buffer(k.site(e), what, at, uint64(count), p.event.In("datatype").Uint()); a != nil {
+	if a := k.buffer(k.newSite(e), what, at, uint64(count), p.event.In("datatype").Uint()); a != nil {
 		c.add(k.number, a, k.clock)
-		c.stores(k, a)
-		p.uses[partition] = a
+		c.noteStore(k, a)
+		p.accesses[partition] = a
 	}
 }
 
 // enterPartitions records the partitions that a call marks ready.
 func (c *Checker) enterPartitions(k *rank, e *event) {
-	r := k.partitions(e)
+	r := k.activePartitioned(e)
 	if r == nil || !r.persistent.sending {
 		return
 	}
@@ -138,7 +139,7 @@ func (c *Checker) enterPartitions(k *rank, e *event) {
 	}
 	round := p.channel.rounds[p.round]
 	if round == nil {
-		round = &readied{clocks: map[int]vector{}}
+		round = &readyPartitions{clocks: map[int]vector{}}
 		p.channel.rounds[p.round] = round
 	}
 	now := k.clock.clone()
@@ -149,32 +150,32 @@ func (c *Checker) enterPartitions(k *rank, e *event) {
 	round.at = e.Start
 }
 
-// partitions returns the active partitioned request of a call; nil if there is none.
-func (k *rank) partitions(e *event) *request {
+// activePartitioned returns the active partitioned request of a call; nil if there is none.
+func (k *rank) activePartitioned(e *event) *request {
 	r := k.requests[e.In("request").Uint()]
-	if r == nil || r.persistent == nil || r.persistent.channel == nil || !r.active {
+	if r == nil || r.persistent == nil || r.persistent.channel == nil || !r.isActive {
 		return nil
 	}
 	return r
 }
 
-// arrived records that MPI_Parrived has reported a partition as arrived.
-func (c *Checker) arrived(k *rank, e *event) {
-	r := k.partitions(e)
+// partitionArrived records that MPI_Parrived has reported a partition as arrived.
+func (c *Checker) partitionArrived(k *rank, e *event) {
+	r := k.activePartitioned(e)
 	if r == nil || r.persistent.sending || e.Out("flag").Int() == 0 {
 		return
 	}
 	p, i := r.persistent, e.In("partition").Int()
 	round := p.channel.rounds[p.round]
-	if i >= 0 && i < int64(len(p.uses)) && p.uses[i] != nil {
-		c.endAccess(p.uses[i], k.now())
+	if i >= 0 && i < int64(len(p.accesses)) && p.accesses[i] != nil {
+		c.endAccess(p.accesses[i], k.now())
 	}
 	if round == nil {
 		return
 	}
 	first, last := int64(0), int64(1<<31)
-	if of := p.channel; of.sent > 0 && of.received > 0 {
-		first, last = i*of.received/of.sent, ((i+1)*of.received-1)/of.sent
+	if of := p.channel; of.sendBytes > 0 && of.recvBytes > 0 {
+		first, last = i*of.recvBytes/of.sendBytes, ((i+1)*of.recvBytes-1)/of.sendBytes
 	}
 	for n, v := range round.clocks {
 		if int64(n) >= first && int64(n) <= last {
@@ -185,7 +186,7 @@ func (c *Checker) arrived(k *rank, e *event) {
 
 // finishPartitions records that a round is complete.
 func (c *Checker) finishPartitions(k *rank, p *persistent) {
-	for _, a := range p.uses {
+	for _, a := range p.accesses {
 		if a != nil {
 			c.endAccess(a, k.now())
 		}
@@ -197,6 +198,6 @@ func (c *Checker) finishPartitions(k *rank, p *persistent) {
 	for _, v := range round.clocks {
 		k.clock.join(v)
 	}
-	k.current.await(p.channel.from, round.at)
+	k.current.waitedFor(p.channel.from, round.at)
 	delete(p.channel.rounds, p.round)
 }

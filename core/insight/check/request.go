@@ -9,16 +9,16 @@ import (
 
 // request is a pending operation with a handle.
 type request struct {
-	site        *site // the call that made it
-	meeting     *meeting
-	send        *send
-	synchronous bool // it is complete only after the receive has started
-	standard    bool
-	receive     *receive
-	operation   *operation // operation on a window
-	buffers     []*access  // in use until it is complete
-	persistent  *persistent
-	active      bool
+	site          *callSite // the call that made it
+	meeting       *collectiveCall
+	send          *send
+	isSynchronous bool // it is complete only after the receive has started
+	isStandard    bool
+	receive       *receive
+	operation     *operation // operation on a window
+	buffers       []*access  // in use until it is complete
+	persistent    *persistent
+	isActive      bool
 }
 
 // persistent describes the operation that each start of a request performs.
@@ -26,45 +26,44 @@ type persistent struct {
 	event *event // the call that made it
 	base  string // name of the collective; else ""
 	// of the call that made a collective request; it matches the rounds, independently of the starts
-	meeting *meeting
+	meeting *collectiveCall
 	partitioned
 }
 
-// begin records the request that a call has made. A handle is reused only after a long time, except that of requests
-// that were complete at once. If those are not distinguished (capi/insight/requests.c), the latest one counts.
-func (c *Checker) begin(k *rank, e *event, r *request) {
+// addRequest records the request that a call has made. A handle is reused only after a long time, except that of
+// requests that were complete at once. If those are not distinguished (capi/insight/requests.c), the latest one counts.
+func (c *Checker) addRequest(k *rank, e *event, r *request) {
 	h := e.Out("request")
-	if !h.Given() {
+	if !h.HasValue() {
 		return
 	}
-	r.active, r.site = true, k.site(e)
+	r.isActive, r.site = true, k.newSite(e)
 	r.buffers, e.call.buffers = e.call.buffers, nil
 	k.requests[h.Uint()] = r
 }
 
-// beginUnknown records the request of a nonblocking call of which only the buffers are known.
-func (c *Checker) beginUnknown(k *rank, e *event) {
+// addUnknownRequest records the request of a nonblocking call of which only the buffers are known.
+func (c *Checker) addUnknownRequest(k *rank, e *event) {
 	if h := e.Out("request"); startsRequest(e) && k.requests[h.Uint()] == nil {
-		c.begin(k, e, &request{})
+		c.addRequest(k, e, &request{})
 	}
 }
 
 // startsRequest reports whether a call has started a nonblocking operation.
 func startsRequest(e *event) bool {
 	h := e.Out("request")
-	return strings.HasPrefix(e.name, "MPI_I") && h.Given() && h.Item.Form == insight.List
+	return strings.HasPrefix(e.name, "MPI_I") && h.HasValue() && h.Item.Form == insight.List
 }
 
-// keep records a persistent request.
-func (c *Checker) keep(k *rank, e *event) {
+func (c *Checker) addPersistent(k *rank, e *event) {
 	made := *e
 	made.Record = e.Clone()
-	p := &persistent{event: &made, meeting: e.call.meeting}
-	if base, _, is := collective(e.name); is {
+	p := &persistent{event: &made, meeting: e.call.collective}
+	if base, _, is := splitCollective(e.name); is {
 		p.base = base
 	}
-	c.opens(k, p, e)
-	k.requests[e.Out("request").Uint()] = &request{persistent: p, site: k.site(e)}
+	c.openChannel(k, p, e)
+	k.requests[e.Out("request").Uint()] = &request{persistent: p, site: k.newSite(e)}
 }
 
 // start starts the operation of a persistent request.
@@ -76,27 +75,27 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 	e.Record = &record
 	e.call = newCall(k)
 	e.name = strings.TrimSuffix(e.name, "_init")
-	m := k.comm(e.In("comm").Uint())
+	m := k.commOf(e.In("comm").Uint())
 	if m == nil {
 		return
 	}
 	c.endBuffers(k, r)
-	r.active = true
+	r.isActive = true
 	r.send, r.receive, r.meeting = nil, nil, nil
 	switch {
 	case r.persistent.base != "":
-		if made := r.persistent.meeting; made != nil && !c.broken {
+		if made := r.persistent.meeting; made != nil && !c.recordsLost {
 			if r.meeting = made.rounds.next(k.number, m); r.meeting != nil {
 				c.enter(k, &e, r.meeting, r.persistent.base, nonblocking)
 			}
 		}
 	case r.persistent.channel != nil:
 		c.startPartitions(k, r, &e)
-	case sends(e.name):
-		r.send = c.message(k, &e, m, int(e.In("dest").Int()), int(e.In("tag").Int()))
-		r.synchronous, r.standard = e.name == "MPI_Ssend", e.name == "MPI_Send"
-	case receives(e.name):
-		r.receive = c.expects(k, &e, m, int(e.In("source").Int()), int(e.In("tag").Int()))
+	case sendsMessage(e.name):
+		r.send = c.startSend(k, &e, m, int(e.In("dest").Int()), int(e.In("tag").Int()))
+		r.isSynchronous, r.isStandard = e.name == "MPI_Ssend", e.name == "MPI_Send"
+	case receivesMessage(e.name):
+		r.receive = c.postReceive(k, &e, m, int(e.In("source").Int()), int(e.In("tag").Int()))
 	}
 	if r.send != nil {
 		caller.call.sent = append(caller.call.sent, r.send)
@@ -107,7 +106,6 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 	r.buffers = e.call.buffers
 }
 
-// endBuffers ends the use of a request's buffers.
 func (c *Checker) endBuffers(k *rank, r *request) {
 	for _, a := range r.buffers {
 		c.endAccess(a, k.now())
@@ -121,97 +119,97 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	if r == nil {
 		return
 	}
-	if waited := e.name == "MPI_Wait" || e.name == "MPI_Waitall"; waited && !e.Truncated && r.active {
+	if waited := e.name == "MPI_Wait" || e.name == "MPI_Waitall"; waited && !e.Truncated && r.isActive {
 		c.finishStrictly(k, e.Thread, r)
 	}
 	c.finishOperation(k, r, status)
 	if r.persistent == nil {
 		delete(k.requests, h)
-		k.freed.add(object{"REQUEST", h}, k.site(e))
+		k.freed.add(object{"REQUEST", h}, k.newSite(e))
 	}
 }
 
 // finishStrictly records the steps of a thread that has waited for a request.
 func (c *Checker) finishStrictly(k *rank, thread int, r *request) {
-	if r.standard && r.send != nil {
-		c.strictly(k, thread, step{end: r.send})
+	if r.isStandard && r.send != nil {
+		c.addStep(k, thread, step{endSend: r.send})
 	}
 	if r.receive != nil {
-		c.strictly(k, thread, step{received: r.receive})
+		c.addStep(k, thread, step{received: r.receive})
 	}
 	if r.meeting != nil {
-		c.strictly(k, thread, step{leave: r.meeting})
+		c.addStep(k, thread, step{leave: r.meeting})
 	}
 }
 
 // finishOperation records that the operation of a request is complete. A later call may still free the request.
 func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
-	if r == nil || !r.active {
+	if r == nil || !r.isActive {
 		return
 	}
-	r.active = false
+	r.isActive = false
 	if status != nil && status.Cancelled {
-		c.cancelled(k, r)
+		c.cancelRequest(k, r)
 	} else if r.receive != nil {
 		from, tag := -1, 0
 		if status != nil {
-			from, tag = r.receive.comm.world(k, status.Source), status.Tag
+			from, tag = r.receive.comm.worldRank(k, status.Source), status.Tag
 		}
-		c.received(r.receive.comm, k, r.receive, from, tag)
+		c.completeReceive(r.receive.comm, k, r.receive, from, tag)
 	}
-	if r.synchronous && r.send != nil && r.send.receive != nil {
-		k.current.await(r.send.receive.site.rank, r.send.receive.site.start)
+	if r.isSynchronous && r.send != nil && r.send.receive != nil {
+		k.current.waitedFor(r.send.receive.site.rank, r.send.receive.site.start)
 		k.clock.join(r.send.receive.clock)
 	}
 	if r.meeting != nil {
-		r.meeting.leave(k)
+		r.meeting.leaveMember(k)
 	}
 	if r.persistent != nil && r.persistent.channel != nil {
 		c.finishPartitions(k, r.persistent)
 	}
 	if r.operation != nil {
-		c.requestDone(k, r.operation)
+		c.completeRequestOp(k, r.operation)
 	}
 	c.endBuffers(k, r)
 }
 
-// free records that MPI_Request_free has freed a request. The buffer of a send stays in use until the message is
+// freeRequest records that MPI_Request_free has freed a request. The buffer of a send stays in use until the message is
 // received. The sender must be ordered after the reception before it uses the buffer again.
-func (c *Checker) free(k *rank, e *event, h uint64) {
+func (c *Checker) freeRequest(k *rank, e *event, h uint64) {
 	r := k.requests[h]
 	if r == nil {
 		return
 	}
 	delete(k.requests, h)
-	k.freed.add(object{"REQUEST", h}, k.site(e))
+	k.freed.add(object{"REQUEST", h}, k.newSite(e))
 	switch s := r.send; {
-	case s == nil || !r.active:
+	case s == nil || !r.isActive:
 		c.endBuffers(k, r)
-	case s.arrived != moment{}:
+	case s.receivedAt != moment{}:
 		for _, a := range r.buffers {
-			c.endAccess(a, s.arrived)
+			c.endAccess(a, s.receivedAt)
 		}
 	default:
 		s.buffers = r.buffers
 	}
 }
 
-// cancelled removes a cancelled message or receive. Its counterpart becomes available for other matches.
-func (c *Checker) cancelled(k *rank, r *request) {
-	if v := r.receive; v != nil && !c.broken {
+// cancelRequest removes a cancelled message or receive. Its counterpart becomes available for other matches.
+func (c *Checker) cancelRequest(k *rank, r *request) {
+	if v := r.receive; v != nil && !c.recordsLost {
 		m := v.comm
-		if s := v.send; !m.receives[k.number].remove(&v.waiter) && s != nil {
+		if s := v.send; !m.postedReceives[k.number].remove(&v.queued) && s != nil {
 			v.send, s.receive = nil, nil
-			m.post(k.number, s)
+			m.matchSend(k.number, s)
 		}
 	}
-	if s := r.send; s != nil && !c.broken {
+	if s := r.send; s != nil && !c.recordsLost {
 		m := s.comm
-		if v := s.receive; !m.sends[s.to].remove(&s.waiter) && v != nil {
+		if v := s.receive; !m.unmatchedSends[s.to].remove(&s.queued) && v != nil {
 			v.send, s.receive = nil, nil
-			m.expect(s.to, v)
+			m.matchReceive(s.to, v)
 		}
-		s.free = true
+		s.isUnblocked = true
 		r.send = nil
 	}
 }
@@ -220,7 +218,7 @@ func (c *Checker) cancelled(k *rank, r *request) {
 // unknown subset is complete.
 func (c *Checker) finishAll(k *rank, e *event) {
 	for h, r := range k.requests {
-		if r.active {
+		if r.isActive {
 			c.finish(k, e, h, nil)
 		}
 	}
@@ -228,7 +226,7 @@ func (c *Checker) finishAll(k *rank, e *event) {
 
 // statusOf returns one of the statuses that a call has returned; nil if there is none.
 func statusOf(v *insight.Value, i int) *insight.Status {
-	if v.Given() && i < v.Statuses() {
+	if v.HasValue() && i < v.Statuses() {
 		s := v.Status(i)
 		return &s
 	}
@@ -271,8 +269,8 @@ func (c *Checker) completeFailed(k *rank, e *event) {
 	}
 }
 
-// complete records the requests that a call has completed.
-func (c *Checker) complete(k *rank, e *event) {
+// completeRequests records the requests that a call has completed.
+func (c *Checker) completeRequests(k *rank, e *event) {
 	all := e.In("array_of_requests").Words
 	if e.Truncated && len(all) > 0 {
 		c.finishAll(k, e)
@@ -286,7 +284,7 @@ func (c *Checker) complete(k *rank, e *event) {
 			c.finish(k, e, e.In("request").Uint(), statusOf(e.Out("status"), 0))
 		}
 	case "MPI_Request_free":
-		c.free(k, e, e.In("request").Uint())
+		c.freeRequest(k, e, e.In("request").Uint())
 	case "MPI_Request_get_status":
 		if e.Out("flag").Int() != 0 {
 			c.finishOperation(k, k.requests[e.In("request").Uint()], statusOf(e.Out("status"), 0))
@@ -315,7 +313,7 @@ func (c *Checker) complete(k *rank, e *event) {
 			c.finish(k, e, h, statusOf(e.Out("array_of_statuses"), i))
 		}
 	case "MPI_Waitany", "MPI_Testany":
-		if i := e.Out("index"); i.Given() && i.Int() >= 0 && i.Int() < int64(len(all)) {
+		if i := e.Out("index"); i.HasValue() && i.Int() >= 0 && i.Int() < int64(len(all)) {
 			c.finish(k, e, all[i.Int()], statusOf(e.Out("status"), 0))
 		}
 	case "MPI_Waitsome", "MPI_Testsome":

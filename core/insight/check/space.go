@@ -19,54 +19,54 @@ type span struct{ low, high uint64 }
 
 // access is one access of an operation or call to a rank's memory.
 type access struct {
-	site    *site
-	win     *window // the window through which the access is made; else nil
-	kind    kind
-	op      uint64 // of updates
-	element uint64 // handle of the predefined datatype of updates; 0 if there are several
-	typed   []typed
-	own     bool // a load or store of the program
-	atomic  bool // an atomic load or store of the program
-	ordered bool // updates of the same origin are ordered
-	remote  bool // made by an operation on a window, at the target or to the origin's buffer
-	async   bool // made by a request, which may be pending after the call returns
-	strand  int  // for remote and async accesses: the strand that started it
-	group   *operation
-	spans   []span // ascending and separated by gaps
-	held    []hold
-	owner   int    // the rank that owns the memory
-	clock   vector // of an atomic store of the program: a rank that sees it is ordered after this clock
+	site      *callSite
+	win       *window // the window through which the access is made; else nil
+	kind      kind
+	op        uint64 // of updates
+	element   uint64 // handle of the predefined datatype of updates; 0 if there are several
+	typed     []typedSpan
+	byProgram bool // a load or store of the program
+	atomic    bool // an atomic load or store of the program
+	ordered   bool // updates of the same origin are ordered
+	remote    bool // made by an operation on a window, at the target or to the origin's buffer
+	async     bool // made by a request, which may be pending after the call returns
+	strand    int  // for remote and async accesses: the strand that started it
+	group     *operation
+	spans     []span // ascending and separated by gaps
+	held      []heldLock
+	owner     int    // the rank that owns the memory
+	clock     vector // of an atomic store of the program: a rank that sees it is ordered after this clock
 	// not an access but the begin of an update: a rank that sees the update is ordered after this clock
-	release vector
-	late    bool    // not in a space yet: the owner of the memory is not known yet
-	root    *access // the access that represents this one in the space; nil if it is in the space itself
-	others  int     // number of represented accesses that have not ended
-	ended   bool    // this access itself has ended
-	dropped bool    // its memory was freed: it is in no space any longer
-	over    bool    // this access and all represented ones have ended, at end
-	end     moment
-	again   *moment // a second end, by its own strand, after another strand ended it
+	updateClock      vector
+	isDeferred       bool    // not in a space yet: the owner of the memory is not known yet
+	root             *access // the access that represents this one in the space; nil if it is in the space itself
+	representedCount int     // number of represented accesses that have not ended
+	hasEnded         bool    // this access itself has ended
+	isDropped        bool    // its memory was freed: it is in no space any longer
+	isOver           bool    // this access and all represented ones have ended, at end
+	end              moment
+	secondEnd        *moment // a second end, by its own strand, after another strand ended it
 }
 
 // endedBefore reports whether an end of the access precedes v.
 func (a *access) endedBefore(v vector) bool {
-	return a.over && (a.end.before(v) || a.again != nil && a.again.before(v))
+	return a.isOver && (a.end.before(v) || a.secondEnd != nil && a.secondEnd.before(v))
 }
 
-// endsAgain records that the strand of an operation has ended it after another strand did.
-func (a *access) endsAgain(at moment) {
+// endAgain records that the strand of an operation has ended it after another strand did.
+func (a *access) endAgain(at moment) {
 	if a.root != nil {
 		a = a.root
 	}
-	if a.over && a.end.strand != at.strand {
-		a.again = &at
+	if a.isOver && a.end.strand != at.strand {
+		a.secondEnd = &at
 	}
 }
 
 // repeats reports whether an access of an operation or request repeats one that is still under way. Any access that
 // conflicts with the later one also conflicts with the earlier one, which began before and has not ended.
 func (a *access) repeats(x *access) bool {
-	if x.over || !(a.remote && x.remote || a.async && x.async) || a.strand != x.strand || x.release != nil {
+	if x.isOver || !(a.remote && x.remote || a.async && x.async) || a.strand != x.strand || x.updateClock != nil {
 		return false
 	}
 	return a.site.rank == x.site.rank && a.site.address == x.site.address && a.kind == x.kind && a.op == x.op &&
@@ -74,25 +74,25 @@ func (a *access) repeats(x *access) bool {
 		slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) && slices.Equal(a.typed, x.typed)
 }
 
-// join makes x, which is in the space, represent a too. A program may have a million such accesses under way.
-func (a *access) join(x *access) {
+// representBy makes x, which is in the space, represent a too. A program may have a million such accesses under way.
+func (a *access) representBy(x *access) {
 	a.root, a.spans, a.typed = x, x.spans, x.typed
-	x.others++
+	x.representedCount++
 	x.group = a.group // a rank ordered after x is ordered after the latest group
 }
 
-// apart reports whether two accesses of one rank, none of them by an operation on a window, do not conflict. Only an
-// access of an active request conflicts with other accesses of its rank: MPI has no rule for the time after the request
-// has ended.
-func (a *access) apart(x *access) bool {
-	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.over || !a.async && !x.async)
+// cannotConflict reports whether two accesses of one rank, none of them by an operation on a window, do not conflict.
+// Only an access of an active request conflicts with other accesses of its rank: MPI has no rule for the time after the
+// request has ended.
+func (a *access) cannotConflict(x *access) bool {
+	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.isOver || !a.async && !x.async)
 }
 
-// leave removes a without an end of its own: the access that represents a has the same effect.
-func (a *access) leave() {
-	if a.root != nil && !a.ended {
-		a.ended = true
-		a.root.others--
+// abandon removes a without an end of its own: the access that represents a has the same effect.
+func (a *access) abandon() {
+	if a.root != nil && !a.hasEnded {
+		a.hasEnded = true
+		a.root.representedCount--
 	}
 }
 
@@ -117,37 +117,37 @@ func overlap(a, b *access) (span, bool) {
 
 // space holds the accesses to a rank's memory that later accesses may conflict with.
 type space struct {
-	pages map[uint64][]*access // accesses to few pages, by page
-	large []*access            // accesses to many pages
-	last  map[lastKey]*access  // the latest ended access of each place in the program
-	count int
+	pages  map[uint64][]*access // accesses to few pages, by page
+	large  []*access            // accesses to many pages
+	latest map[lastKey]*access  // the latest ended access of each place in the program
+	count  int
 }
 
 const (
-	pageBits  = 12
-	mostPages = 16
+	pageBits = 12
+	maxPages = 16
 )
 
 // lastKey identifies accesses of which only the latest is kept after its end: any access that conflicts with an earlier
 // one also conflicts with the latest.
 type lastKey struct {
 	// where it ended: an access may conflict with it and be ordered after an earlier one of another strand
-	strand  int
-	address uint64
-	what    kind
-	op      uint64
-	win     *window
-	span    span
-	spans   int
-	release bool
+	strand    int
+	address   uint64
+	kind      kind
+	op        uint64
+	win       *window
+	span      span
+	spanCount int
+	release   bool
 }
 
 func (a *access) key() lastKey {
 	return lastKey{a.end.strand, a.site.address, a.kind, a.op, a.win, span{a.low(), a.high()}, len(a.spans),
-		a.release != nil}
+		a.updateClock != nil}
 }
 
-func newSpace() *space { return &space{pages: map[uint64][]*access{}, last: map[lastKey]*access{}} }
+func newSpace() *space { return &space{pages: map[uint64][]*access{}, latest: map[lastKey]*access{}} }
 
 // each calls use with the accesses that may touch the pages of a.
 func (s *space) each(a *access, use func(*access)) {
@@ -155,7 +155,7 @@ func (s *space) each(a *access, use func(*access)) {
 	for _, x := range s.large {
 		use(x)
 	}
-	if last-first >= mostPages {
+	if last-first >= maxPages {
 		for page, all := range s.pages {
 			for _, x := range all {
 				if x.low()>>pageBits == page { // visits x only once
@@ -177,7 +177,7 @@ func (s *space) each(a *access, use func(*access)) {
 func (s *space) add(a *access) {
 	s.count++
 	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
-	if last-first >= mostPages {
+	if last-first >= maxPages {
 		s.large = append(s.large, a)
 		return
 	}
@@ -186,44 +186,43 @@ func (s *space) add(a *access) {
 	}
 }
 
-func without(all []*access, gone func(*access) bool) []*access { return slices.DeleteFunc(all, gone) }
+func removeIf(all []*access, gone func(*access) bool) []*access { return slices.DeleteFunc(all, gone) }
 
-// remove removes an access.
 func (s *space) remove(a *access) {
 	s.count--
 	gone := func(x *access) bool { return x == a }
 	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
-	if last-first >= mostPages {
-		s.large = without(s.large, gone)
+	if last-first >= maxPages {
+		s.large = removeIf(s.large, gone)
 		return
 	}
 	for page := first; page <= last; page++ {
-		if s.pages[page] = without(s.pages[page], gone); len(s.pages[page]) == 0 {
+		if s.pages[page] = removeIf(s.pages[page], gone); len(s.pages[page]) == 0 {
 			delete(s.pages, page)
 		}
 	}
 }
 
-// ended records the end of an access. It removes an earlier access of the same place in the program.
-func (s *space) ended(a *access) {
+// noteEnd records the end of an access. It removes an earlier access of the same place in the program.
+func (s *space) noteEnd(a *access) {
 	key := a.key()
-	if old := s.last[key]; old != nil && old != a && slices.Equal(old.spans, a.spans) &&
+	if old := s.latest[key]; old != nil && old != a && slices.Equal(old.spans, a.spans) &&
 		slices.Equal(old.held, a.held) && old.element == a.element && slices.Equal(old.typed, a.typed) {
 		s.remove(old)
 	}
-	s.last[key] = a
+	s.latest[key] = a
 }
 
 // free removes the ended accesses to memory that is freed, except those through a window. The allocator orders the next
 // owner of the memory after its release.
 func (s *space) free(memory span) {
-	s.dropThose(memory, func(a *access) bool { return a.over && a.win == nil })
+	s.dropMatching(memory, func(a *access) bool { return a.isOver && a.win == nil })
 }
 
 // drop removes all accesses to memory that is no longer in use.
-func (s *space) drop(memory span) { s.dropThose(memory, func(*access) bool { return true }) }
+func (s *space) drop(memory span) { s.dropMatching(memory, func(*access) bool { return true }) }
 
-func (s *space) dropThose(memory span, is func(*access) bool) {
+func (s *space) dropMatching(memory span, is func(*access) bool) {
 	var gone []*access
 	s.each(&access{spans: []span{memory}}, func(a *access) {
 		if memory.low <= a.low() && a.high() <= memory.high && is(a) {
@@ -232,9 +231,9 @@ func (s *space) dropThose(memory span, is func(*access) bool) {
 	})
 	for _, a := range gone {
 		s.remove(a)
-		a.dropped = true
-		if key := a.key(); s.last[key] == a {
-			delete(s.last, key)
+		a.isDropped = true
+		if key := a.key(); s.latest[key] == a {
+			delete(s.latest, key)
 		}
 	}
 }
@@ -242,19 +241,19 @@ func (s *space) dropThose(memory span, is func(*access) bool) {
 // forget removes the accesses that precede everything that can follow: every rank is ordered after them.
 func (s *space) forget(all vector) {
 	gone := func(a *access) bool { return a.endedBefore(all) }
-	s.large = without(s.large, gone)
+	s.large = removeIf(s.large, gone)
 	s.count = len(s.large)
 	for page, accesses := range s.pages {
-		if accesses = without(accesses, gone); len(accesses) == 0 {
+		if accesses = removeIf(accesses, gone); len(accesses) == 0 {
 			delete(s.pages, page)
 		} else {
 			s.pages[page] = accesses
 			s.count += len(accesses)
 		}
 	}
-	for key, a := range s.last {
+	for key, a := range s.latest {
 		if gone(a) {
-			delete(s.last, key)
+			delete(s.latest, key)
 		}
 	}
 }

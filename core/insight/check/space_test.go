@@ -26,7 +26,7 @@ func TestSpace(t *testing.T) {
 			spans = append(spans, span{low, low + length})
 			low += length + uint64(r.Intn(5000))
 		}
-		return &access{site: &site{}, spans: merged(spans)}
+		return &access{site: &callSite{}, spans: merged(spans)}
 	}
 	for range 3000 {
 		switch {
@@ -56,7 +56,7 @@ func TestSpace(t *testing.T) {
 }
 
 // Checks that adjacent spans are joined, in any order.
-func TestMerged(t *testing.T) {
+func TestMergedSpans(t *testing.T) {
 	require.Equal(t, []span{{1, 7}, {9, 12}}, merged([]span{{9, 10}, {3, 7}, {10, 12}, {1, 3}, {8, 8}}))
 	at, is := overlap(&access{spans: []span{{0, 4}, {8, 12}}}, &access{spans: []span{{4, 8}, {10, 20}}})
 	require.True(t, is)
@@ -70,13 +70,13 @@ func TestMerged(t *testing.T) {
 func TestSpaceForgets(t *testing.T) {
 	s := newSpace()
 	for i := range 10 {
-		a := &access{site: &site{rank: 0, address: 5}, spans: []span{{0, 8}}, over: true, end: moment{0,
+		a := &access{site: &callSite{rank: 0, address: 5}, spans: []span{{0, 8}}, isOver: true, end: moment{0,
 			uint32(i + 1)}}
 		s.add(a)
-		s.ended(a)
+		s.noteEnd(a)
 		require.Equal(t, 1, s.count)
 	}
-	open := &access{site: &site{rank: 1, address: 5}, spans: []span{{0, 8}}}
+	open := &access{site: &callSite{rank: 1, address: 5}, spans: []span{{0, 8}}}
 	s.add(open)
 	s.forget(vector{9, 9})
 	require.Equal(t, 2, s.count)
@@ -87,27 +87,27 @@ func TestSpaceForgets(t *testing.T) {
 }
 
 // Checks that an access that is under way many times has one entry in the space until the last of them has ended.
-func TestRepeats(t *testing.T) {
-	c := New(2, func(int, uint64) insight.Place { return insight.Place{} })
+func TestRepeatedAccess(t *testing.T) {
+	c := New(2, func(int, uint64) insight.Location { return insight.Location{} })
 	k := c.ranks[0]
 	var all []*access
 	for i := range 1000 {
-		a := &access{site: &site{address: 7, name: "MPI_Put"}, kind: reads, remote: true,
-			spans: []span{{8, 16}}, group: &operation{turn: i}}
+		a := &access{site: &callSite{address: 7, name: "MPI_Put"}, kind: reads, remote: true,
+			spans: []span{{8, 16}}, group: &operation{epoch: i}}
 		c.addOwned(0, a, k.clock)
 		all = append(all, a)
 	}
 	require.Equal(t, 1, k.space.count)
-	require.Equal(t, 999, all[0].group.turn, "who comes after it comes after the latest")
-	all[999].leave()
+	require.Equal(t, 999, all[0].group.epoch, "who comes after it comes after the latest")
+	all[999].abandon()
 	for i, a := range all[:999] {
-		require.False(t, all[0].over)
+		require.False(t, all[0].isOver)
 		c.endAccess(a, moment{0, uint32(i)})
 		c.endAccess(a, moment{0, 5000}) // once only
 	}
-	require.True(t, all[0].over)
+	require.True(t, all[0].isOver)
 	require.Equal(t, moment{0, 998}, all[0].end)
-	other := &access{site: &site{address: 8, name: "MPI_Put"}, kind: reads, spans: []span{{8, 16}}}
+	other := &access{site: &callSite{address: 8, name: "MPI_Put"}, kind: reads, spans: []span{{8, 16}}}
 	c.addOwned(0, other, k.clock)
 	require.Equal(t, 2, k.space.count)
 }

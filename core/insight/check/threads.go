@@ -23,22 +23,22 @@ type fork struct {
 // threads holds the strands of a rank. A thread of which neither the start nor its task is known belongs to the first
 // strand. Its calls have the order in which they were recorded in this run.
 type threads struct {
-	first   *strand
-	running *strand           // strand of the current record; its clock is the rank's
-	inside  map[int][]*strand // by thread, the strands that it has entered and not left
-	objects map[uint64]vector // clocks that the acquirer of an object is ordered after
-	forks   map[uint64]fork   // moments that a strand that enters an object is ordered after
-	over    []moment          // the last moments of strands that have ended
-	round   int
+	first         *strand
+	running       *strand           // strand of the current record; its clock is the rank's
+	activeStrands map[int][]*strand // by thread, the strands that it has entered and not left
+	objects       map[uint64]vector // clocks that the acquirer of an object is ordered after
+	forks         map[uint64]fork   // moments that a strand that enters an object is ordered after
+	endedMoments  []moment          // the last moments of strands that have ended
+	round         int
 }
 
-// turn switches the rank to the strand of a thread.
-func (k *rank) turn(thread int) {
-	if k.inside == nil {
+// switchThread switches the rank to the strand of a thread.
+func (k *rank) switchThread(thread int) {
+	if k.activeStrands == nil {
 		return
 	}
 	s := k.first
-	if all := k.inside[thread]; len(all) > 0 {
+	if all := k.activeStrands[thread]; len(all) > 0 {
 		s = all[len(all)-1]
 	}
 	if s != k.running {
@@ -47,34 +47,35 @@ func (k *rank) turn(thread int) {
 	s.round = k.round
 }
 
-// orders processes the events that order a thread with others.
-func (c *Checker) orders(k *rank, r *insight.Record) {
-	if k.inside == nil {
-		k.inside, k.objects, k.forks = map[int][]*strand{}, map[uint64]vector{}, map[uint64]fork{}
+// threadEvents processes the events that order a thread with others.
+func (c *Checker) threadEvents(k *rank, r *insight.Record) {
+	if k.activeStrands == nil {
+		k.activeStrands, k.objects, k.forks = map[int][]*strand{}, map[uint64]vector{}, map[uint64]fork{}
 	}
 	for _, e := range r.Events {
-		switch e.What {
+		switch e.Kind {
 		case insight.Release:
-			k.releases(e.Object)
+			k.release(e.Object)
 		case insight.Acquire:
 			k.clock.join(k.objects[e.Object])
 		case insight.Fork:
 			k.forks[e.Object] = fork{k.clock.clone(), k.round}
 		case insight.Enter:
-			k.inside[r.Thread] = append(k.inside[r.Thread], c.strand(k, k.forks[e.Object].clock))
-			k.turn(r.Thread)
+			k.activeStrands[r.Thread] = append(k.activeStrands[r.Thread], c.newStrand(k,
+				k.forks[e.Object].clock))
+			k.switchThread(r.Thread)
 		case insight.Leave:
-			k.releases(e.Object)
-			if all := k.inside[r.Thread]; len(all) > 1 {
-				k.inside[r.Thread] = all[:len(all)-1]
+			k.release(e.Object)
+			if all := k.activeStrands[r.Thread]; len(all) > 1 {
+				k.activeStrands[r.Thread] = all[:len(all)-1]
 			} else {
-				delete(k.inside, r.Thread)
+				delete(k.activeStrands, r.Thread)
 			}
-			k.over = append(k.over, k.now())
+			k.endedMoments = append(k.endedMoments, k.now())
 			for _, w := range k.wins {
-				delete(w.elsewhere, k.running.number)
+				delete(w.endedByOthers, k.running.number)
 			}
-			k.turn(r.Thread)
+			k.switchThread(r.Thread)
 		case insight.Drop:
 			delete(k.forks, e.Object)
 		case insight.Free:
@@ -83,86 +84,86 @@ func (c *Checker) orders(k *rank, r *insight.Record) {
 	}
 }
 
-// manyObjects is the number of objects from which on a rank checks which of them it can drop.
-const manyObjects = 256
+// cleanupThreshold is the number of objects from which on a rank checks which of them it can drop.
+const cleanupThreshold = 256
 
 // forgetObjects drops objects whose acquisition orders nothing, since all strands are already ordered after their
 // releases.
 func (k *rank) forgetObjects() {
-	if len(k.objects) < manyObjects {
+	if len(k.objects) < cleanupThreshold {
 		return
 	}
 	k.running.clock = k.clock
 	all := k.first.clock.clone()
-	meet := func(v vector) {
+	intersect := func(v vector) {
 		all = all[:min(len(all), len(v))]
 		for i := range all {
 			all[i] = min(all[i], v[i])
 		}
 	}
-	meet(k.clock)
-	for _, strands := range k.inside {
+	intersect(k.clock)
+	for _, strands := range k.activeStrands {
 		for _, s := range strands {
-			meet(s.clock)
+			intersect(s.clock)
 		}
 	}
 	for _, f := range k.forks {
-		meet(f.clock)
+		intersect(f.clock)
 	}
 	maps.DeleteFunc(k.objects, func(_ uint64, v vector) bool { return v.before(all) })
 }
 
-// releases records that later acquirers of an object are ordered after the actions of the running strand.
-func (k *rank) releases(object uint64) {
+// release records that later acquirers of an object are ordered after the actions of the running strand.
+func (k *rank) release(object uint64) {
 	v := k.objects[object]
 	v.join(k.clock)
 	k.objects[object] = v
 }
 
-// strand starts a strand that is ordered after start. It reuses the number of an ended strand that precedes start, if
-// there is one. Clocks thus need only as many entries as strands exist at a time.
-func (c *Checker) strand(k *rank, start vector) *strand {
+// newStrand starts a strand that is ordered after start. It reuses the number of an ended strand that precedes start,
+// if there is one. Clocks thus need only as many entries as strands exist at a time.
+func (c *Checker) newStrand(k *rank, start vector) *strand {
 	s := &strand{number: -1, clock: start.clone()}
-	for i, m := range k.over {
+	for i, m := range k.endedMoments {
 		if m.before(start) {
-			k.over = append(k.over[:i], k.over[i+1:]...)
+			k.endedMoments = append(k.endedMoments[:i], k.endedMoments[i+1:]...)
 			s.number = m.strand
 			break
 		}
 	}
 	if s.number < 0 {
-		s.number = c.strands
-		c.strands++
+		s.number = c.strandCount
+		c.strandCount++
 	}
 	s.clock.grow(s.number + 1)
 	return s
 }
 
-// idle is the number of rounds after which an inactive strand no longer keeps accesses in the spaces that it might
-// conflict with.
-const idle = 16
+// idleRounds is the number of rounds after which an inactive strand no longer keeps accesses in the spaces that it
+// might conflict with.
+const idleRounds = 16
 
 // clocks calls use with the clocks of all future actions of the rank.
 func (k *rank) clocks(use func(vector)) {
 	k.round++
 	k.running.clock = k.clock
-	if k.inside == nil {
+	if k.activeStrands == nil {
 		use(k.clock)
 		return
 	}
-	is := func(round int, v vector) {
-		if k.round-round <= idle {
+	visit := func(round int, v vector) {
+		if k.round-round <= idleRounds {
 			use(v)
 		}
 	}
-	is(k.first.round, k.first.clock)
-	for _, all := range k.inside {
+	visit(k.first.round, k.first.clock)
+	for _, all := range k.activeStrands {
 		for _, s := range all {
-			is(s.round, s.clock)
+			visit(s.round, s.clock)
 		}
 	}
 	for _, f := range k.forks {
-		is(f.round, f.clock)
+		visit(f.round, f.clock)
 	}
 	use(k.clock)
 }

@@ -14,7 +14,7 @@ func TestStrands(t *testing.T) {
 	c := New(2, nil)
 	k := c.ranks[1]
 	does := func(thread int, what int, object uint64) {
-		c.Record(1, &insight.Record{Thread: thread, Events: []insight.Event{{What: what, Object: object}}})
+		c.Record(1, &insight.Record{Thread: thread, Events: []insight.Event{{Kind: what, Object: object}}})
 	}
 	works := func(thread int) moment {
 		c.Record(1, &insight.Record{Thread: thread})
@@ -39,7 +39,7 @@ func TestStrands(t *testing.T) {
 		require.True(t, meanwhile.before(k.clock))
 	}
 	require.Empty(t, k.forks)
-	require.Equal(t, 3, c.strands)
+	require.Equal(t, 3, c.strandCount)
 
 	unknown := works(9)
 	works(0)
@@ -58,14 +58,14 @@ func TestStrands(t *testing.T) {
 }
 
 // Checks that freed memory keeps only accesses of operations at their target, and accesses that have not ended.
-func TestGivenBack(t *testing.T) {
+func TestFreedMemory(t *testing.T) {
 	s := newSpace()
 	add := func(low uint64, win *window, over bool) {
-		a := &access{site: &site{}, win: win, spans: []span{{low, low + 4}}}
+		a := &access{site: &callSite{}, win: win, spans: []span{{low, low + 4}}}
 		s.add(a)
 		if over {
-			a.over = true
-			s.ended(a)
+			a.isOver = true
+			s.noteEnd(a)
 		}
 	}
 	add(100, nil, true)

@@ -48,13 +48,13 @@ func ints32(words []uint64) []int32 {
 	return out
 }
 
-// form selects datatypes that the checker manages itself.
-const form = datatype.Small | datatype.Again
+// typeForm selects datatypes that the checker manages itself.
+const typeForm = datatype.Small | datatype.HandleByCaller
 
 // makeType records the datatype that a constructor has made.
 func (c *Checker) makeType(k *rank, e *event) {
 	made := e.Out("newtype")
-	if !made.Given() {
+	if !made.HasValue() {
 		return
 	}
 	delete(k.types, made.Uint()) // the handle may be reused
@@ -70,42 +70,47 @@ func (c *Checker) makeType(k *rank, e *event) {
 	} else {
 		switch e.name {
 		case "MPI_Type_contiguous":
-			t, err = datatype.Contiguous(form, number("count"), old)
+			t, err = datatype.Contiguous(typeForm, number("count"), old)
 		case "MPI_Type_vector":
-			t, err = datatype.Vector(form, number("count"), number("blocklength"), number("stride"), old)
+			t, err = datatype.Vector(typeForm, number("count"), number("blocklength"), number("stride"),
+				old)
 		case "MPI_Type_create_hvector":
-			t, err = datatype.Hvector(form, number("count"), number("blocklength"), number("stride"), old)
+			t, err = datatype.Hvector(typeForm, number("count"), number("blocklength"),
+				number("stride"), old)
 		case "MPI_Type_indexed":
-			t, err = datatype.Indexed(form, list("array_of_blocklengths"), list("array_of_displacements"),
+			t, err = datatype.Indexed(typeForm, list("array_of_blocklengths"),
+				list("array_of_displacements"),
 				old)
 		case "MPI_Type_create_hindexed":
-			t, err = datatype.Hindexed(form, list("array_of_blocklengths"),
+			t, err = datatype.Hindexed(typeForm, list("array_of_blocklengths"),
 				list("array_of_displacements"), old)
 		case "MPI_Type_create_indexed_block":
-			t, err = datatype.IndexedBlock(form, number("blocklength"), list("array_of_displacements"), old)
+			t, err = datatype.IndexedBlock(typeForm, number("blocklength"),
+				list("array_of_displacements"), old)
 		case "MPI_Type_create_hindexed_block":
-			t, err = datatype.HindexedBlock(form, number("blocklength"), list("array_of_displacements"),
+			t, err = datatype.HindexedBlock(typeForm, number("blocklength"), list("array_of_displacements"),
 				old)
 		case "MPI_Type_create_struct":
 			types := k.typesOf(e.In("array_of_types").Words)
 			if len(types) != len(e.In("array_of_types").Words) {
 				return
 			}
-			t, err = datatype.Struct(form, list("array_of_blocklengths"), list("array_of_displacements"),
+			t, err = datatype.Struct(typeForm, list("array_of_blocklengths"),
+				list("array_of_displacements"),
 				types)
 		case "MPI_Type_create_subarray":
-			t, err = datatype.Subarray(form, list("array_of_sizes"), list("array_of_subsizes"),
+			t, err = datatype.Subarray(typeForm, list("array_of_sizes"), list("array_of_subsizes"),
 				list("array_of_starts"),
 				int32(number("order")), old)
 		case "MPI_Type_create_darray":
-			t, err = datatype.Darray(form, int32(number("size")), int32(number("rank")),
+			t, err = datatype.Darray(typeForm, int32(number("size")), int32(number("rank")),
 				list("array_of_gsizes"),
 				ints32(e.In("array_of_distribs").Words), ints32(e.In("array_of_dargs").Words),
 				ints32(e.In("array_of_psizes").Words), int32(number("order")), old)
 		case "MPI_Type_create_resized":
-			t, err = datatype.Resized(form, old, number("lb"), number("extent"))
+			t, err = datatype.Resized(typeForm, old, number("lb"), number("extent"))
 		case "MPI_Type_dup":
-			t, err = datatype.Dup(form, old)
+			t, err = datatype.Dup(typeForm, old)
 		}
 	}
 	if err == nil && t != nil && !e.Truncated {
@@ -127,9 +132,9 @@ func predefinedResult(e *event) *datatype.Type {
 	return t
 }
 
-// mostSpans is the largest number of spans of an access. An access with more is ignored: the bytes between its spans
+// maxSpans is the largest number of spans of an access. An access with more is ignored: the bytes between its spans
 // belong to other data.
-const mostSpans = 1 << 18
+const maxSpans = 1 << 18
 
 // spansOf returns the bytes of count elements of a type at an address; nil if there are none or they are unknown.
 func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
@@ -145,7 +150,7 @@ func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	if l.Contiguous() {
 		return []span{{address + uint64(lo), address + uint64(hi)}}
 	}
-	if l.Segments() > mostSpans/count {
+	if l.Segments() > maxSpans/count {
 		return nil
 	}
 	spans := make([]span, 0, count*l.Segments())

@@ -10,40 +10,40 @@ import (
 
 // window is a window, shared by all its members.
 type window struct {
-	name    string
-	number  int
-	dynamic bool
-	owned   bool  // the library allocated its memory
-	freeing int   // number of members that have called MPI_Win_free
-	meets   *comm // its members, and their collective calls on it
-	parts   []part
-	open    map[int][]*operation // by origin, operations that are not complete at their targets
+	name        string
+	number      int
+	dynamic     bool
+	isAllocated bool  // the library allocated its memory
+	freeCount   int   // number of members that have called MPI_Win_free
+	comm        *comm // its members, and their collective calls on it
+	parts       []memberMemory
+	openOps     map[int][]*operation // by origin, operations that are not complete at their targets
 	// By strand, its operations that another strand has ended.
-	elsewhere map[int][]*operation
-	locks     map[int]*lockState  // by target
-	posts     map[int][]*exposure // by target, exposure epochs that have not ended
-	turns     map[[2]int]*turns   // by origin and target
-	epochs    map[int]string      // by rank, the kind of its current epoch
-	hints     map[string]string
-	stored    map[int]*site       // by rank, the last write to its memory since it synchronized
-	started   map[int][]int       // by origin, the targets of its access epoch
-	fences    map[int]int         // by rank, the number of its fences
-	attached  map[attached]uint64 // sizes of the memory attached to a dynamic window
-	noput     map[[2]int]*site    // by rank and number of the fence, the fences with MPI_MODE_NOPUT
+	endedByOthers map[int][]*operation
+	locks         map[int]*lockState     // by target
+	exposures     map[int][]*exposure    // by target, exposure epochs that have not ended
+	epochCounts   map[[2]int]*epochCount // by origin and target
+	epochs        map[int]string         // by rank, the kind of its current epoch
+	hints         map[string]string
+	lastStores    map[int]*callSite    // by rank, the last write to its memory since it synchronized
+	startTargets  map[int][]int        // by origin, the targets of its access epoch
+	fenceCounts   map[int]int          // by rank, the number of its fences
+	attached      map[attached]uint64  // sizes of the memory attached to a dynamic window
+	noputFences   map[[2]int]*callSite // by rank and number of the fence, the fences with MPI_MODE_NOPUT
 }
 
-// part is a member's memory of a window.
-type part struct {
+// memberMemory is a member's memory of a window.
+type memberMemory struct {
 	known bool // the creation of the window has returned at the member
 	base  uint64
 	size  uint64
 	unit  int64
-	begun []vector // clocks of updates that began before known; a rank that sees the updates is ordered after them
-	late  []func() // add the accesses that were made before known
+	// clocks of updates that began before known; a rank that sees the updates is ordered after them
+	updateClocks []vector
+	deferred     []func() // add the accesses that were made before known
 }
 
-// hold is a lock that a rank holds.
-type hold struct {
+type heldLock struct {
 	window    *window
 	target    int
 	exclusive bool
@@ -57,84 +57,85 @@ type lockState struct {
 
 // exposure is an exposure epoch of a target.
 type exposure struct {
-	target    int
-	origins   []int
-	clock     vector
-	completed map[int]completion
-	done      []*operation // operations that are complete at the target when the epoch ends
-	number    map[int]int  // by origin, the number of the epoch of the pair
-	at        moment
-	site      *site
-	noput     bool
-	unchecked bool
+	target       int
+	origins      []int
+	clock        vector
+	completed    map[int]completion
+	doneOps      []*operation // operations that are complete at the target when the epoch ends
+	epochNumbers map[int]int  // by origin, the number of the epoch of the pair
+	moment       moment
+	site         *callSite
+	isNoput      bool
+	isNocheck    bool
 }
 
 // completion is the end of an access epoch at an origin.
 type completion struct {
 	clock vector
-	site  *site
+	site  *callSite
 }
 
-// turns counts the epochs of an origin at a target.
-type turns struct {
+// epochCount counts the epochs of an origin at a target.
+type epochCount struct {
 	started, posted int
 	completed       map[int]completion // by epoch number, for epochs that the target has not posted
-	early           []*operation       // operations of epochs that the target has not posted
-	unchecked       map[int]*site      // by epoch number, starts that assert that the target has posted
+	earlyOps        []*operation       // operations of epochs that the target has not posted
+	nocheckStarts   map[int]*callSite  // by epoch number, starts that assert that the target has posted
 }
 
 // makeWindow records the window that a rank has received.
 func (c *Checker) makeWindow(k *rank, e *event) {
-	meet := e.call.meeting
-	if meet == nil || !e.Out("win").Given() {
+	meet := e.call.collective
+	if meet == nil || !e.Out("win").HasValue() {
 		return
 	}
 	w := meet.window
 	if w == nil {
-		c.windows++
-		w = &window{number: c.windows, dynamic: e.name == "MPI_Win_create_dynamic",
-			owned: strings.HasPrefix(e.name, "MPI_Win_allocate"),
-			meets: &comm{members: meet.comm.members}, parts: make([]part, len(meet.comm.members)),
-			open: map[int][]*operation{}, elsewhere: map[int][]*operation{},
-			locks: map[int]*lockState{}, posts: map[int][]*exposure{},
-			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{},
-			started: map[int][]int{}, fences: map[int]int{}, noput: map[[2]int]*site{}}
-		for i, r := range w.meets.members { // all members have passed their arguments before any has the window
-			w.parts[i] = meet.parts[r]
+		c.windowCount++
+		w = &window{number: c.windowCount, dynamic: e.name == "MPI_Win_create_dynamic",
+			isAllocated: strings.HasPrefix(e.name, "MPI_Win_allocate"),
+			comm:        &comm{members: meet.comm.members}, parts: make([]memberMemory,
+				len(meet.comm.members)),
+			openOps: map[int][]*operation{}, endedByOthers: map[int][]*operation{},
+			locks: map[int]*lockState{}, exposures: map[int][]*exposure{},
+			epochCounts: map[[2]int]*epochCount{}, epochs: map[int]string{},
+			lastStores:   map[int]*callSite{},
+			startTargets: map[int][]int{}, fenceCounts: map[int]int{}, noputFences: map[[2]int]*callSite{}}
+		for i, r := range w.comm.members { // all members have passed their arguments before any has the window
+			w.parts[i] = meet.windowParts[r]
 		}
 		w.name = fmt.Sprintf("window %d", w.number)
-		w.meets.name = w.name
+		w.comm.name = w.name
 		meet.window = w
 	}
-	p := partOf(e)
-	if v := e.Out("baseptr"); v.Given() {
+	p := memoryFromCall(e)
+	if v := e.Out("baseptr"); v.HasValue() {
 		p.base = v.Uint()
 	}
 	k.wins[e.Out("win").Uint()] = w
 	e.call.window = w
 	w.hints = hintsOf(k, e)
-	if i := slices.Index(w.meets.members, k.number); i >= 0 {
+	if i := slices.Index(w.comm.members, k.number); i >= 0 {
 		p.known = true
-		late := w.parts[i].late
-		p.begun = w.parts[i].begun
+		late := w.parts[i].deferred
+		p.updateClocks = w.parts[i].updateClocks
 		w.parts[i] = p
 		for _, add := range late {
 			add()
 		}
-		c.hintsOfWindow(k, e, w)
+		c.checkWindowHints(k, e, w)
 	}
 }
 
-// partOf returns the rank's part of a new window, as far as the arguments of the call show it.
-func partOf(e *event) part {
-	p := part{base: e.In("base").Uint(), size: e.In("size").Uint(), unit: e.In("disp_unit").Int()}
+// memoryFromCall returns the rank's part of a new window, as far as the arguments of the call show it.
+func memoryFromCall(e *event) memberMemory {
+	p := memberMemory{base: e.In("base").Uint(), size: e.In("size").Uint(), unit: e.In("disp_unit").Int()}
 	if e.name == "MPI_Win_create_dynamic" {
 		p.unit = 1
 	}
 	return p
 }
 
-// lockOf returns the state of a target's lock.
 func (w *window) lockOf(target int) *lockState {
 	if w.locks[target] == nil {
 		w.locks[target] = &lockState{}
@@ -142,12 +143,12 @@ func (w *window) lockOf(target int) *lockState {
 	return w.locks[target]
 }
 
-func (w *window) turnsOf(origin, target int) *turns {
+func (w *window) epochCountsOf(origin, target int) *epochCount {
 	key := [2]int{origin, target}
-	if w.turns[key] == nil {
-		w.turns[key] = &turns{}
+	if w.epochCounts[key] == nil {
+		w.epochCounts[key] = &epochCount{}
 	}
-	return w.turns[key]
+	return w.epochCounts[key]
 }
 
 // enterWindow processes the entry of a call on a window.
@@ -160,30 +161,31 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	switch e.name {
 	case "MPI_Win_lock", "MPI_Win_lock_all":
 		if w.hints["no_locks"] == "true" {
-			c.hintFails("no_locks", k.site(e), w, "The info key no_locks promises that no process locks "+
-				"the window. Remove "+
-				"the key or the lock.")
+			c.reportHint("no_locks", k.newSite(e), w,
+				"The info key no_locks promises that no process locks "+
+					"the window. Remove "+
+					"the key or the lock.")
 		}
 	case "MPI_Win_start":
-		c.started(k, e, w)
+		c.startEpoch(k, e, w)
 	case "MPI_Win_fence", "MPI_Win_free":
 		if e.name == "MPI_Win_fence" {
-			c.fenceAsserts(k, e, w)
+			c.checkFenceAsserts(k, e, w)
 		}
-		w.take(k, func(o *operation) bool {
-			c.done(o, e.call.now)
+		w.removeOps(k, func(o *operation) bool {
+			c.completeOp(o, e.call.now)
 			return true
 		})
 		if e.name == "MPI_Win_free" {
-			c.givesBack(w)
+			c.noteWinFree(w)
 		}
 	case "MPI_Win_post":
-		c.posted(k, e, w)
+		c.postEpoch(k, e, w)
 	case "MPI_Win_complete":
-		c.completes(k, w, k.site(e))
+		c.completeEpoch(k, w, k.newSite(e))
 	case "MPI_Win_unlock", "MPI_Win_unlock_all":
-		for _, h := range k.held {
-			if h.window != w || e.name == "MPI_Win_unlock" && h.target != w.meets.world(k,
+		for _, h := range k.heldLocks {
+			if h.window != w || e.name == "MPI_Win_unlock" && h.target != w.comm.worldRank(k,
 				int(e.In("rank").Int())) {
 				continue
 			}
@@ -205,24 +207,24 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	}
 }
 
-// givesBack records that one more member frees a window. No member returns before all have called. Then the library may
-// reuse its memory, so earlier accesses conflict with nothing that follows.
-func (c *Checker) givesBack(w *window) {
-	if w.freeing++; w.freeing < len(w.meets.members) || !w.owned {
+// noteWinFree records that one more member frees a window. No member returns before all have called. Then the library
+// may reuse its memory, so earlier accesses conflict with nothing that follows.
+func (c *Checker) noteWinFree(w *window) {
+	if w.freeCount++; w.freeCount < len(w.comm.members) || !w.isAllocated {
 		return
 	}
-	for i, r := range w.meets.members {
+	for i, r := range w.comm.members {
 		if p := &w.parts[i]; p.known && p.size > 0 {
 			c.ranks[r].space.drop(span{p.base, p.base + p.size})
 		}
 	}
 }
 
-// completes ends an access epoch with regard to its targets. Their exposure epochs end later; operations that read end
-// now.
-func (c *Checker) completes(k *rank, w *window, s *site) {
-	for _, target := range w.started[k.number] {
-		t := w.turnsOf(k.number, target)
+// completeEpoch ends an access epoch with regard to its targets. Their exposure epochs end later; operations that read
+// end now.
+func (c *Checker) completeEpoch(k *rank, w *window, s *callSite) {
+	for _, target := range w.startTargets[k.number] {
+		t := w.epochCountsOf(k.number, target)
 		if x := w.exposureOf(k.number, target, t.started-1); x != nil {
 			x.completed[k.number] = completion{k.clock.clone(), s}
 		} else { // the target has not posted it
@@ -232,55 +234,55 @@ func (c *Checker) completes(k *rank, w *window, s *site) {
 			t.completed[t.started-1] = completion{k.clock.clone(), s}
 		}
 	}
-	delete(w.started, k.number)
-	w.take(k, func(o *operation) bool {
-		if x := w.exposureOf(k.number, o.target, o.turn); x != nil {
-			x.done = append(x.done, o)
+	delete(w.startTargets, k.number)
+	w.removeOps(k, func(o *operation) bool {
+		if x := w.exposureOf(k.number, o.target, o.epoch); x != nil {
+			x.doneOps = append(x.doneOps, o)
 		}
-		if o.reads {
-			c.doneThere(o, k.now())
+		if o.isGet {
+			c.completeAtTarget(o, k.now())
 		}
-		o.completed = true
+		o.isCompleted = true
 		return false
 	})
 }
 
-// mostElsewhere is the largest number of operations of a strand that other strands have ended and the strand itself has
-// not.
-const mostElsewhere = 1 << 14
+// maxEndedByOthers is the largest number of operations of a strand that other strands have ended and the strand itself
+// has not.
+const maxEndedByOthers = 1 << 14
 
-// take calls use with the operations of a rank that are under way and precede the current call. Operations of other
-// threads may follow it in another run; the call does not end those. An operation is no longer under way when use
+// removeOps calls use with the operations of a rank that are under way and precede the current call. Operations of
+// other threads may follow it in another run; the call does not end those. An operation is no longer under way when use
 // returns true. If another strand than its own ended an operation, use is called again from its own strand, which need
 // not be ordered after the other.
-func (w *window) take(k *rank, use func(*operation) bool) {
+func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	self := k.now().strand
-	if mine := w.elsewhere[self]; len(mine) > 0 {
+	if mine := w.endedByOthers[self]; len(mine) > 0 {
 		if mine = slices.DeleteFunc(mine, use); len(mine) == 0 {
-			delete(w.elsewhere, self)
+			delete(w.endedByOthers, self)
 		} else {
-			w.elsewhere[self] = mine
+			w.endedByOthers[self] = mine
 		}
 	}
-	w.open[k.number] = slices.DeleteFunc(w.open[k.number], func(o *operation) bool {
+	w.openOps[k.number] = slices.DeleteFunc(w.openOps[k.number], func(o *operation) bool {
 		if !o.began.before(k.clock) || !use(o) {
 			return false
 		}
-		w.endedBy(k, o)
+		w.noteEnded(k, o)
 		return true
 	})
 }
 
-// endedBy records an operation that has ended, if a strand other than its own has ended it.
-func (w *window) endedBy(k *rank, o *operation) {
+// noteEnded records an operation that has ended, if a strand other than its own has ended it.
+func (w *window) noteEnded(k *rank, o *operation) {
 	own := o.began.strand
-	if k.inside == nil || own == k.now().strand {
+	if k.activeStrands == nil || own == k.now().strand {
 		return
 	}
-	if len(w.elsewhere[own]) == mostElsewhere {
-		w.elsewhere[own] = slices.Delete(w.elsewhere[own], 0, mostElsewhere/2)
+	if len(w.endedByOthers[own]) == maxEndedByOthers {
+		w.endedByOthers[own] = slices.Delete(w.endedByOthers[own], 0, maxEndedByOthers/2)
 	}
-	w.elsewhere[own] = append(w.elsewhere[own], o)
+	w.endedByOthers[own] = append(w.endedByOthers[own], o)
 }
 
 // Advice on assertions that are not true.
@@ -296,44 +298,44 @@ const (
 		"them. Put a message or a barrier between them, or remove the assertion."
 )
 
-// posted starts an exposure epoch.
-func (c *Checker) posted(k *rank, e *event, w *window) {
+// postEpoch starts an exposure epoch.
+func (c *Checker) postEpoch(k *rank, e *event, w *window) {
 	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(),
-		completed: map[int]completion{},
-		number:    map[int]int{}}
-	x.at, x.site = e.call.now, k.site(e)
-	x.unchecked = e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
-	x.noput = e.In("assert").Int()&abi.MPI_MODE_NOPUT != 0
-	if s := w.stored[k.number]; s != nil && e.In("assert").Int()&abi.MPI_MODE_NOSTORE != 0 {
-		c.asserted("NOSTORE", w, x.site, s, noStore)
+		completed:    map[int]completion{},
+		epochNumbers: map[int]int{}}
+	x.moment, x.site = e.call.now, k.newSite(e)
+	x.isNocheck = e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
+	x.isNoput = e.In("assert").Int()&abi.MPI_MODE_NOPUT != 0
+	if s := w.lastStores[k.number]; s != nil && e.In("assert").Int()&abi.MPI_MODE_NOSTORE != 0 {
+		c.reportAssert("NOSTORE", w, x.site, s, noStore)
 	}
-	delete(w.stored, k.number)
-	w.posts[k.number] = append(w.posts[k.number], x)
+	delete(w.lastStores, k.number)
+	w.exposures[k.number] = append(w.exposures[k.number], x)
 	for _, origin := range x.origins {
-		t := w.turnsOf(origin, k.number)
-		x.number[origin] = t.posted
+		t := w.epochCountsOf(origin, k.number)
+		x.epochNumbers[origin] = t.posted
 		t.posted++
-		if v, is := t.completed[x.number[origin]]; is {
+		if v, is := t.completed[x.epochNumbers[origin]]; is {
 			x.completed[origin] = v
-			delete(t.completed, x.number[origin])
+			delete(t.completed, x.epochNumbers[origin])
 		}
-		if s := t.unchecked[x.number[origin]]; s != nil {
-			c.asserted("NOCHECK", w, s, x.site, postBeforeStart)
-			delete(t.unchecked, x.number[origin])
+		if s := t.nocheckStarts[x.epochNumbers[origin]]; s != nil {
+			c.reportAssert("NOCHECK", w, s, x.site, postBeforeStart)
+			delete(t.nocheckStarts, x.epochNumbers[origin])
 		}
-		early := t.early
-		t.early = nil
+		early := t.earlyOps
+		t.earlyOps = nil
 		for _, o := range early {
-			if o.turn == x.number[origin] {
+			if o.epoch == x.epochNumbers[origin] {
 				o.start.join(x.clock)
-				o.early = false
-				c.puts(o, x)
-				if o.completed {
-					x.done = append(x.done, o)
+				o.isEarly = false
+				c.checkNoput(o, x)
+				if o.isCompleted {
+					x.doneOps = append(x.doneOps, o)
 				}
-				c.atTarget(o)
+				c.addTargetAccess(o)
 			} else {
-				t.early = append(t.early, o)
+				t.earlyOps = append(t.earlyOps, o)
 			}
 		}
 	}
@@ -341,8 +343,8 @@ func (c *Checker) posted(k *rank, e *event, w *window) {
 
 // exposureOf returns the exposure epoch that matches an origin's access epoch; nil if the target has not posted it.
 func (w *window) exposureOf(origin, target, turn int) *exposure {
-	for _, x := range w.posts[target] {
-		if n, ok := x.number[origin]; ok && n == turn {
+	for _, x := range w.exposures[target] {
+		if n, ok := x.epochNumbers[origin]; ok && n == turn {
 			return x
 		}
 	}
@@ -351,7 +353,7 @@ func (w *window) exposureOf(origin, target, turn int) *exposure {
 
 // leaveWindow processes the return of a call on a window.
 func (c *Checker) leaveWindow(k *rank, e *event) {
-	if e.Out("win").Given() && e.call.meeting != nil && e.name != "MPI_Win_free" {
+	if e.Out("win").HasValue() && e.call.collective != nil && e.name != "MPI_Win_free" {
 		c.makeWindow(k, e)
 		return
 	}
@@ -363,7 +365,7 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 	}
 	target := -1
 	if r := e.In("rank"); len(r.Words) > 0 {
-		target = w.meets.world(k, int(r.Int()))
+		target = w.comm.worldRank(k, int(r.Int()))
 	}
 	switch e.name {
 	case "MPI_Win_set_name":
@@ -377,7 +379,7 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 			c.detach(k, e, w)
 		}
 	case "MPI_Win_shared_query":
-		c.mapped(k, e, w)
+		c.addAlias(k, e, w)
 	case "MPI_Win_free":
 		delete(k.wins, e.In("win").Uint())
 		k.aliases = slices.DeleteFunc(k.aliases, func(a alias) bool { return a.window == w })
@@ -388,19 +390,19 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 		}
 	case "MPI_Win_start":
 		w.epochs[k.number] = "start"
-		for _, t := range w.started[k.number] {
-			if x := w.exposureOf(k.number, t, w.turnsOf(k.number, t).started-1); x != nil {
-				e.call.await(x.site.rank, x.site.start)
+		for _, t := range w.startTargets[k.number] {
+			if x := w.exposureOf(k.number, t, w.epochCountsOf(k.number, t).started-1); x != nil {
+				e.call.waitedFor(x.site.rank, x.site.start)
 			}
 		}
 	case "MPI_Win_complete":
 		delete(w.epochs, k.number)
-		w.completed(c, k)
+		w.endAtOrigin(c, k)
 	case "MPI_Win_wait":
-		c.waited(k, w)
+		c.waitEpoch(k, w)
 	case "MPI_Win_test":
 		if e.Out("flag").Int() != 0 {
-			c.waited(k, w)
+			c.waitEpoch(k, w)
 		}
 	case "MPI_Win_lock":
 		if target < 0 {
@@ -408,32 +410,32 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 		}
 		exclusive := e.In("lock_type").Int() == abi.MPI_LOCK_EXCLUSIVE
 		unchecked := e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
-		w.locked(k, target, exclusive, unchecked)
-		c.nocheck(k, w, target, exclusive, unchecked, k.site(e))
-		delete(w.stored, k.number)
+		w.acquireLock(k, target, exclusive, unchecked)
+		c.checkNocheck(k, w, target, exclusive, unchecked, k.newSite(e))
+		delete(w.lastStores, k.number)
 		w.epochs[k.number] = "lock"
 	case "MPI_Win_lock_all":
-		for _, t := range w.meets.members {
-			w.locked(k, t, false, e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0)
+		for _, t := range w.comm.members {
+			w.acquireLock(k, t, false, e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0)
 		}
 		w.epochs[k.number] = "lock_all"
 	case "MPI_Win_unlock", "MPI_Win_unlock_all":
 		everywhere := e.name == "MPI_Win_unlock_all"
-		c.flushed(k, w, target, everywhere, true, e.call.now)
-		k.held = slices.DeleteFunc(slices.Clone(k.held), func(h hold) bool {
+		c.flushOps(k, w, target, everywhere, true, e.call.now)
+		k.heldLocks = slices.DeleteFunc(slices.Clone(k.heldLocks), func(h heldLock) bool {
 			return h.window == w && (everywhere || h.target == target)
 		})
 		delete(w.epochs, k.number)
 	case "MPI_Win_flush", "MPI_Win_flush_all":
-		c.flushed(k, w, target, e.name == "MPI_Win_flush_all", true, k.now())
+		c.flushOps(k, w, target, e.name == "MPI_Win_flush_all", true, k.now())
 	case "MPI_Win_flush_local", "MPI_Win_flush_local_all":
-		c.flushed(k, w, target, e.name == "MPI_Win_flush_local_all", false, k.now())
+		c.flushOps(k, w, target, e.name == "MPI_Win_flush_local_all", false, k.now())
 	}
 }
 
-// locked records that a rank holds a lock.
-func (w *window) locked(k *rank, target int, exclusive, unchecked bool) {
-	k.held = append(slices.Clone(k.held), hold{w, target, exclusive})
+// acquireLock records that a rank holds a lock.
+func (w *window) acquireLock(k *rank, target int, exclusive, unchecked bool) {
+	k.heldLocks = append(slices.Clone(k.heldLocks), heldLock{w, target, exclusive})
 	if unchecked {
 		return
 	}
@@ -444,114 +446,116 @@ func (w *window) locked(k *rank, target int, exclusive, unchecked bool) {
 	}
 }
 
-// completed ends the operations of an access epoch at the origin. At their targets they end with the exposure epoch.
-func (w *window) completed(c *Checker, k *rank) {
-	w.take(k, func(o *operation) bool {
-		c.doneHere(o, k.now())
+// endAtOrigin ends the operations of an access epoch at the origin. At their targets they end with the exposure epoch.
+func (w *window) endAtOrigin(c *Checker, k *rank) {
+	w.removeOps(k, func(o *operation) bool {
+		c.completeAtOrigin(o, k.now())
 		return true
 	})
 }
 
-// waited ends the oldest exposure epoch of a target.
-func (c *Checker) waited(k *rank, w *window) {
-	posts := w.posts[k.number]
+// waitEpoch ends the oldest exposure epoch of a target.
+func (c *Checker) waitEpoch(k *rank, w *window) {
+	posts := w.exposures[k.number]
 	if len(posts) == 0 {
 		return
 	}
 	x := posts[0]
-	w.posts[k.number] = posts[1:]
+	w.exposures[k.number] = posts[1:]
 	for _, v := range x.completed {
-		k.current.await(v.site.rank, v.site.start)
+		k.current.waitedFor(v.site.rank, v.site.start)
 		k.clock.join(v.clock)
 	}
-	for _, o := range x.done {
-		c.doneThere(o, k.now())
+	for _, o := range x.doneOps {
+		c.completeAtTarget(o, k.now())
 	}
 }
 
-// flushed ends operations to a target; without there, only at the origin.
-func (c *Checker) flushed(k *rank, w *window, target int, everywhere, there bool, at moment) {
-	w.take(k, func(o *operation) bool {
-		if !everywhere && o.target != target {
+// flushOps ends operations to a target; without atTarget, only at the origin.
+func (c *Checker) flushOps(k *rank, w *window, target int, allTargets, atTarget bool, at moment) {
+	w.removeOps(k, func(o *operation) bool {
+		if !allTargets && o.target != target {
 			return false
 		}
-		if there {
-			c.done(o, at)
-		} else if c.doneHere(o, at); o.there != nil && o.there.root != nil && o.turn < 0 && !o.early {
-			o.there.leave() // an earlier access represents it: a polling rank may never flush
+		if atTarget {
+			c.completeOp(o, at)
+		} else if c.completeAtOrigin(o, at); o.targetAccess != nil && o.targetAccess.root != nil &&
+			o.epoch < 0 && !o.isEarly {
+			o.targetAccess.abandon() // an earlier access represents it: a polling rank may never flush
 			return true
 		}
-		return there
+		return atTarget
 	})
 }
 
-// mapped records the address at which another member's memory is mapped here.
-func (c *Checker) mapped(k *rank, e *event, w *window) {
+// addAlias records the address at which another member's memory is mapped here.
+func (c *Checker) addAlias(k *rank, e *event, w *window) {
 	size, base := e.Out("size").Uint(), e.Out("baseptr").Uint()
 	i := int(e.In("rank").Int())
 	if i < 0 || i >= len(w.parts) || size == 0 || base == 0 {
 		return
 	}
-	if w.meets.members[i] != k.number {
+	if w.comm.members[i] != k.number {
 		k.aliases = append(k.aliases, alias{span{base, base + size}, w, i})
 	}
 }
 
-// plain returns the name that the program has given.
-func (w *window) plain() string {
+// userName returns the name that the program has given.
+func (w *window) userName() string {
 	return strings.TrimSuffix(strings.TrimPrefix(w.name, "window '"), "'")
 }
 
-// started starts an access epoch.
-func (c *Checker) started(k *rank, e *event, w *window) {
-	w.started[k.number] = e.Members(false)
-	for _, target := range w.started[k.number] {
-		t := w.turnsOf(k.number, target)
+// startEpoch starts an access epoch.
+func (c *Checker) startEpoch(k *rank, e *event, w *window) {
+	w.startTargets[k.number] = e.Members(false)
+	for _, target := range w.startTargets[k.number] {
+		t := w.epochCountsOf(k.number, target)
 		turn := t.started
 		t.started++
 		if c.follow != nil || e.In("assert").Int()&abi.MPI_MODE_NOCHECK == 0 {
 			continue
 		}
 		if x := w.exposureOf(k.number, target, turn); x == nil {
-			if t.unchecked == nil {
-				t.unchecked = map[int]*site{}
+			if t.nocheckStarts == nil {
+				t.nocheckStarts = map[int]*callSite{}
 			}
-			t.unchecked[turn] = k.site(e)
-		} else if !x.unchecked {
-			c.asserted("NOCHECK", w, k.site(e), x.site, "MPI_Win_post and MPI_Win_start must both be "+
-				"called with "+
-				"MPI_MODE_NOCHECK.")
-		} else if !x.at.before(k.clock) {
-			c.asserted("NOCHECK", w, k.site(e), x.site, postBeforeStart)
+			t.nocheckStarts[turn] = k.newSite(e)
+		} else if !x.isNocheck {
+			c.reportAssert("NOCHECK", w, k.newSite(e), x.site,
+				"MPI_Win_post and MPI_Win_start must both be "+
+					"called with "+
+					"MPI_MODE_NOCHECK.")
+		} else if !x.moment.before(k.clock) {
+			c.reportAssert("NOCHECK", w, k.newSite(e), x.site, postBeforeStart)
 		}
 	}
 }
 
-// fenceAsserts checks the assertions of a fence.
-func (c *Checker) fenceAsserts(k *rank, e *event, w *window) {
-	assert, s := e.In("assert").Int(), k.site(e)
-	if open := w.open[k.number]; assert&abi.MPI_MODE_NOPRECEDE != 0 && len(open) > 0 {
-		c.asserted("NOPRECEDE", w, s, open[0].request.site, "MPI_MODE_NOPRECEDE promises that the fence "+
-			"completes no "+
-			"operation of this process, but this one is pending. Remove the assertion.")
+func (c *Checker) checkFenceAsserts(k *rank, e *event, w *window) {
+	assert, s := e.In("assert").Int(), k.newSite(e)
+	if openOps := w.openOps[k.number]; assert&abi.MPI_MODE_NOPRECEDE != 0 && len(openOps) > 0 {
+		c.reportAssert("NOPRECEDE", w, s, openOps[0].targetInfo.site,
+			"MPI_MODE_NOPRECEDE promises that the fence "+
+				"completes no "+
+				"operation of this process, but this one is pending. Remove the assertion.")
 	}
-	if store := w.stored[k.number]; assert&abi.MPI_MODE_NOSTORE != 0 && store != nil {
-		c.asserted("NOSTORE", w, s, store, noStore)
+	if store := w.lastStores[k.number]; assert&abi.MPI_MODE_NOSTORE != 0 && store != nil {
+		c.reportAssert("NOSTORE", w, s, store, noStore)
 	}
-	delete(w.stored, k.number)
-	w.fences[k.number]++
+	delete(w.lastStores, k.number)
+	w.fenceCounts[k.number]++
 	if assert&abi.MPI_MODE_NOPUT != 0 {
-		w.noput[[2]int{k.number, w.fences[k.number]}] = s
+		w.noputFences[[2]int{k.number, w.fenceCounts[k.number]}] = s
 	}
-	delete(w.noput, [2]int{k.number, w.fences[k.number] - 2})
+	delete(w.noputFences, [2]int{k.number, w.fenceCounts[k.number] - 2})
 }
 
-// puts checks whether the target of an operation that changes its memory has asserted that no operation does.
-func (c *Checker) puts(o *operation, x *exposure) {
-	if o.request.what == reads || o.request.what == updates && o.request.op == abi.MPI_NO_OP {
+// checkNoput checks whether the target of an operation that changes its memory has asserted that no operation does.
+func (c *Checker) checkNoput(o *operation, x *exposure) {
+	if o.targetInfo.what == reads || o.targetInfo.what == updates && o.targetInfo.op == abi.MPI_NO_OP {
 		return
 	}
-	if x != nil && x.noput {
-		c.asserted("NOPUT", o.window, x.site, o.request.site, noPut)
+	if x != nil && x.isNoput {
+		c.reportAssert("NOPUT", o.window, x.site, o.targetInfo.site, noPut)
 	}
 }

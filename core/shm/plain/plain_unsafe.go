@@ -13,17 +13,17 @@ import (
 	"gompirma/core/shm"
 )
 
-// Waiter implements shm.Waiter. The test provides what its waits do in Serve and Lasts.
+// Waiter implements shm.Waiter. The test provides what its waits do in Serve and BeforeSleep.
 type Waiter struct {
-	Node  *shm.Node
-	Serve func() bool // serves what has arrived and returns whether there was anything
-	Lasts func()      // called by a long wait before it sleeps
+	Node        *shm.Node
+	Serve       func() bool // serves what has arrived and returns whether there was anything
+	BeforeSleep func()      // called by a long wait before it sleeps
 }
 
 const (
-	looks = 200                   // polls before a wait sleeps
-	nap   = 20 * time.Microsecond // between two reads of the word that it sleeps on
-	naps  = 500                   // number of naps until it polls everything again, like capi/base/wait.c
+	spinPolls    = 200                   // polls before a wait sleeps
+	pollInterval = 20 * time.Microsecond // between two reads of the word that it sleeps on
+	maxIntervals = 500                   // reads of the word until it polls everything, as capi/base/wait.c
 )
 
 func (w Waiter) word(field int64) *uint32 {
@@ -37,7 +37,7 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 	defer w.Serve()
 	defer atomic.AddUint32(polls, ^uint32(0))
 	for i := 0; !done(); i++ {
-		if w.Serve() || i < looks {
+		if w.Serve() || i < spinPolls {
 			continue
 		}
 		seen := atomic.LoadUint32(wake)
@@ -45,14 +45,14 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 		if done() {
 			return nil
 		}
-		if w.Node.Broken() != 0 {
+		if w.Node.FailedCount() != 0 {
 			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process has failed")
 		}
 		atomic.AddUint32(polls, ^uint32(0))
 		if !w.Serve() {
-			w.Lasts()
-			for i := 0; i < naps && atomic.LoadUint32(wake) == seen; i++ {
-				<-time.After(nap)
+			w.BeforeSleep()
+			for i := 0; i < maxIntervals && atomic.LoadUint32(wake) == seen; i++ {
+				<-time.After(pollInterval)
 			}
 		}
 		atomic.AddUint32(polls, 1)

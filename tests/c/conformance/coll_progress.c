@@ -8,7 +8,7 @@
  * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 60
  */
-#include "../away.h"
+#include "../no_progress.h"
 #include <stdbool.h>
 
 enum { N = 100000, ROUNDS = 40, MOST = 300 };

@@ -9,7 +9,7 @@
  * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 30
  */
-#include "../away.h"
+#include "../no_progress.h"
 
 enum { LARGE = 60000, ROUNDS = 3 };
 static const MPI_Comm W = MPI_COMM_WORLD;

@@ -9,7 +9,7 @@
  * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 60
  */
-#include "../away.h"
+#include "../no_progress.h"
 
 enum { N = 50000, MOST = 4 };
 enum { BEFORE, BEHIND, MATCHED, STARTED, RECEIVES };

@@ -10,7 +10,7 @@
  * nodes: 1 (the target tells by shared memory that it computes)
  * timeout: 60
  */
-#include "../away.h"
+#include "../no_progress.h"
 #define WINDOWS_DYNAMIC
 #include "../windows.h"
 

@@ -1,6 +1,6 @@
 /* Fuzzes every function of the ABI with arguments that look right and are wrong: NULL; handles of another kind, freed
  * or random handles; counts, ranks, tags and displacements out of range; uncommitted types. All ranks of a job make the
- * same calls, drawn from one seed, one after the other (together.c). No call may crash, hang, change its outputs when
+ * same calls, drawn from one seed, one after the other (lockstep.c). No call may crash, hang, change its outputs when
  * it fails, or succeed with an argument that is certainly wrong.
  *
  *   generated/    the functions and the semantic kinds of their parameters, generated from the table in core/abi
@@ -9,13 +9,13 @@
  *   handle.c      handles
  *   number.c      numbers: counts, ranks, tags, ...
  *   memory.c      the memory that addresses point to: buffers, arrays, strings, guarded outputs
- *   hold.c        right calls that must not be made, such as a receive without a sender, and the reason
- *   judge.c       checks the effects of a call; findings
+ *   would_block.c        right calls that must not be made, such as a receive without a sender, and the reason
+ *   verify.c       checks the effects of a call; findings
  *   pool.c        the objects that calls use; new and freed objects
  *   request.c     completes pending requests and messages
  *   window.c      the epochs of windows
- *   outside.c     calls before MPI_Init and after MPI_Finalize
- *   together.c    the file that the ranks share with their launcher */
+ *   uninitialized.c     calls before MPI_Init and after MPI_Finalize
+ *   lockstep.c    the file that the ranks share with their launcher */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -223,7 +223,7 @@ void window_move(struct object *o, uint64_t random);
 void window_close(struct object *o);
 uint64_t window_digest(void);
 
-/* ---- judge.c */
+/* ---- verify.c */
 
 enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN, a user's handler, a handler that sets MPI_SUCCESS */
 extern enum handler handler;
@@ -239,12 +239,12 @@ void finding(const struct call *c, const char *kind, const char *format, ...) __
 int is_own_handler(const void *errhandler);
 void ignore_errors(int on); /* the following calls may fail */
 
-/* ---- outside.c */
+/* ---- uninitialized.c */
 
 int outside(const char *phase, const char *function, uint64_t calls);
 extern int running; /* MPI is initialized */
 
-/* ---- together.c */
+/* ---- lockstep.c */
 
 enum stage { IDLE, CALLING, KEEPING, LEADERS, ENDED };
 

@@ -1,7 +1,7 @@
 /* fuzz FILE SEED CALLS HANDLER makes CALLS calls drawn from SEED. HANDLER is 0 for MPI_ERRORS_RETURN, 1 for a user's
  * error handler, 2 for one that sets MPI_SUCCESS. fuzz FILE SEED CALLS before|after|within FUNCTION makes CALLS calls
  * of FUNCTION before MPI_Init, after MPI_Finalize, or between them; errors are fatal there. FILE is shared with the
- * launcher of the job (together.c). Each finding is a line on standard output that begins with FINDING. */
+ * launcher of the job (lockstep.c). Each finding is a line on standard output that begins with FINDING. */
 #include "fuzz.h"
 
 /* Moves a random window into another epoch before the call. */

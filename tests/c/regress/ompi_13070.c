@@ -9,7 +9,7 @@
  * timeout: 60
  */
 #include "../check.h"
-#include "../resident.h"
+#include "../private_memory.h"
 
 /* The heap may grow to its steady size with the first windows. Further windows may take at most half of the reported
  * leak. */

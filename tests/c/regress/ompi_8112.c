@@ -9,7 +9,7 @@
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
-#include "../away.h"
+#include "../no_progress.h"
 #include "../windows.h"
 
 enum { COUNT = 10, TURNS = 50 };

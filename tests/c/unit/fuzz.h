@@ -1,5 +1,5 @@
-/* Common part of the fuzz tests that corrupt network input. Runs the test in parts, each in a process of its own, so
- * that a crash of one part is reported. Each part has its own seed, so that it can be rerun alone.
+/* Common part of the fuzz tests that corrupt network input. Runs the test in parts, each in a separate process, so
+ * that a crash of one part is reported. Each part has its own seed, so that it can be repeated alone.
  *
  * Usage: NAME [N [SEED]] runs at least N records instead of the default number, starting at SEED. */
 #ifndef FUZZ_H
@@ -43,8 +43,8 @@ static void change_bytes(char *at, size_t length) {
 	}
 }
 
-/* Calls run in one process per part, with about `part` records each and `usual` records in total unless argv says
- * otherwise. Returns true if all parts succeeded. run need not clean up. */
+/* Calls run in one process per part, with at most part records each. The total is argv[1], or usual by default.
+ * Returns true if all parts succeeded. run need not clean up. */
 static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*run)(uint64_t records)) {
 	uint64_t all = argc > 1 ? strtoull(argv[1], NULL, 10) : usual;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

@@ -1,13 +1,13 @@
-/* Simulates a network among the threads of one process (fabric/fabric.h), for groups of leaders that communicate over
- * it. Each member has a list of incoming records. The order among different senders is random, and some records have a
- * sender that is no member. A member's group has an id of its own (network_id), so that one process can hold the groups
- * of all members. The id is the first word of a record. For the same reason each member has peer numbers of its own for
- * the others (network_peer). */
+/* Simulates a network among the threads of one process (fabric/fabric.h), for internode groups. Each member has a
+ * list of incoming records (letters) per sender. The order among different senders is random, and some records come
+ * from a process that is no member. Each member's group has a separate id (network_id), so that one process can hold
+ * the groups of all members. The id is the first word of a record. For the same reason each member uses different
+ * peer numbers for the other members (network_peer). */
 #ifndef NETWORK_H
 #define NETWORK_H
 
-#include "fabric/desk.h"
-#include "only_leaders.h"
+#include "fabric/early.h"
+#include "internode_only.h"
 
 struct letter {
 	struct letter *next;
@@ -32,13 +32,13 @@ static int network_members;
 
 static unsigned network_draw(unsigned below) { return (unsigned)rand_r(&network_seed) / 7 % below; }
 
-/* Returns the number by which `member` addresses `other`. */
+/* Returns the peer number of other at member. */
 static int32_t network_peer(int member, int other) { return member * NETWORK_MOST + other; }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	int from = peer / NETWORK_MOST, to = peer % NETWORK_MOST;
 	bool answer = wait == FABRIC_ANSWER, strange = to == from || to >= network_members;
-	CHECK(port == FABRIC_LEADERS && wait != FABRIC_TRY && open_letter == NULL && length <= GOMPI_FABRIC_RECORD,
+	CHECK(port == FABRIC_INTERNODE && wait != FABRIC_TRY && open_letter == NULL && length <= GOMPI_MAX_RECORD_BYTES,
 	      "a record of %zu bytes for port %d", length, port);
 	CHECK(answer || (from == network_self && !strange), "%d sends to %d as %d", network_self, to, from);
 	*class = MPI_ERR_PROC_ABORTED;
@@ -69,12 +69,12 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	*b->last[from] = l;
 	b->last[from] = &l->next;
 	pthread_mutex_unlock(&b->mu);
-	gompi_add_total(&b->letters, 1);
+	gompi_add_seq_cst(&b->letters, 1);
 	gompi_wake(&gompi_my_cell()->wait);
 }
 
 static gompi_a32 network_strangers;
-static void (*network_listens)(int member, const struct leaders_record *r); /* sees all records if not NULL */
+static void (*network_listens)(int member, const struct internode_record *r); /* sees all records if not NULL */
 
 /* Sends a record from a process that is no member, or with the head of a member's record. */
 static void strange(int to, const struct letter *l) {
@@ -86,7 +86,8 @@ static void strange(int to, const struct letter *l) {
 		memcpy(data, l->data, sizeof(uint64_t) * (1 + network_draw(3)));
 	gompi_add(&network_strangers, 1);
 	/* A member may send any content, so the sender is a process that is never a member. */
-	handler->record(network_peer(to, network_draw(2) ? to : NETWORK_MOST - 1 - (int)network_draw(3)), data, length);
+	handler->on_record(network_peer(to, network_draw(2) ? to : NETWORK_MOST - 1 - (int)network_draw(3)), data,
+			   length);
 }
 
 static bool mail_ready(void) {
@@ -113,16 +114,16 @@ static bool mail_serve(void) {
 	bool worked = false;
 	for (int i = 0; i < network_members; i++) {
 		struct box *b = &boxes[i];
-		if (gompi_load_total(&b->letters) == 0 || pthread_mutex_trylock(&b->serving) != 0)
+		if (gompi_load_seq_cst(&b->letters) == 0 || pthread_mutex_trylock(&b->serving) != 0)
 			continue;
 		struct letter *l = take_letter(b);
 		if (l != NULL) {
 			if (network_draw(8) == 0)
 				strange(i, l);
 			if (network_listens != NULL)
-				network_listens(i, (const struct leaders_record *)(const void *)l->data);
-			handler->record(network_peer(i, l->from), l->data, l->length);
-			gompi_sub_total(&b->letters, 1);
+				network_listens(i, (const struct internode_record *)(const void *)l->data);
+			handler->on_record(network_peer(i, l->from), l->data, l->length);
+			gompi_sub_seq_cst(&b->letters, 1);
 			free(l);
 			worked = true;
 		}
@@ -135,22 +136,21 @@ bool gompi_fabric_progress(void) { return mail_serve(); }
 
 /* Starts the simulated network. */
 static void network_start(void) {
-	static const struct gompi_service mail = {.ready = mail_ready, .serve = mail_serve};
+	static const struct gompi_service mail = {.has_work = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
-	gompi_leaders_start();
+	gompi_internode_start();
 	for (int i = 0; i < NETWORK_MOST; i++) {
 		pthread_mutex_init(&boxes[i].serving, NULL);
 		pthread_mutex_init(&boxes[i].mu, NULL);
 	}
 }
 
-/* Returns true if all letters were received. Unreceived answers do not count, since no caller need have waited for
- * them. */
+/* Returns true if all letters were received, except answers: no caller need have waited for them. */
 static bool network_empty(void) {
 	for (int i = 0; i < NETWORK_MOST; i++)
 		for (int k = 0; k < NETWORK_MOST; k++)
 			for (const struct letter *l = boxes[i].first[k]; l != NULL; l = l->next)
-				if (((const struct leaders_record *)(const void *)l->data)->kind < LEADERS_GO)
+				if (((const struct internode_record *)(const void *)l->data)->kind < INTERNODE_IS_OPEN)
 					return false;
 	return true;
 }

@@ -4,7 +4,7 @@
 
 #include "datatype/atomic.h"
 #include "datatype/datatype.h"
-#include "datatype/simple.h"
+#include "datatype/predefined.h"
 
 void unit_types(void);
 int unit_types_count(void);
@@ -17,14 +17,14 @@ const struct type *unit_type(int i) { return types + i; }
 static int unit_class(const struct type *t) {
 	int size = t->size == 1 ? 0 : t->size == 2 ? 1 : t->size == 4 ? 2 : t->size == 8 ? 3 : -1;
 	if (size < 0)
-		return GOMPI_NONE;
+		return GOMPI_NO_CLASS;
 	if (t->class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_MULTI | CLASS_CHARACTER))
 		return (t->is_unsigned ? GOMPI_U8 : GOMPI_I8) + 2 * size;
 	if (t->class == CLASS_FLOAT)
-		return size == 2 ? GOMPI_F32 : size == 3 ? GOMPI_F64 : GOMPI_NONE;
+		return size == 2 ? GOMPI_F32 : size == 3 ? GOMPI_F64 : GOMPI_NO_CLASS;
 	if (t->class == CLASS_LOGICAL)
 		return GOMPI_L8 + size;
-	return t->class == CLASS_BYTE ? GOMPI_BYTE : GOMPI_NONE;
+	return t->class == CLASS_BYTE ? GOMPI_BYTE : GOMPI_NO_CLASS;
 }
 
 /* Returns the offset of the end of the type's data. */
@@ -62,9 +62,10 @@ void unit_types(void) {
 			memcpy(program + bytes, (int64_t[]){4, 6, 2, 0, 4, 0, 2, 6}, 8 * sizeof *program);
 		else if (gaps)
 			memcpy(program + bytes, (int64_t[]){1, end}, 2 * sizeof *program);
-		if (!gompi_type_install((uintptr_t)t->handle, (struct gompi_facts){0}, program, GOMPI_TYPE_SLOT_WORDS))
+		if (!gompi_type_install((uintptr_t)t->handle, (struct gompi_type_props){0}, program,
+					GOMPI_TYPE_SLOT_WORDS))
 			abort();
-		gompi_type_describe((uintptr_t)t->handle, (int)size, !gaps, unit_class(t),
-				    !(t->class & (CLASS_FLOAT | CLASS_COMPLEX | CLASS_PAIR | CLASS_OTHER)));
+		gompi_type_fill_tables((uintptr_t)t->handle, (int)size, !gaps, unit_class(t),
+				       !(t->class & (CLASS_FLOAT | CLASS_COMPLEX | CLASS_PAIR | CLASS_OTHER)));
 	}
 }

@@ -1,5 +1,5 @@
 /* Common part of the unit tests of capi/: CHECK (check.h), a node, windows and predefined types in plain memory,
- * threads, and a gompi_up whose callbacks the test fills in. The unit tests call neither MPI nor Go.
+ * threads, and a gompi_go_callbacks that the test fills in. The unit tests call neither MPI nor Go.
  *
  * A test must not depend on time. Two system functions are therefore wrapped (--wrap in CMakeLists.txt):
  *   syscall         with unit_sleep_forever a futex wait has no time limit. A lost wake-up
@@ -28,11 +28,11 @@
 #include <unistd.h>
 
 #include "base/node.h"
-#include "base/up.h"
+#include "base/go_callbacks.h"
 #include "base/wait.h"
 #include "datatype/atomic.h"
 #include "datatype/datatype.h"
-#include "datatype/simple.h"
+#include "datatype/predefined.h"
 #include "win/win_table.h"
 
 /* Scales the number of repetitions n of a test. The thread sanitizer makes a program 5 to 20 times slower, so it gets a
@@ -47,7 +47,7 @@
 
 static bool unit_sleep_forever, unit_hurry;
 static gompi_a64 unit_sleeps; /* number of times that a thread was put to sleep on a futex */
-static gompi_a32 unit_asleep; /* number of threads that sleep now */
+static gompi_a32 unit_asleep; /* number of threads that are asleep */
 static gompi_a32 unit_membarriers;
 
 long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
@@ -78,7 +78,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t) {
 
 /* --- Callbacks of the layers above */
 
-static gompi_a32 unit_raised; /* the class of the last error, and the number of errors */
+static gompi_a32 unit_raised; /* class of the last error */
 static gompi_a32 unit_errors;
 
 static int unit_raise(int class, const char *call, const char *text, int kind, uintptr_t object) {
@@ -100,8 +100,8 @@ static char *unit_memory(size_t bytes) {
 	return m + page;
 }
 
-/* Makes the table of n processes, of which this process is number 0, with their nodes and indices on the node. node_of
- * == NULL: all processes are on this node. */
+/* Creates the table of n processes, with their nodes and indices on the node. This process is number 0. node_of ==
+ * NULL: all processes are on this node. */
 static struct gompi_processes *unit_processes(int n, const int32_t *node_of, const int32_t *index) {
 	static struct gompi_processes *kept[1024]; /* holds the tables, so that the leak checker finds none lost */
 	static int number;
@@ -111,7 +111,7 @@ static struct gompi_processes *unit_processes(int n, const int32_t *node_of, con
 	return t;
 }
 
-/* Makes a new node of n processes, of which this process is number 0. */
+/* Creates a new node of n processes. This process is number 0. */
 static void unit_node(int n) {
 	size_t cell = (sizeof(struct gompi_cell) + 8 * (size_t)n + 4095) / 4096 * 4096, ring = 196 << 10,
 	       cells = 4096 + (size_t)n * cell;
@@ -119,22 +119,22 @@ static void unit_node(int n) {
 	gompi_node_open(&(struct gompi_node){.control = control,
 					     .n = n,
 					     .processes = unit_processes(n, NULL, NULL),
-					     .policy = gompi_policy_for(false),
+					     .policy = gompi_wait_policy_for(false),
 					     .cell_stride = cell,
 					     .operation_rings = control + cells,
 					     .operation_stride = ring});
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
-	gompi_up = (struct gompi_up){.raise = unit_raise, .find_dead = unit_nothing};
+	gompi_go_callbacks = (struct gompi_go_callbacks){.raise = unit_raise, .find_failed = unit_nothing};
 }
 
-/* Returns the size of a node's control memory with the given numbers of lines and members. */
+/* Returns the size of a window's control memory, for lines member entries and n members. */
 static size_t unit_control(int lines, int n) {
 	return sizeof(struct gompi_win_member) * (size_t)lines + GOMPI_BARRIER_SIZE(n) + (size_t)n * (size_t)n;
 }
 
-/* Makes a window of n members with `size` bytes each. This process is member 0. The memory of member i lies at base + i
- * * size. direct: this process can address the memory of all members. */
+/* Creates a window of n members with size bytes each. This process is member 0. The memory of member i is at base +
+ * i * size. direct: this process can address the memory of all members. */
 enum { UNIT_WINDOW = 0x1001 };
 static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct) {
 	static uintptr_t handle = UNIT_WINDOW;
@@ -151,7 +151,7 @@ static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct
 				      .shared = (uintptr_t)unit_memory(unit_control(n, n)),
 				      .flavor = MPI_WIN_FLAVOR_ALLOCATE,
 				      .n = n,
-				      .local_n = n,
+				      .local_size = n,
 				      .group = {.n = n, .stride = 1}};
 	if (!gompi_win_open(&plan, members))
 		abort();
@@ -205,15 +205,15 @@ int __wrap_pthread_create(void) {
 }
 #endif
 
-/* Delays the calling thread by about `us` microseconds. It sleeps and does not repeat sched_yield: beside busy
- * processes each yield may cost a full time slice, and a test of seconds would take hours. */
+/* Delays the calling thread by about us microseconds. It sleeps and does not call sched_yield: if other processes
+ * are busy, each yield may take a full time slice, and a test of seconds would take hours. */
 static void unit_late(unsigned us) {
 	if (us > 0)
 		usleep(us);
 }
 
-/* Yields the core in a polling loop. *begun is 0 at first and then the time when the loop began. After 100 us it sleeps
- * instead of yielding, since the scheduler prefers a thread that wakes to busy processes. */
+/* Yields the core in a polling loop. *begun is 0 initially, and later the time when the loop began. After 100 us it
+ * sleeps instead of yielding, because the scheduler prefers a thread that wakes to busy processes. */
 static void unit_idle(int64_t *begun) {
 	struct timespec t;
 	__real_clock_gettime(CLOCK_MONOTONIC, &t);

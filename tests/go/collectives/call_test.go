@@ -71,8 +71,8 @@ func span(pieces []piece) int64 {
 	return end
 }
 
-// scene is one collective call with its data at one process.
-type scene struct {
+// callSetup is one collective call with its data at one process.
+type callSetup struct {
 	call                coll.Call
 	send, before, after []piece
 }
@@ -88,9 +88,10 @@ type variant struct {
 	st, rt   *datatype.Type
 }
 
-// layOut lays blocks of the given data out in memory, in reverse order with an element between them. It returns counts
-// and displacements in elements for the v forms, or in bytes for the w form, where every other block has another type.
-func (x *variant) layOut(data [][]byte, t, other *datatype.Type, v *coll.Blocks, w bool) []piece {
+// layoutBlocks lays blocks of the given data out in memory, in reverse order with an element between them. It returns
+// counts and displacements in elements for the v forms, or in bytes for the w form, where every other block has another
+// type.
+func (x *variant) layoutBlocks(data [][]byte, t, other *datatype.Type, v *coll.Blocks, w bool) []piece {
 	out := make([]piece, len(data))
 	at := int64(0)
 	v.Counts, v.Displs = make([]int64, len(data)), make([]int64, len(data))
@@ -127,8 +128,8 @@ func row(data [][]byte, t *datatype.Type) []piece {
 }
 
 // scene returns the scene of a variant.
-func (x *variant) scene() *scene {
-	s := &scene{call: coll.Call{Kind: x.kind, Root: int32(x.root)}}
+func (x *variant) scene() *callSetup {
+	s := &callSetup{call: coll.Call{Kind: x.kind, Root: int32(x.root)}}
 	k := &s.call
 	size := 2 * x.elements
 	own := input(x.seed, x.me, size)
@@ -193,7 +194,7 @@ func (x *variant) scene() *scene {
 		s.send = []piece{{0, x.st, input(x.seed, x.me, uneven(x.me))}}
 		k.Send.Count = int64(uneven(x.me) / 2)
 		if x.kind == coll.KindAllgatherv || atRoot {
-			s.after = x.layOut(all(uneven), x.rt, nil, &k.RecvBlocks, false)
+			s.after = x.layoutBlocks(all(uneven), x.rt, nil, &k.RecvBlocks, false)
 			s.before = mine(s.after)
 		}
 	case coll.KindScatter, coll.KindScatterv:
@@ -206,7 +207,7 @@ func (x *variant) scene() *scene {
 			if x.kind == coll.KindScatter {
 				s.send = row(all(length), x.st)
 			} else {
-				s.send = x.layOut(all(length), x.st, nil, &k.SendBlocks, false)
+				s.send = x.layoutBlocks(all(length), x.st, nil, &k.SendBlocks, false)
 			}
 		}
 		s.after = []piece{{0, x.rt, input(x.seed, x.me, length(x.me))}}
@@ -223,9 +224,9 @@ func (x *variant) scene() *scene {
 			s.send, s.after, s.before = row(in, x.st), row(out, x.rt), row(in, x.rt)
 		} else {
 			w := x.kind == coll.KindAlltoallw
-			s.send = x.layOut(in, x.st, x.rt, &k.SendBlocks, w)
-			s.before = x.layOut(in, x.rt, x.st, &k.RecvBlocks, w)
-			s.after = x.layOut(out, x.rt, x.st, &k.RecvBlocks, w)
+			s.send = x.layoutBlocks(in, x.st, x.rt, &k.SendBlocks, w)
+			s.before = x.layoutBlocks(in, x.rt, x.st, &k.RecvBlocks, w)
+			s.after = x.layoutBlocks(out, x.rt, x.st, &k.RecvBlocks, w)
 		}
 	}
 	scatters := x.kind == coll.KindScatter || x.kind == coll.KindScatterv
@@ -241,7 +242,7 @@ func (x *variant) scene() *scene {
 
 // run performs the call of a scene and compares memory before and after, gaps included. how: 0 blocking, 1 nonblocking,
 // 2 persistent and started twice.
-func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
+func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	k := &s.call
 	k.Comm = c
 	send := image(span(s.send), s.send)
@@ -349,7 +350,7 @@ func TestCalls(t *testing.T) {
 	o := composeOp(t)
 	onSizes(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
-		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+		onAllRanks(t, es, func(e *Engine, c *comm.Comm) error {
 			seed := 0
 			for kind := coll.KindBarrier; kind < coll.KindNeighborAllgather; kind++ {
 				for _, elements := range []int{0, 9, 5000} {
@@ -397,7 +398,7 @@ func TestNonblockingOverlap(t *testing.T) {
 	o := composeOp(t)
 	onSizes(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
-		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+		onAllRanks(t, es, func(e *Engine, c *comm.Comm) error {
 			type started struct {
 				r          *request.Request
 				recv, want []byte
@@ -453,7 +454,7 @@ func BenchmarkRun(b *testing.B) {
 				es := job(b, n)
 				b.ReportAllocs()
 				b.ResetTimer()
-				everywhere(b, es, func(e *Engine, c *comm.Comm) error {
+				onAllRanks(b, es, func(e *Engine, c *comm.Comm) error {
 					in, out := make([]byte, 8), make([]byte, 16)
 					k := coll.Call{Kind: kind, Comm: c, Op: sum,
 						Send: coll.Buffer{Addr: address(in), Count: 1, Type: double},
@@ -505,7 +506,7 @@ func TestProgressThreadCallsNoFunction(t *testing.T) {
 		}
 	}()
 	<-ready
-	everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+	onAllRanks(t, es, func(e *Engine, c *comm.Comm) error {
 		for i := 0; i < 50; i++ {
 			in, out := make([]byte, 4), make([]byte, 4)
 			k := coll.Call{Kind: coll.KindAllreduce, Comm: c, Op: o, Send: coll.Buffer{Addr: address(in)},

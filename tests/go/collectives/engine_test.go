@@ -53,16 +53,16 @@ func nodes(t testing.TB, n int) []*shm.Node {
 }
 
 // job returns n processes of one node inside this process. Their collectives use messages. The shared-memory
-// collectives are in C; tests/c/unit/coll/collectives.c and the conformance programs test them.
+// collectives are in C; tests/c/unit/coll/shm_coll.c and the conformance programs test them.
 func job(t testing.TB, n int) []*Engine {
 	es := make([]*Engine, n)
 	for i, nd := range nodes(t, n) {
-		all, err := engine.OnOneNode(n, int32(i))
+		all, err := engine.NewOnOneNode(n, int32(i))
 		require.NoError(t, err)
 		t.Cleanup(all.Free)
 		msg, err := p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: engine.Open})
 		require.NoError(t, err)
-		nd.Waiter = plain.Waiter{Node: nd, Serve: msg.Progress, Lasts: msg.Lasts}
+		nd.Waiter = plain.Waiter{Node: nd, Serve: msg.Progress, BeforeSleep: msg.NotifyReceivers}
 		es[i] = &Engine{coll.New(msg), msg}
 	}
 	stop := make(chan struct{})
@@ -85,8 +85,8 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// everywhere runs f concurrently on COMM_WORLD of every process.
-func everywhere(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) error) {
+// onAllRanks runs f concurrently on COMM_WORLD of every process.
+func onAllRanks(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) error) {
 	t.Helper()
 	errs := make([]error, len(es))
 	var wg sync.WaitGroup
@@ -97,7 +97,7 @@ func everywhere(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) erro
 		go func() {
 			defer wg.Done()
 			if errs[i] = f(e, e.msg.World); errs[i] != nil {
-				first.Do(func() { who = i; e.msg.Shared().MarkDead(i) }) // else the others wait
+				first.Do(func() { who = i; e.msg.Shared().MarkFailed(i) }) // else the others wait
 			}
 		}()
 	}
@@ -127,10 +127,10 @@ func bcast(e *Engine, c *comm.Comm, b []byte, root int) error {
 		Recv: coll.Buffer{Addr: address(b), Count: int64(len(b)), Type: bytes}})
 }
 
-func TestForOtherPackages(t *testing.T) {
+func TestByteCollectives(t *testing.T) {
 	onSizes(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
-		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+		onAllRanks(t, es, func(e *Engine, c *comm.Comm) error {
 			for k, size := range []int{0, 8, 100, 5000, 100000} {
 				if err := e.Barrier(c); err != nil {
 					return err
@@ -157,7 +157,7 @@ func TestForOtherPackages(t *testing.T) {
 func TestMessagesMismatch(t *testing.T) {
 	for size, class := range map[int]int32{16: abi.MPI_ERR_COUNT, 4: abi.MPI_ERR_TRUNCATE} {
 		es := job(t, 2)
-		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+		onAllRanks(t, es, func(e *Engine, c *comm.Comm) error {
 			if c.Rank() == 0 {
 				return bcast(e, c, make([]byte, 8), 0)
 			}
@@ -170,15 +170,15 @@ func TestMessagesMismatch(t *testing.T) {
 	}
 }
 
-// TestDeathEndsMessages checks that, after a member dies, the other members' calls return an error and nothing arrives
-// in their buffers later.
-func TestDeathEndsMessages(t *testing.T) {
+// TestFailureEndsMessages checks that, after a member dies, the other members' calls return an error and nothing
+// arrives in their buffers later.
+func TestFailureEndsMessages(t *testing.T) {
 	es := job(t, 3)
 	done := make(chan error)
 	b := make([]byte, 8)
 	go func() { done <- bcast(es[1], es[1].msg.World, b, 0) }()
 	time.Sleep(5 * time.Millisecond)
-	es[2].msg.Shared().MarkDead(2)
+	es[2].msg.Shared().MarkFailed(2)
 	require.EqualValues(t, abi.MPI_ERR_PROC_ABORTED, mpierr.ClassOf(<-done))
 	require.NoError(t, es[0].msg.Send(es[0].msg.World, comm.Collective, p2p.Bytes(input(1, 0, 8)), 1, 1,
 		p2p.Standard))

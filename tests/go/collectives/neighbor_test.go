@@ -98,7 +98,7 @@ func TestNeighborhoods(t *testing.T) {
 		es := job(t, n)
 		for _, name := range []string{"ring", "line", "torus", "graph"} {
 			t.Run(fmt.Sprintf("%d/%s", n, name), func(t *testing.T) {
-				everywhere(t, es, func(e *Engine, world *comm.Comm) error {
+				onAllRanks(t, es, func(e *Engine, world *comm.Comm) error {
 					c, err := withTopology(world, name)
 					if err != nil {
 						return err
@@ -125,7 +125,7 @@ func TestNeighborhoods(t *testing.T) {
 							}
 							x := variant{st: gappy, rt: tight}
 							w := kind == coll.KindNeighborAlltoallw
-							var s scene
+							var s callSetup
 							k := &s.call
 							*k = coll.Call{Kind: kind, Send: coll.Buffer{Type: gappy,
 								Count: int64(elements)}, Recv: coll.Buffer{Type: tight,
@@ -155,10 +155,12 @@ func TestNeighborhoods(t *testing.T) {
 							case coll.KindNeighborAlltoall:
 								s.send = row(in, gappy)
 							default:
-								s.send = x.layOut(in, gappy, tight, &k.SendBlocks, w)
+								s.send = x.layoutBlocks(in, gappy, tight,
+									&k.SendBlocks, w)
 							}
 							if uneven {
-								s.after = x.layOut(out, tight, gappy, &k.RecvBlocks, w)
+								s.after = x.layoutBlocks(out, tight, gappy,
+									&k.RecvBlocks, w)
 							} else {
 								s.after = row(out, tight)
 							}

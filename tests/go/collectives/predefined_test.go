@@ -39,7 +39,7 @@ func TestPredefinedOperations(t *testing.T) {
 	require.Greater(t, len(pairs), 200)
 	onSizes(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
-		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+		onAllRanks(t, es, func(e *Engine, c *comm.Comm) error {
 			for i, p := range pairs {
 				b := p.t.Basic()
 				count := []int{1, 3, 2500}[i%3]

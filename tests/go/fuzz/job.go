@@ -107,7 +107,7 @@ func Build(gompicc, source, dir string) (string, error) {
 
 // execution is the outcome of a command.
 type execution struct {
-	members     []member
+	members     []rankState
 	out, errors string
 	err         error
 	hangs       bool
@@ -195,9 +195,9 @@ func (r *Runner) Run(j Job) (*Result, error) {
 	}
 	switch {
 	case e.hangs:
-		res.Findings = append(res.Findings, j.ending("hang", e))
+		res.Findings = append(res.Findings, j.endFinding("hang", e))
 	case e.err != nil || !complete:
-		res.Findings = append(res.Findings, j.ending("crash", e))
+		res.Findings = append(res.Findings, j.endFinding("crash", e))
 	case e.errors != "":
 		res.Findings = append(res.Findings, &Finding{j, "standard error", "", e.errors, "", ""})
 	}
@@ -218,8 +218,8 @@ func printed(out string, j Job) (list []*Finding) {
 
 var ofRank = regexp.MustCompile(`rank (\d+)`)
 
-// ending returns the finding for a job that crashed or hung.
-func (j Job) ending(kind string, e *execution) *Finding {
+// endFinding returns the finding for a job that crashed or hung.
+func (j Job) endFinding(kind string, e *execution) *Finding {
 	f := &Finding{Job: j, Kind: kind, Name: "?", What: fmt.Sprint(e.err)}
 	culprit, list := -1, e.members
 	if m := ofRank.FindStringSubmatch(e.errors); m != nil && kind == "crash" {

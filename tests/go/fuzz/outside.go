@@ -21,14 +21,14 @@ func (r *Runner) Outside(phase, function string, seed uint64, calls int) (made i
 	base := strings.TrimSuffix(function, "_c")
 	switch {
 	case e.hangs:
-		list = append(list, j.ending("hang", e))
+		list = append(list, j.endFinding("hang", e))
 	case len(e.members) != 1:
-		list = append(list, j.ending("crash", e))
+		list = append(list, j.endFinding("crash", e))
 	case e.err == nil && e.members[0].stage != ended && function != "MPI_Abort":
-		list = append(list, j.ending("silent end", e))
+		list = append(list, j.endFinding("silent end", e))
 	case errors.As(e.err, &status) && (status.ExitCode() < 0 || status.ExitCode() > 128 && base != "MPI_Abort" ||
 		!strings.Contains(e.errors, base)):
-		list = append(list, j.ending("crash", e))
+		list = append(list, j.endFinding("crash", e))
 	case e.err != nil && status == nil:
 		return 0, nil, e.err
 	case strings.Contains(e.errors, "internal error"):

@@ -8,7 +8,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Layout of the memory that the ranks share, as in tests/c/fuzz/together.c.
+// Layout of the memory that the ranks share, as in tests/c/fuzz/lockstep.c.
 const (
 	textSize   = 4080
 	memberHead = 16
@@ -21,20 +21,20 @@ var stages = []string{"before its first call", "in a call", "between calls", "wa
 
 const inCall, ended = 1, 4
 
-type member struct {
+type rankState struct {
 	stage, function  uint32
 	call             uint64
 	text             string
 	made, done, held []uint32
 }
 
-func members(file []byte, ranks int) []member {
+func members(file []byte, ranks int) []rankState {
 	functions := len(abi.Functions())
 	size := memberHead + textSize + 12*functions + words
 	if len(file) < size*ranks {
 		return nil
 	}
-	list := make([]member, ranks)
+	list := make([]rankState, ranks)
 	for r := range list {
 		b := file[r*size : (r+1)*size]
 		m := &list[r]
@@ -52,7 +52,7 @@ func members(file []byte, ranks int) []member {
 	return list
 }
 
-func (m *member) String() string {
+func (m *rankState) String() string {
 	stage := "?"
 	if int(m.stage) < len(stages) {
 		stage = stages[m.stage]

@@ -61,8 +61,8 @@ func (t *table) read(r io.Reader) error {
 	return nil
 }
 
-// hole is the value of an empty cell, or of a cell with a letter without a reason.
-const hole = "?"
+// missing is the value of an empty cell, or of a cell with a letter without a reason.
+const missing = "?"
 
 func (t *table) show(c cell) string {
 	said := t.cells[c]
@@ -70,7 +70,7 @@ func (t *table) show(c cell) string {
 		slices.ContainsFunc(t.reasons, func(r reason) bool { return r.letter == said }) {
 		return said
 	}
-	return hole
+	return missing
 }
 
 // counts holds the number of cells by outcome. A cell that is not on the axes is strange.
@@ -114,7 +114,7 @@ func (t *table) count() counts {
 			n.ok++
 		case "FAIL":
 			n.failed++
-		case hole:
+		case missing:
 			n.holes++
 		default:
 			n.reasoned++
@@ -153,7 +153,7 @@ func (t *table) print(w io.Writer) {
 	for _, r := range t.reasons {
 		fmt.Fprintf(w, "%s  %s\n", r.letter, r.text)
 	}
-	fmt.Fprintf(w, "%s  a hole: nobody said why\n", hole)
+	fmt.Fprintf(w, "%s  a hole: nobody said why\n", missing)
 }
 
 func longest(names []string) int {

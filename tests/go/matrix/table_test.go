@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const said = `axis op put
+const sampleOutput = `axis op put
 axis type int
 axis type vector
 axis sync fence
@@ -45,7 +45,7 @@ func TestCount(t *testing.T) {
 			counts{ok: 3, reasoned: 1, strange: 1}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := read(t, said+test.more)
+			m := read(t, sampleOutput+test.more)
 			for _, k := range test.kinds {
 				m.addKind(k)
 			}
@@ -64,7 +64,7 @@ func TestRead(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	var out strings.Builder
-	m := read(t, said)
+	m := read(t, sampleOutput)
 	delete(m.cells, cell{"malloc", "lock", "put", "vector"})
 	m.print(&out)
 	require.Equal(t, `window: malloc fence lock

@@ -8,8 +8,8 @@ import (
 	"gompirma/core/request"
 )
 
-// quiet returns a job of two processes without progress threads: the measured cost is that of the calls only.
-func quiet(b *testing.B) []*Engine {
+// benchJob returns a job of two processes without progress threads: the measured cost is that of the calls only.
+func benchJob(b *testing.B) []*Engine {
 	es := jobWithout(b, 2)
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -22,7 +22,7 @@ func BenchmarkSendRecv(b *testing.B) {
 	for _, n := range []int{0, 8, 64, 1024, 4096, 65536} {
 		for _, late := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%d late %v", n, late), func(b *testing.B) {
-				es := quiet(b)
+				es := benchJob(b)
 				buf, got := p2p.Bytes(make([]byte, n)), p2p.Bytes(make([]byte, n))
 				for i := 0; i < b.N; i++ {
 					var r *request.Request

@@ -164,12 +164,12 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 		// The two requests may already belong to other operations. The sender waits for the end of the receive.
 		require.Eventually(t, func() bool {
 			a.Progress()
-			return a.under() == 0
+			return a.pendingSends() == 0
 		}, 10*time.Second, time.Millisecond)
-		require.Zero(t, b.m.Stock().Posted)
+		require.Zero(t, b.m.Counts().Posted)
 		require.Equal(t, out, got[:n])
 	}
-	require.NoError(t, a.Flushed(), "nobody is woken for what no request waits for")
+	require.NoError(t, a.WaitAllSent(), "nobody is woken for what no request waits for")
 }
 
 func TestPersistent(t *testing.T) {
@@ -223,8 +223,8 @@ func TestPersistent(t *testing.T) {
 	})
 }
 
-// TestRecordsOfNobody passes records with random fields to the engine: none may do harm.
-func TestRecordsOfNobody(t *testing.T) {
+// TestRandomRecords passes records with random fields to the engine: none may do harm.
+func TestRandomRecords(t *testing.T) {
 	es := job(t, 2)
 	e := es[0]
 	rnd := rand.New(rand.NewSource(5))
@@ -253,7 +253,7 @@ func TestRecordsOfNobody(t *testing.T) {
 	}
 	require.NoError(t, es[1].Recv(es[1].World, 0, p2p.Bytes(got), 0, 0, nil))
 	require.NoError(t, e.Wait(s, nil))
-	require.Positive(t, e.m.Stock().Unexpected, "some are messages")
+	require.Positive(t, e.m.Counts().Unexpected, "some are messages")
 	for ctx := range contexts {
 		e.m.Forget(ctx, 1)
 	}
@@ -295,23 +295,23 @@ func TestManyThreads(t *testing.T) {
 	})
 }
 
-func TestDeathEndsAWait(t *testing.T) {
+func TestFailureEndsWait(t *testing.T) {
 	es := job(t, 2)
 	marked := make(chan struct{})
 	go func() {
 		time.Sleep(5 * time.Millisecond)
-		es[0].nd.MarkDead(1)
+		es[0].nd.MarkFailed(1)
 		close(marked)
 	}()
 	err := es[0].Recv(es[0].World, 0, p2p.Bytes(make([]byte, 8)), 1, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), class(err))
 	<-marked
-	require.Zero(t, es[0].m.Stock().Posted, "the receive is taken back")
+	require.Zero(t, es[0].m.Counts().Posted, "the receive is taken back")
 }
 
-// TestOneCopyRefused checks that the data is sent in segments if the system does not let a process read another one's
+// TestCMARefused checks that the data is sent in segments if the system does not let a process read another one's
 // memory, or reads another process's.
-func TestOneCopyRefused(t *testing.T) {
+func TestCMARefused(t *testing.T) {
 	es := job(t, 2)
 	*u64(es[0].inbox(0), inboxToken)++
 	all(t, es, func(e *Engine) error {
@@ -333,11 +333,11 @@ func TestOneCopyRefused(t *testing.T) {
 		}
 		return nil
 	})
-	require.Equal(t, int64(3), es[1].m.Stock().InPieces)
+	require.Equal(t, int64(3), es[1].m.Counts().Segmented)
 }
 
-// TestBuffersThatAreNoMemory checks that both sides get an error, and continue to work.
-func TestBuffersThatAreNoMemory(t *testing.T) {
+// TestInvalidBuffers checks that both sides get an error, and continue to work.
+func TestInvalidBuffers(t *testing.T) {
 	es := job(t, 2)
 	good := make([]byte, 100_000)
 	for _, bad := range []int{0, 1} {

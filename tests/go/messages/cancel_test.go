@@ -22,9 +22,9 @@ func cancelled(t *testing.T, e *Engine, r *request.Request) bool {
 	return st.Cancelled
 }
 
-// TestCancelWhatHasNotLeft cancels sends that do not fit into the receiver's ring. The sends before and after them
+// TestCancelQueuedSends cancels sends that do not fit into the receiver's ring. The sends before and after them
 // arrive in order.
-func TestCancelWhatHasNotLeft(t *testing.T) {
+func TestCancelQueuedSends(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
 	const n = 160 // of 8,000 bytes: the inbox has room for 32
@@ -38,7 +38,7 @@ func TestCancelWhatHasNotLeft(t *testing.T) {
 		require.NoError(t, err)
 		rs = append(rs, r)
 	}
-	require.Positive(t, a.m.Stock().Backlog)
+	require.Positive(t, a.m.Counts().PendingPeers)
 	left := []int{}
 	for i, r := range rs {
 		if i >= n/2 && i%2 == 0 {
@@ -68,8 +68,8 @@ func TestCancelWhatHasNotLeft(t *testing.T) {
 	require.False(t, b.Iprobe(b.World, 0, 0, 0, &st))
 }
 
-// TestCancelForgotten cancels sends on a communicator that the receiver has freed, before and after.
-func TestCancelForgotten(t *testing.T) {
+// TestCancelOnFreedComm cancels sends on a communicator that the receiver has freed, before and after.
+func TestCancelOnFreedComm(t *testing.T) {
 	for _, size := range []int{8, 100_000} {
 		for dest := 0; dest < 2; dest++ {
 			es := job(t, 2)
@@ -119,7 +119,7 @@ func TestCancelProbed(t *testing.T) {
 				if size >= 1<<20 {
 					require.NoError(t, es[0].Wait(r, &st))
 				}
-				require.Zero(t, e.m.Stock().Picked)
+				require.Zero(t, e.m.Counts().Matched)
 			}
 		}
 	}

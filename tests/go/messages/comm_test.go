@@ -92,13 +92,13 @@ func TestDupAndFree(t *testing.T) {
 	}
 	// All blocks return to the processes that allocated them, although those make no call.
 	for i, e := range es {
-		require.LessOrEqual(t, e.m.Stock().Queues, int64(2))
+		require.LessOrEqual(t, e.m.Counts().Queues, int64(2))
 		require.Zero(t, e.nd.BlocksInUse(), "process %d", i)
 	}
 }
 
-// TestMessagesOverACommunicatorsEnd checks that the queue of a freed communicator stays until its receives are matched.
-func TestMessagesOverACommunicatorsEnd(t *testing.T) {
+// TestQueueOutlivesComm checks that the queue of a freed communicator stays until its receives are matched.
+func TestQueueOutlivesComm(t *testing.T) {
 	es := job(t, 2)
 	got := make([]byte, 3)
 	all(t, es, func(e *Engine) error {
@@ -120,7 +120,7 @@ func TestMessagesOverACommunicatorsEnd(t *testing.T) {
 	})
 	require.Equal(t, []byte{1, 2, 3}, got)
 	for _, e := range es {
-		require.LessOrEqual(t, e.m.Stock().Queues, int64(2))
+		require.LessOrEqual(t, e.m.Counts().Queues, int64(2))
 	}
 }
 
@@ -289,8 +289,8 @@ func TestIdups(t *testing.T) {
 	})
 }
 
-// TestBlockThatCannotBeMade checks that no member gets a communicator, and all get an error.
-func TestBlockThatCannotBeMade(t *testing.T) {
+// TestCommBlockFailure checks that no member gets a communicator, and all get an error.
+func TestCommBlockFailure(t *testing.T) {
 	es := job(t, 3)
 	old := comm.CollSize
 	defer func() { comm.CollSize = old }()

@@ -11,10 +11,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// rung reports whether something has woken e's progress thread, which has been asleep since the last call.
-func rung(e *Engine) bool {
+// wasNotified reports whether something has woken e's progress thread, which has been asleep since the last call.
+func wasNotified(e *Engine) bool {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
-	return atomic.SwapUint32(u32(cell, shm.CellThread), 1) == 0
+	return atomic.SwapUint32(u32(cell, shm.CellProgressSleeps), 1) == 0
 }
 
 // TestDoorbells checks that progress threads are woken for messages for which a thread waited unsuccessfully. They are
@@ -24,8 +24,8 @@ func TestDoorbells(t *testing.T) {
 		setCMA(t, noCMA)
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
-		rung(a)
-		rung(b)
+		wasNotified(a)
+		wasNotified(b)
 		big, got := pattern(100_000, 1), make([]byte, 100_000)
 		small, in := pattern(8, 2), make([]byte, 8)
 		send := func(data []byte, tag int32, mode p2p.Mode) *request.Request {
@@ -49,45 +49,45 @@ func TestDoorbells(t *testing.T) {
 
 		s1, s2, s3 := send(big, 1, p2p.Standard), send(small, 2, p2p.Synchronous), send(small, 3, p2p.Standard)
 		require.True(t, s3.IsComplete())
-		require.False(t, rung(b), "nothing is posted")
+		require.False(t, wasNotified(b), "nothing is posted")
 		finish(s2, receive(in, 2))
-		require.False(t, rung(a), "an acknowledgement")
+		require.False(t, wasNotified(a), "an acknowledgement")
 		finish(s1, receive(got, 1))
-		require.Equal(t, noCMA, rung(a), "nothing but an acknowledgement, or a request for the data")
+		require.Equal(t, noCMA, wasNotified(a), "nothing but an acknowledgement, or a request for the data")
 		finish(s3, receive(in, 3))
-		rung(b)
+		wasNotified(b)
 
 		r := receive(got, 4)
-		require.False(t, rung(b))
+		require.False(t, wasNotified(b))
 		s := send(big, 4, p2p.Standard)
-		require.False(t, rung(b), "most receivers come soon")
-		a.m.Remind()
-		require.True(t, rung(b), "the sender has waited a while for one that does not")
-		a.m.Remind()
-		require.False(t, rung(b), "once is enough")
+		require.False(t, wasNotified(b), "most receivers come soon")
+		a.m.NotifyReceivers()
+		require.True(t, wasNotified(b), "the sender has waited a while for one that does not")
+		a.m.NotifyReceivers()
+		require.False(t, wasNotified(b), "once is enough")
 		finish(s, r)
-		rung(a)
-		rung(b)
+		wasNotified(a)
+		wasNotified(b)
 		r = receive(in, 5)
 		s = send(small, 5, p2p.Synchronous)
-		require.False(t, rung(b), "the same")
-		a.m.Remind()
-		require.True(t, rung(b), "the same")
+		require.False(t, wasNotified(b), "the same")
+		a.m.NotifyReceivers()
+		require.True(t, wasNotified(b), "the same")
 		finish(s, r)
-		require.False(t, rung(a))
+		require.False(t, wasNotified(a))
 		r = receive(in, 6)
 		s = send(small, 6, p2p.Standard)
-		require.False(t, rung(b), "there is time until the receiver looks")
+		require.False(t, wasNotified(b), "there is time until the receiver looks")
 		finish(s, r)
 
 		s = send(big, 7, p2p.Standard|p2p.Urgent)
-		require.True(t, rung(b), "a step of an operation")
+		require.True(t, wasNotified(b), "a step of an operation")
 		finish(s, receive(got, 7))
-		require.True(t, rung(a), "which goes on")
+		require.True(t, wasNotified(a), "which goes on")
 		require.NoError(t, receive(in, 8).Op.Cancel())
 		send(big, 9, p2p.Standard).Op.Cancel()
-		require.True(t, rung(b), "the sender may wait for the answer")
-		for a.under() > 0 {
+		require.True(t, wasNotified(b), "the sender may wait for the answer")
+		for a.pendingSends() > 0 {
 			b.Progress()
 			a.Progress()
 		}

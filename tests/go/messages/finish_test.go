@@ -10,9 +10,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestFlushedTakesBack checks that MPI_Finalize withdraws very many unreceived messages whose receiver has also arrived
-// there, whether the receiver still holds them or has freed their communicator. Until then they stay.
-func TestFlushedTakesBack(t *testing.T) {
+// TestFinalizeWithdraws checks that MPI_Finalize withdraws very many unreceived messages whose receiver has also
+// arrived there, whether the receiver still holds them or has freed their communicator. Until then they stay.
+func TestFinalizeWithdraws(t *testing.T) {
 	for _, freed := range []bool{false, true} {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
@@ -31,15 +31,15 @@ func TestFlushedTakesBack(t *testing.T) {
 		require.NoError(t, a.Wait(last, nil))
 		if freed {
 			b.m.Forget(b.World.Context(0), 1)
-			for b.m.Stock().Backlog > 0 || a.untaken() {
+			for b.m.Counts().PendingPeers > 0 || a.hasUnread() {
 				a.Progress()
 				b.Progress()
 			}
-			require.Zero(t, b.m.Stock().Unexpected)
+			require.Zero(t, b.m.Counts().Unexpected)
 		}
-		require.Equal(t, 2*manyNumbers, a.under())
+		require.Equal(t, 2*manyNumbers, a.pendingSends())
 		done := make(chan error, 1)
-		go func() { done <- a.Flushed() }()
+		go func() { done <- a.WaitAllSent() }()
 		for range 1000 {
 			b.Progress()
 		}
@@ -49,7 +49,7 @@ func TestFlushedTakesBack(t *testing.T) {
 			b.Progress()
 		}
 		require.NoError(t, <-done)
-		require.Zero(t, a.under())
-		require.Zero(t, a.m.Stock().NumberPlaces, "so many are not kept")
+		require.Zero(t, a.pendingSends())
+		require.Zero(t, a.m.Counts().NumberCapacity, "so many are not kept")
 	}
 }

@@ -143,7 +143,7 @@ func TestMergeOrder(t *testing.T) {
 	}
 }
 
-func TestIntercommunicatorsOfParts(t *testing.T) {
+func TestSplitIntercomm(t *testing.T) {
 	es := job(t, 6)
 	all(t, es, func(e *Engine) error {
 		c, err := halves(e)

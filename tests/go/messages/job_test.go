@@ -43,7 +43,7 @@ func job(t testing.TB, n int) []*Engine {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			agent(e, stop)
+			progressLoop(e, stop)
 		}()
 	}
 	t.Cleanup(func() {
@@ -76,10 +76,10 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		nd, err := shm.Open(fd, i)
 		require.NoError(t, err)
 		e := &Engine{nd: nd, world: i}
-		all, err := engine.OnOneNode(n, int32(i))
+		all, err := engine.NewOnOneNode(n, int32(i))
 		require.NoError(t, err)
 		t.Cleanup(all.Free)
-		open := func(p *p2p.Place) (p2p.Carrier, error) {
+		open := func(p *p2p.CarrierConfig) (p2p.Carrier, error) {
 			carrier, err := engine.Open(p)
 			if err == nil {
 				e.m = carrier.(*engine.Messages)
@@ -89,18 +89,18 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		e.Engine, err = p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: open})
 		require.NoError(t, err)
 		es[i] = e
-		nd.Waiter = plain.Waiter{Node: nd, Serve: es[i].Progress, Lasts: es[i].Lasts}
+		nd.Waiter = plain.Waiter{Node: nd, Serve: es[i].Progress, BeforeSleep: es[i].NotifyReceivers}
 	}
 	t.Cleanup(func() {
 		for _, e := range es {
-			s := e.m.Stock()
+			s := e.m.Counts()
 			require.Zero(t, s.Sends, "sends under way in process %d", e.world)
 			require.Zero(t, s.Receives, "receives under way in process %d", e.world)
-			require.Zero(t, s.Backlog, "processes that process %d has something for", e.world)
+			require.Zero(t, s.PendingPeers, "processes that process %d has something for", e.world)
 			require.Zero(t, s.Unexpected, "unexpected messages in process %d", e.world)
-			require.Zero(t, s.Held, "their bytes in process %d", e.world)
-			require.Zero(t, s.Picked, "messages of matched probes in process %d", e.world)
-			require.False(t, s.Asks, "process %d has others keep their messages", e.world)
+			require.Zero(t, s.UnexpectedBytes, "their bytes in process %d", e.world)
+			require.Zero(t, s.Matched, "messages of matched probes in process %d", e.world)
+			require.False(t, s.HoldsBack, "process %d has others keep their messages", e.world)
 		}
 		for _, e := range es {
 			e.m.Close()
@@ -110,12 +110,12 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// agent stands for a process's progress thread: it sleeps until its doorbell is notified, and then polls the ring until
-// it sleeps again (capi/base/wait.c). It polls the doorbell periodically instead of waiting on a futex.
-func agent(e *Engine, stop chan struct{}) {
+// progressLoop stands for a process's progress thread: it sleeps until its doorbell is notified, and then polls the
+// ring until it sleeps again (capi/base/wait.c). It polls the doorbell periodically instead of waiting on a futex.
+func progressLoop(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
-	sleeps, doorbell := u32(cell, shm.CellThread), u32(cell, shm.CellDoorbell)
-	serve := func() bool { return e.untaken() && e.Progress() }
+	sleeps, doorbell := u32(cell, shm.CellProgressSleeps), u32(cell, shm.CellDoorbell)
+	serve := func() bool { return e.hasUnread() && e.Progress() }
 	for {
 		for serve() {
 			select {

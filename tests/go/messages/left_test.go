@@ -12,9 +12,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestReminderMeetsStart checks that a reminder is not lost if it arrives together with its message during a call that
+// TestReminderRacesStart checks that a reminder is not lost if it arrives together with its message during a call that
 // starts the receive: the progress thread then finds an empty ring.
-func TestReminderMeetsStart(t *testing.T) {
+func TestReminderRacesStart(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
@@ -24,7 +24,7 @@ func TestReminderMeetsStart(t *testing.T) {
 		if cancelled {
 			require.NoError(t, s.Op.Cancel())
 		} else {
-			a.m.Remind()
+			a.m.NotifyReceivers()
 		}
 		r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 0)
 		require.NoError(t, err)
@@ -35,9 +35,9 @@ func TestReminderMeetsStart(t *testing.T) {
 	}
 }
 
-// TestCancelMeetsStart checks the same race for the cancel of a message that a matched probe has found: the receiver
+// TestCancelRacesStart checks the same race for the cancel of a message that a matched probe has found: the receiver
 // fetches its data, so that the sender completes.
-func TestCancelMeetsStart(t *testing.T) {
+func TestCancelRacesStart(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
 	out, in := pattern(100_000, 1), make([]byte, 100_000)
@@ -58,9 +58,9 @@ func TestCancelMeetsStart(t *testing.T) {
 	require.NoError(t, b.Wait(other, nil))
 }
 
-// TestStartWakesWhoWaits checks that work that a thread's call starts and leaves to a waiting thread wakes another
+// TestStartWakesWaiter checks that work that a thread's call starts and leaves to a waiting thread wakes another
 // thread of the process that waits.
-func TestStartWakesWhoWaits(t *testing.T) {
+func TestStartWakesWaiter(t *testing.T) {
 	for _, sends := range []bool{false, true} {
 		es := jobWithout(t, 1)
 		e := es[0]
@@ -82,7 +82,7 @@ func TestStartWakesWhoWaits(t *testing.T) {
 		r := first()
 		done := make(chan error, 1)
 		go func() { done <- e.Wait(r, nil) }()
-		asleep(t, e)
+		waitAsleep(t, e)
 		other := second()
 		select {
 		case err := <-done:
@@ -95,8 +95,8 @@ func TestStartWakesWhoWaits(t *testing.T) {
 	}
 }
 
-// asleep waits until a thread of e's process sleeps.
-func asleep(t *testing.T, e *Engine) {
+// waitAsleep waits until a thread of e's process sleeps.
+func waitAsleep(t *testing.T, e *Engine) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	require.Eventually(t, func() bool {
 		return atomic.LoadUint32(u32(cell, shm.CellSleeping)) == 1 &&
@@ -104,9 +104,9 @@ func asleep(t *testing.T, e *Engine) {
 	}, 20*time.Second, time.Millisecond)
 }
 
-// TestReminderMakesRoom checks that sends may begin and end while a reminder iterates over the sends, because it also
-// flushes the sends that waited for room.
-func TestReminderMakesRoom(t *testing.T) {
+// TestReminderFlushesSends checks that sends may begin and end while a reminder iterates over the sends, because it
+// also flushes the sends that waited for room.
+func TestReminderFlushesSends(t *testing.T) {
 	setCMA(t, true)
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -125,16 +125,16 @@ func TestReminderMakesRoom(t *testing.T) {
 	r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 2)
 	require.NoError(t, err)
 	a.Progress() // until the ring is full
-	require.Equal(t, int64(16), a.m.Stock().NumberPlaces)
-	require.Equal(t, 16, a.under(), "one more needs more places")
+	require.Equal(t, int64(16), a.m.Counts().NumberCapacity)
+	require.Equal(t, 16, a.pendingSends(), "one more needs more places")
 	small, err := a.Isend(a.World, 0, p2p.Bytes(out[:eagerMax]), 1, 3, p2p.Standard)
 	require.NoError(t, err)
 	require.False(t, small.IsComplete())
-	b.ask(flowKeep)
+	b.requestFlow(flowKeep)
 	b.Progress()
-	a.m.Remind()
-	require.Equal(t, int64(17), a.m.Stock().NumberPlaces)
-	require.Equal(t, 16, a.under(), "the small one stays, the other one has left")
+	a.m.NotifyReceivers()
+	require.Equal(t, int64(17), a.m.Counts().NumberCapacity)
+	require.Equal(t, 16, a.pendingSends(), "the small one stays, the other one has left")
 	for !r.IsComplete() {
 		a.Progress()
 		b.Progress()
@@ -156,5 +156,5 @@ func TestReminderMakesRoom(t *testing.T) {
 		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(nil), 0, 4, nil))
 	}
 	require.NoError(t, waitAll(a, others...))
-	b.ask(flowAlong)
+	b.requestFlow(flowAlong)
 }

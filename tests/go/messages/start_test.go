@@ -10,9 +10,9 @@ import (
 	"gompirma/core/request"
 )
 
-// TestStartsDoNotCopy checks that calls that only start an operation leave the copying of large messages to the thread
+// TestStartDefersCopy checks that calls that only start an operation leave the copying of large messages to the thread
 // that waits for it, unless the sender waits already.
-func TestStartsDoNotCopy(t *testing.T) {
+func TestStartDefersCopy(t *testing.T) {
 	for dest := range 2 { // to this process, to another one
 		es := jobWithout(t, 2)
 		a, b := es[0], es[dest]
@@ -85,15 +85,15 @@ func TestWaitingSenderIsServed(t *testing.T) {
 				for i := 1; tests && !s.IsComplete(); i++ {
 					a.Progress()
 					if i%1024 == 0 {
-						a.Lasts()
+						a.NotifyReceivers()
 					}
 				}
 				done <- a.Wait(s, nil)
 			}
 			if !early {
-				come := b.come()
+				come := b.arrivedWords()
 				go wait()
-				require.Eventually(t, func() bool { return b.come() > come }, 10*time.Second,
+				require.Eventually(t, func() bool { return b.arrivedWords() > come }, 10*time.Second,
 					time.Millisecond, "the receiver is told")
 			}
 			r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 0)

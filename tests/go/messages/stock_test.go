@@ -20,7 +20,7 @@ import (
 
 const (
 	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
-	congestedFrom = 32 << 20 // bytes of unexpected messages of a lane
+	congestedFrom = 32 << 20 // bytes of unexpected messages of a VCI
 	entryCost     = 256      // bytes charged for an unexpected message besides its data
 	manyNumbers   = 4096     // send numbers that are freed when none is in use
 	lanes         = 4
@@ -37,23 +37,25 @@ const (
 	flowAlong, flowKeep = 0, 1
 )
 
-// inbox returns the inbox of a lane of e's process.
+// inbox returns the inbox of a VCI of e's process.
 func (e *Engine) inbox(lane int) []byte {
 	at := shm.MessageRing(e.nd.N, e.nd.Me) + int64(lane*inboxSize)
 	return e.nd.Control()[at : at+inboxSize]
 }
 
-// worldLane is the lane of the messages of MPI_COMM_WORLD.
+// worldLane is the VCI of the messages of MPI_COMM_WORLD.
 func (e *Engine) worldLane() int { return int(e.World.Context(0) >> 4 & (lanes - 1)) }
 
 func u32(b []byte, at int) *uint32 { return (*uint32)(unsafe.Pointer(&b[at])) }
 func u64(b []byte, at int) *uint64 { return (*uint64)(unsafe.Pointer(&b[at])) }
 
-// come returns the total number of bytes ever written to the inbox of MPI_COMM_WORLD.
-func (e *Engine) come() uint64 { return atomic.LoadUint64(u64(e.inbox(e.worldLane()), inboxTail)) }
+// arrivedWords returns the total number of bytes ever written to the inbox of MPI_COMM_WORLD.
+func (e *Engine) arrivedWords() uint64 {
+	return atomic.LoadUint64(u64(e.inbox(e.worldLane()), inboxTail))
+}
 
-// untaken reports whether an inbox is not empty.
-func (e *Engine) untaken() bool {
+// hasUnread reports whether an inbox is not empty.
+func (e *Engine) hasUnread() bool {
 	for i := range lanes {
 		b := e.inbox(i)
 		if atomic.LoadUint64(u64(b, inboxHead)) != atomic.LoadUint64(u64(b, inboxTail)) {
@@ -63,8 +65,10 @@ func (e *Engine) untaken() bool {
 	return false
 }
 
-// ask tells the other processes to send eagerly, or to hold back, messages of MPI_COMM_WORLD.
-func (e *Engine) ask(flow uint32) { atomic.StoreUint32(u32(e.inbox(e.worldLane()), inboxFlow), flow) }
+// requestFlow tells the other processes to send eagerly, or to hold back, messages of MPI_COMM_WORLD.
+func (e *Engine) requestFlow(flow uint32) {
+	atomic.StoreUint32(u32(e.inbox(e.worldLane()), inboxFlow), flow)
+}
 
 const (
 	recordSize = 56
@@ -114,7 +118,7 @@ func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
 	return append(b[:size:size], payload...)
 }
 
-// firstNumber is the number of the first send of a lane that waits for an answer; the next sends have consecutive
+// firstNumber is the number of the first send of a VCI that waits for an answer; the next sends have consecutive
 // numbers.
 const firstNumber = 1 << 32
 
@@ -146,8 +150,8 @@ func (e *Engine) Probe(c *comm.Comm, x comm.Context, source int, tag int32, st *
 	}, shm.Waiting{Peer: peer, Object: uint64(c.Handle)})
 }
 
-// under returns the number of sends that wait for another process.
-func (e *Engine) under() int { return int(e.m.Stock().Sends) }
+// pendingSends returns the number of sends that wait for another process.
+func (e *Engine) pendingSends() int { return int(e.m.Counts().Sends) }
 
 // pack copies the data of count elements at addr to to.
 func pack(to []byte, addr uintptr, count int64, t *datatype.Type) {

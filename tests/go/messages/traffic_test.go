@@ -77,14 +77,14 @@ func TestRandomTraffic(t *testing.T) {
 				setCMA(t, noCMA)
 				es := job(t, p.n)
 				all(t, es, func(e *Engine) error {
-					return play(e, p, rand.New(rand.NewSource(seed*100+int64(e.world))))
+					return runPlan(e, p, rand.New(rand.NewSource(seed*100+int64(e.world))))
 				})
 			})
 		}
 	}
 }
 
-func play(e *Engine, p *plan, rnd *rand.Rand) error {
+func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 	me := e.world
 	// expected[src][tag] holds the messages not yet received.
 	expected := make([][planTags][]planned, p.n)
@@ -101,7 +101,7 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 		r    *request.Request
 		src  int
 		m    planned
-		mem  *memory
+		mem  *guardedBuffer
 		once bool
 	}
 	var posted []receive
@@ -185,7 +185,7 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 			if !bytes.Equal(x.mem.data(), content(x.src, x.m)) {
 				return fmt.Errorf("wrong data in message %+v from %d", x.m, x.src)
 			}
-			if !x.mem.clean() {
+			if !x.mem.isIntact() {
 				return fmt.Errorf("written beside the buffer: message %+v from %d", x.m, x.src)
 			}
 		}
@@ -195,16 +195,16 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 	return err
 }
 
-// memory is a buffer of size bytes, contiguous or strided, in a larger slice whose other bytes must stay 0xAA.
-type memory struct {
+// guardedBuffer is a buffer of size bytes, contiguous or strided, in a larger slice whose other bytes must stay 0xAA.
+type guardedBuffer struct {
 	all    []byte
 	layout strided
 	count  int64
 	size   int64
 }
 
-func newMemory(rnd *rand.Rand, size int) *memory {
-	m := &memory{layout: strided{1, 8, 8}, count: int64(size / 8), size: int64(size)}
+func newMemory(rnd *rand.Rand, size int) *guardedBuffer {
+	m := &guardedBuffer{layout: strided{1, 8, 8}, count: int64(size / 8), size: int64(size)}
 	switch {
 	case size == 0:
 	case rnd.Intn(3) == 0:
@@ -220,24 +220,24 @@ func newMemory(rnd *rand.Rand, size int) *memory {
 	return m
 }
 
-func (m *memory) addr() uintptr { return uintptr(unsafe.Pointer(&m.all[32])) }
+func (m *guardedBuffer) addr() uintptr { return uintptr(unsafe.Pointer(&m.all[32])) }
 
-func (m *memory) buffer() p2p.Buffer {
+func (m *guardedBuffer) buffer() p2p.Buffer {
 	return m.layout.at(m.addr(), m.count)
 }
 
-func (m *memory) fill(data []byte) { m.layout.Unpack(m.addr(), 0, data) }
+func (m *guardedBuffer) fill(data []byte) { m.layout.Unpack(m.addr(), 0, data) }
 
-func (m *memory) scribble() { m.fill(make([]byte, m.size)) }
+func (m *guardedBuffer) scribble() { m.fill(make([]byte, m.size)) }
 
-func (m *memory) data() []byte {
+func (m *guardedBuffer) data() []byte {
 	out := make([]byte, m.size)
 	m.layout.Pack(out, m.addr(), 0)
 	return out
 }
 
-// clean reports whether all bytes outside the buffer are unchanged.
-func (m *memory) clean() bool {
+// isIntact reports whether all bytes outside the buffer are unchanged.
+func (m *guardedBuffer) isIntact() bool {
 	m.fill(bytes.Repeat([]byte{0xAA}, int(m.size)))
 	return bytes.Equal(m.all, bytes.Repeat([]byte{0xAA}, len(m.all)))
 }
@@ -328,7 +328,7 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 		if err := e.Recv(e.World, 0, p2p.Bytes(nil), 0, 1, nil); err != nil {
 			return err
 		}
-		most = e.m.Stock().Held
+		most = e.m.Counts().UnexpectedBytes
 		got := make([]byte, size)
 		for i := 0; i < count; i++ {
 			if err := e.Recv(e.World, 0, p2p.Bytes(got), 0, 0, nil); err != nil {

@@ -36,7 +36,7 @@ func main() {
 		}
 	}
 	if err == nil {
-		to.leftOut, to.took, to.wrong = files[0], files[1], files[2]
+		to.skipped, to.durations, to.failures = files[0], files[1], files[2]
 		err = run(to, os.Args[5:])
 	}
 	var ended *exec.ExitError
@@ -51,8 +51,8 @@ func main() {
 
 // report holds the destinations of the report.
 type report struct {
-	out, leftOut, took, wrong io.Writer
-	name                      string // name of this run, in took and wrong
+	out, skipped, durations, failures io.Writer
+	name                              string // name of this run, in took and wrong
 }
 
 func run(to report, args []string) error {
@@ -97,7 +97,7 @@ func (to report) read(in io.Reader) error {
 		wrong := json.Unmarshal(text, &e)
 		pkg := strings.TrimPrefix(e.Package, "gompirma/")
 		if (e.Action == "pass" || e.Action == "fail") && e.Test != "" && !strings.Contains(e.Test, "/") {
-			fmt.Fprintf(to.took, "%.2f %s %s %s\n", e.Elapsed, to.name, pkg, e.Test)
+			fmt.Fprintf(to.durations, "%.2f %s %s %s\n", e.Elapsed, to.name, pkg, e.Test)
 		}
 		switch {
 		case len(text) == 0:
@@ -113,11 +113,11 @@ func (to report) read(in io.Reader) error {
 			quiet[e.Package] = append(quiet[e.Package], e.Test)
 		case e.Action == "skip" && e.Test != "":
 			quiet[e.Package] = append(quiet[e.Package], e.Test)
-			fmt.Fprintf(to.leftOut, "%s %s: %s\n", pkg, e.Test, reason(lines[e.Package], e.Test))
+			fmt.Fprintf(to.skipped, "%s %s: %s\n", pkg, e.Test, reason(lines[e.Package], e.Test))
 		case (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && e.Test == "":
 			show(out, lines[e.Package], quiet[e.Package], e.Action == "fail")
 			if e.Action == "fail" {
-				to.first(pkg, lines[e.Package], quiet[e.Package])
+				to.writeFailure(pkg, lines[e.Package], quiet[e.Package])
 			}
 			delete(lines, e.Package)
 			delete(quiet, e.Package)
@@ -125,7 +125,7 @@ func (to report) read(in io.Reader) error {
 		if err != nil { // packages without an end: go test itself was killed
 			for pkg, printed := range lines {
 				show(out, printed, nil, true)
-				to.first(strings.TrimPrefix(pkg, "gompirma/"), printed, quiet[pkg])
+				to.writeFailure(strings.TrimPrefix(pkg, "gompirma/"), printed, quiet[pkg])
 			}
 			if err == io.EOF {
 				return nil
@@ -149,18 +149,18 @@ func reason(lines []line, test string) string {
 	return strings.Join(said, " ")
 }
 
-// mostOfWrong is the maximum number of lines of a failed package in wrong: a hung test ends in a dump of all
+// maxFailureLines is the maximum number of lines of a failed package in wrong: a hung test ends in a dump of all
 // goroutines.
-const mostOfWrong = 40
+const maxFailureLines = 40
 
-// first records the first lines of a failed package's report.
-func (to report) first(pkg string, lines []line, quiet []string) {
+// writeFailure records the first lines of a failed package's report.
+func (to report) writeFailure(pkg string, lines []line, quiet []string) {
 	var all strings.Builder
 	show(&all, lines, quiet, true)
 	printed := strings.SplitAfter(all.String(), "\n")
-	for _, text := range printed[:min(len(printed), mostOfWrong)] {
+	for _, text := range printed[:min(len(printed), maxFailureLines)] {
 		if text != "" {
-			fmt.Fprintf(to.wrong, "%s %s: %s", to.name, pkg, text)
+			fmt.Fprintf(to.failures, "%s %s: %s", to.name, pkg, text)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, leftOut strings.Builder
-			to := report{out: &out, leftOut: &leftOut, took: io.Discard, wrong: io.Discard}
+			to := report{out: &out, skipped: &leftOut, durations: io.Discard, failures: io.Discard}
 			require.NoError(t, to.read(strings.NewReader(c.in)))
 			require.Equal(t, c.out, out.String())
 			require.Equal(t, c.leftOut, leftOut.String())
@@ -56,7 +56,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestTook(t *testing.T) {
+func TestDurations(t *testing.T) {
 	in := `{"Action":"pass","Package":"gompirma/core/rma","Test":"TestA/x","Elapsed":1.5}
 {"Action":"pass","Package":"gompirma/core/rma","Test":"TestA","Elapsed":2.25}
 {"Action":"fail","Package":"gompirma/capi","Test":"TestB","Elapsed":120}
@@ -64,25 +64,25 @@ func TestTook(t *testing.T) {
 {"Action":"fail","Package":"gompirma/capi","Elapsed":130}
 `
 	var took strings.Builder
-	to := report{out: io.Discard, leftOut: io.Discard, took: &took, wrong: io.Discard, name: "go test"}
+	to := report{out: io.Discard, skipped: io.Discard, durations: &took, failures: io.Discard, name: "go test"}
 	require.NoError(t, to.read(strings.NewReader(in)))
 	require.Equal(t, "2.25 go test core/rma TestA\n120.00 go test capi TestB\n", took.String())
 }
 
-// TestWrong checks that the report keeps the first lines of a failure, each prefixed with its origin.
-func TestWrong(t *testing.T) {
+// TestFailureLines checks that the report keeps the first lines of a failure, each prefixed with its origin.
+func TestFailureLines(t *testing.T) {
 	var in, wrong strings.Builder
 	in.WriteString(printed("a", "TestA", "fine") + ended("a", "TestA", "pass"))
 	in.WriteString(printed("a", "TestB", "panic: test timed out"))
-	for i := range 2 * mostOfWrong {
+	for i := range 2 * maxFailureLines {
 		in.WriteString(printed("a", "TestB", fmt.Sprint("goroutine ", i)))
 	}
 	in.WriteString(ended("a", "", "fail") + printed("b", "", "ok b") + ended("b", "", "pass"))
 	in.WriteString(printed("c", "TestC", "waiting"))
-	to := report{out: io.Discard, leftOut: io.Discard, took: io.Discard, wrong: &wrong, name: "race"}
+	to := report{out: io.Discard, skipped: io.Discard, durations: io.Discard, failures: &wrong, name: "race"}
 	require.NoError(t, to.read(strings.NewReader(in.String())))
 	lines := strings.Split(wrong.String(), "\n")
-	require.Len(t, lines, mostOfWrong+2)
+	require.Len(t, lines, maxFailureLines+2)
 	require.Equal(t, []string{"race a: panic: test timed out", "race a: goroutine 0"}, lines[:2])
-	require.Equal(t, []string{"race c: waiting", ""}, lines[mostOfWrong:])
+	require.Equal(t, []string{"race c: waiting", ""}, lines[maxFailureLines:])
 }

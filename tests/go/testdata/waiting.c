@@ -158,7 +158,8 @@ static void communicators(void) {
 	MPI_Group_free(&group);
 }
 
-/* Two windows: origins access the memory of direct themselves; only the target's process accesses that of away. */
+/* Two windows: origins access the memory of direct themselves; only the target's process accesses that of away.
+ * */
 static MPI_Win direct, away;
 
 static void synchronization(void) {

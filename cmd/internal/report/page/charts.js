@@ -2,7 +2,7 @@
 
 const charts = {};
 
-// chart returns the ECharts instance of an element, made anew, so high.
+// chart creates the ECharts instance of an element, with a height in pixels. It replaces a previous instance.
 function chart(id, height) {
 	const box = page(id);
 	if (charts[id]) charts[id].dispose();
@@ -20,7 +20,7 @@ function axis(name, gap, more) {
 	};
 }
 
-// tooltips are made of text: what they name comes from the program that was traced.
+// tooltip returns the options of a tooltip. It shows text only, never HTML: names come from the traced program.
 function tooltip(text) {
 	return {
 		confine: true, backgroundColor: colour("page"), borderColor: colour("faint"),
@@ -69,8 +69,8 @@ function drawLoad() {
 	});
 }
 
-// heatMap draws one. x, y: {name, labels}; cells: [x, y, value, what text(cell) needs]. Colours go by the logarithm of
-// the values where these differ much.
+// heatMap draws a heat map. x, y: {name, labels}. cells: [x, y, value, data for text(cell)]. The colours are logarithmic
+// if the largest value exceeds 100 times the smallest.
 function heatMap(id, height, {x, y, cells, show, text, description}) {
 	if (!cells.length) height = 170;
 	const c = chart(id, height), faint = colour("faint");
@@ -112,7 +112,7 @@ function heatMap(id, height, {x, y, cells, show, text, description}) {
 	});
 }
 
-// So many ranks share a row of a matrix that there are no more than 128.
+// blockSize is the number of ranks that share a row of a matrix, so that it has at most 128 rows.
 const blockSize = Math.ceil(facts.ranks / 128);
 const blockNames = Array.from({length: Math.ceil(facts.ranks / blockSize)}, (_, i) => {
 	const first = i * blockSize, last = Math.min(first + blockSize, facts.ranks) - 1;
@@ -122,7 +122,7 @@ const block = rank => Math.floor(rank / blockSize);
 const blockWord = i => (blockSize === 1 ? "rank " : "ranks ") + blockNames[i];
 const squareHeight = Math.min(Math.max(blockNames.length * 9 + 70, 280), 720);
 
-// added returns [from, to, count, bytes] of lists of pairs together.
+// added adds up the lists of pairs. It returns [from, to, count, bytes] for each pair of ranks.
 function added(lists) {
 	const sums = new Map();
 	for (const p of lists) {
@@ -136,8 +136,8 @@ function added(lists) {
 	return [...sums.values()];
 }
 
-// inBlocks returns cells of blocks of ranks, with the sums of what element `of` of the pairs is. A rank of -1 is not
-// known; it has a column of its own.
+// inBlocks returns a cell for each pair of blocks of ranks. Its value is the sum of element `of` of the pairs. Rank -1
+// means that the rank is unknown; such pairs are in column `unknown`.
 function inBlocks(pairs, of, unknown) {
 	const cells = new Map();
 	for (const p of pairs) {
@@ -176,7 +176,7 @@ function drawMatrix() {
 			bytes(p[3])].map(text => element("td", {class: "n"}, text)))));
 }
 
-// heatCells returns what was accessed in the ways that are chosen: range, target, value, [count, bytes].
+// heatCells returns the accesses of the selected kinds: [range, target, value, [count, bytes]].
 function heatCells(w, ways, unit) {
 	const h = w.heat, cells = new Map();
 	for (let i = 0; i < (h.target || []).length; i++) {
@@ -190,7 +190,7 @@ function heatCells(w, ways, unit) {
 	return [...cells.values()].filter(c => c[2] > 0);
 }
 
-// heatRows returns the ranks that have a row: the window's members; of very many those that were accessed.
+// heatRows returns the ranks that have a row: the window's members, or with more than 256 ranks the accessed targets.
 function heatRows(w) {
 	if (facts.ranks > 256) return [...new Set(w.heat.target || [])].sort((a, b) => a - b);
 	const all = Array.from({length: facts.ranks}, (_, i) => i);
@@ -224,7 +224,7 @@ function drawHeat() {
 	const offset = range => w.from + range * w.range, rows = heatRows(w),
 		place = new Map(rows.map((r, i) => [r, i]));
 	const part = range => (w.dynamic ? "+" : "") + count(offset(range)) + " to " + count(offset(range + 1) - 1);
-	let mark = w.range; // labels stand at multiples of a power of two, for round numbers
+	let mark = w.range; // distance of the labels: the range times a power of two, for round numbers
 	while (w.ranges * w.range / mark > 12) mark *= 2;
 	page("heat-help").textContent = heatHelp(w, offset(w.ranges));
 	heatMap("heat", Math.min(Math.max(rows.length * 11 + 80, 180), 800), {
@@ -252,7 +252,7 @@ function startWindows() {
 	page("window").append(...list.map(([w, i]) => element("option", {value: i}, w.name || "(no name)")));
 }
 
-// drawWaitsMap draws those of all causes, or those that have been chosen.
+// drawWaitsMap draws the heat map of the given waits.
 function drawWaitsMap(waits) {
 	const list = of => waits.map(w => w[of]);
 	const pairs = added([waits === facts.waits ? facts.waitPairs :

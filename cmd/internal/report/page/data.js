@@ -1,4 +1,4 @@
-// The facts, and the columns of events and arrows, which are unpacked when they are first asked for.
+// The facts, and the columns of events and arrows. A column is decoded when it is first used.
 
 const facts = JSON.parse(page("facts").textContent);
 const run = facts.end - facts.start;
@@ -28,7 +28,7 @@ async function unpack() {
 	for (const lane of facts.lanes) data.first.push(data.first[data.first.length - 1] + lane.events);
 }
 
-// column returns the numbers of one.
+// column returns the numbers of the column with this name.
 function column(name) {
 	const c = data.columns[name];
 	if (!c.values) {
@@ -61,7 +61,7 @@ const rowOf = rank => rowsOf.has(rank) ? rowsOf.get(rank) : -1;
 const threaded = facts.lanes.length > rowsOf.size;
 const rowName = i => facts.lanes[i].rank + (threaded ? "." + facts.lanes[i].thread : "");
 
-// after returns the first event of a row that begins at t or later; t counts from the start of the run.
+// after returns the first event of a row that begins at t or later. t is the time since the start of the run.
 function after(row, t) {
 	const start = column("start");
 	let low = data.first[row], high = data.first[row + 1];

@@ -1,8 +1,8 @@
-// Numbers as people read them. Times are in ns.
+// Formats numbers for the reader. Times are in ns.
 
 const page = id => document.getElementById(id);
 
-// digits gives a number three or more significant digits, and no zeros behind the point that say nothing.
+// digits formats a number with three or more significant digits, without trailing zeros after the decimal point.
 function digits(n) {
 	const a = Math.abs(n);
 	return a >= 1000 ? Math.round(n).toLocaleString("en") : String(Number(n.toPrecision(a >= 100 ? 4 : 3)));
@@ -20,7 +20,7 @@ function time(ns) {
 	return digits(ns / size) + " " + name;
 }
 
-// exactTime tells a point in time so that two that lie `step` apart look different.
+// exactTime formats a time with so many digits that two times that differ by `step` look different.
 function exactTime(ns, step) {
 	const [name, size] = timeUnit(Math.max(Math.abs(ns), step));
 	const wanted = Math.ceil(Math.log10(size / Math.max(step, 1))), most = Math.round(Math.log10(size));
@@ -47,7 +47,7 @@ function percent(part, whole) {
 	return (p >= 10 || p === 0 ? p.toFixed(0) : p >= 0.1 ? p.toFixed(1) : "< 0.1") + " %";
 }
 
-// element makes one; what is in it is text or elements, never HTML: names come from the program that was traced.
+// element creates an element. Its content is text or elements, never HTML: names come from the traced program.
 function element(tag, attributes, ...content) {
 	const e = document.createElement(tag);
 	for (const [k, v] of Object.entries(attributes || {})) {

@@ -1,5 +1,5 @@
-// The head of the page, and what starts all else. document.body.dataset.ready tells a test that all has been drawn, or
-// what went wrong.
+// The head of the page, and the start of all other parts. document.body.dataset.ready tells a test that the page is
+// complete, or which error occurred.
 
 function drawHead() {
 	const what = facts.command || facts.source;

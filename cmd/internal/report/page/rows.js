@@ -1,18 +1,18 @@
-// How rows of the timeline, and arrows between them, are drawn: for the part of the run that is in view, so any number
-// of events can be shown. Calls are bars where they are wide enough; where not, for each few pixels the share of time
-// that each kind of call took is shown.
+// Draws the rows of the timeline and the arrows between them. It draws only the visible part of the run, so the run may
+// have any number of events. A call that is wide enough is a bar. Narrower calls are combined: each step of a few pixels
+// shows the share of time of each kind of call.
 
-const NARROW = 3;      // pixels; narrower calls are summed up
-const STEP = 2;        // pixels that are summed up
+const NARROW = 3;      // pixels; narrower calls are combined
+const STEP = 2;        // pixels for which calls are combined
 const MOST_ARROWS = 400;
 const MOST_LABELS = 300;
 
 for (const [name, build] of [
-	["runs", (path, shape) => { // rectangles, one behind another: x, y, width, height
+	["runs", (path, shape) => { // rectangles: x, y, width and height of each
 		const r = shape.list;
 		for (let i = 0; i < r.length; i += 4) path.rect(r[i], r[i + 1], r[i + 2], r[i + 3]);
 	}],
-	["arrows", (path, shape) => { // lines with a point: x, y, x, y
+	["arrows", (path, shape) => { // lines with an arrowhead: x, y of the start, x, y of the end
 		const r = shape.list;
 		for (let i = 0; i < r.length; i += 4) {
 			const [x, y, u, v] = r.slice(i, i + 4), angle = Math.atan2(v - y, u - x);
@@ -28,7 +28,7 @@ for (const [name, build] of [
 	echarts.graphic.registerShape(name, echarts.graphic.extendShape({shape: {list: []}, buildPath: build}));
 }
 
-// reached returns, for each event, when the last of those up to it in its row ends.
+// reached returns, for each event, the latest end of this event and the earlier ones in its row.
 function reached() {
 	if (!timeline.reach) {
 		const start = column("start"), dur = column("dur"), out = new Float64Array(data.events);
@@ -43,8 +43,7 @@ function reached() {
 	return timeline.reach;
 }
 
-// within returns numbers of events of a row, from the first to before the second, among which those are that reach into
-// a time.
+// within returns a half-open range of events of a row. It contains all events that overlap the time from `from` to `to`.
 function within(row, from, to) {
 	const end = reached();
 	let low = data.first[row], high = data.first[row + 1];
@@ -58,8 +57,8 @@ function within(row, from, to) {
 const kindOf = i => facts.nameKinds[column("name")[i]];
 const nameOf = i => facts.names[column("name")[i]];
 
-// rowShapes returns what is drawn in a row: its middle is at y and it is `height` high; from is at x, and so many
-// pixels are a ns.
+// rowShapes returns the shapes of a row for the time from `from` to `to`. The middle of the row is at y. The time `from`
+// is at x. scale is the number of pixels per ns.
 function rowShapes(row, from, to, x, scale, y, height) {
 	const kinds = facts.kinds.length, start = column("start"), dur = column("dur"), waited = column("waited");
 	const names = column("name"), top = y - height / 2;
@@ -68,7 +67,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 	const steps = Math.ceil((to - from) * scale / STEP) + 1, sums = new Float64Array(steps * kinds);
 	const used = new Uint8Array(steps);
 	const perStep = STEP / scale;
-	const spread = (s, e, amount, kind, sign) => { // adds `amount` to the steps from s to e
+	const spread = (s, e, amount, kind, sign) => { // distributes `amount` over the steps from s to e
 		if (amount <= 0) return;
 		const a = Math.max(s, from), b = Math.min(e, to), part = e > s ? amount / (e - s) : 0;
 		let first = Math.floor((a - from) / perStep);
@@ -78,7 +77,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 			if (hi > lo) sums[first * kinds + kind] += sign * part * (hi - lo);
 		}
 	};
-	const ends = [], outer = []; // calls that are open
+	const ends = [], outer = []; // calls that have begun and not ended at s
 	const [first, last] = within(row, from, to);
 	for (let i = first; i < last; i++) {
 		const s = start[i], e = s + dur[i];
@@ -105,7 +104,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 			}
 			if (parent < 0 && !fade && height >= 12 && w > 56 && timeline.labels < MOST_LABELS) {
 				timeline.labels++;
-				const over = waited[i] > dur[i] / 2 ? WAIT : kind; // what is behind the text
+				const over = waited[i] > dur[i] / 2 ? WAIT : kind; // the kind whose colour is behind the text
 				const text = facts.names[names[i]].replace(/^MPI_/, "");
 				labels.push([left + 3, w - 6, text, timeline.colours.on[over]]);
 			}
@@ -123,14 +122,14 @@ function rowShapes(row, from, to, x, scale, y, height) {
 	}
 	const columns = Array.from({length: kinds}, () => []);
 	const least = timeline.filter === "" ? 1 : Math.ceil(height / 2);
-	const open = new Array(kinds).fill(null); // the last rectangle of each kind, which equal neighbours make longer
+	const open = new Array(kinds).fill(null); // the last rectangle of each kind; an equal one beside it extends it
 	for (let step = 0; step < steps; step++) {
 		let below = 0, sum = 0;
 		for (let kind = 0; kind < kinds; kind++) {
 			const share = Math.max(sums[step * kinds + kind], 0) / perStep;
 			sum = Math.min(sum + share, 1);
 			let to = Math.round(sum * height);
-			// What takes next to no time is seen all the same; better so if it is what was asked for.
+			// A call that takes almost no time is visible too, and more clearly if the filter selects it.
 			if (to - below < least && used[step] >> kind & 1) to = Math.min(below + least, height);
 			const h = Math.min(to, height) - below, o = open[kind];
 			if (h > 0) {
@@ -146,7 +145,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 			below = Math.max(below, Math.min(to, height));
 		}
 	}
-	// a group without anything would stay as it was
+	// at least one shape: ECharts does not update a group without children
 	const shapes = [{type: "runs", shape: {list: []}, silent: true}];
 	const add = (list, fill) => {
 		if (list.length) shapes.push({type: "runs", shape: {list}, style: {fill}, silent: true});
@@ -163,7 +162,7 @@ function rowShapes(row, from, to, x, scale, y, height) {
 	return shapes;
 }
 
-// arrowShapes returns those in view, or none where there are too many to be told apart.
+// arrowShapes returns the visible arrows, or none if there are more than MOST_ARROWS.
 function arrowShapes(rows, from, to, at) {
 	const lists = {rma: [], message: []};
 	let n = 0;
@@ -203,7 +202,7 @@ function arrowShapes(rows, from, to, at) {
 	})));
 }
 
-// geometry tells where times and rows are on the screen.
+// geometry returns the position of times and rows on the screen.
 function geometry(params, api) {
 	const c = params.coordSys, whole = Math.max(run, 1), zero = api.coord([0, 0])[0];
 	const scale = (api.coord([whole, 0])[0] - zero) / whole;
@@ -216,7 +215,7 @@ function renderRow(params, api) {
 	if (params.dataIndexInside === 0) timeline.labels = 0;
 	const y = api.coord([0, row])[1], height = Math.max(Math.round(g.height) - (g.height >= 6 ? 1 : 0), 1);
 	const c = params.coordSys, none = {type: "group", silent: true, children: [{type: "runs", shape: {list: []}}]};
-	if (y + height < c.y || y - height > c.y + c.height) return none; // it is scrolled away
+	if (y + height < c.y || y - height > c.y + c.height) return none; // the row is not visible
 	const from = Math.max(g.from, 0), x = g.x + (from - g.from) * g.scale;
 	return {type: "group", silent: true, children: rowShapes(row, from, g.to, x, g.scale, Math.round(y), height)};
 }

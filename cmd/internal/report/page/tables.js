@@ -1,7 +1,7 @@
-// Tables: waits by cause, calls; and the conflicts.
+// The tables: waits by cause, calls, and conflicts.
 
-// sortable fills a table whose columns are {title, value, text, number}: a click on a title sorts by it. body gets the
-// rows.
+// sortable fills a table whose columns are {title, value, text, number}. A click on a title sorts by that column. It
+// passes the rows to body.
 function sortable(table, columns, rows, by, body) {
 	let down = true;
 	const compare = (a, b) => {
@@ -56,7 +56,7 @@ function drawCalls() {
 	for (const of of ["count", "bytes", "time", "waited"]) table.dataset[of] = sum(of);
 }
 
-// chosenWaits returns the causes that are asked for; facts.waits itself if that is all.
+// chosenWaits returns the waits of the selected rank and call; facts.waits itself if all are selected.
 function chosenWaits() {
 	const rank = page("waits-rank").value, call = page("waits-call").value;
 	if (rank === "" && call === "") return facts.waits;
@@ -92,7 +92,7 @@ function drawWaits() {
 	drawWaitsMap(waits);
 }
 
-// showWait has the longest wait of a cause in the timeline.
+// showWait shows the longest wait of a cause in the timeline.
 function showWait(w) {
 	const from = w.at - facts.start, span = Math.max(w.max, 100);
 	zoomTo(from - span, from + 2 * span);

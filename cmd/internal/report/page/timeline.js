@@ -1,11 +1,11 @@
-// The timeline: an ECharts chart with a row for each thread, and what mouse and keys do with it.
+// The timeline: an ECharts chart with a row for each thread, and its mouse and key commands.
 
 const timeline = {
 	chart: null, view: {from: 0, to: Math.max(run, 1)}, selected: -1, row: 0, filter: "", rma: true, message: true,
 	labels: 0, colours: [], reach: null,
 };
 
-// describe tells all about an event in one line.
+// describe returns a description of an event in one line.
 function describe(i, row) {
 	const of = name => column(name)[i], lane = facts.lanes[row], parts = [];
 	const say = (name, text) => { if (of(name) > 0) parts.push(text(of(name) - 1)); };
@@ -28,7 +28,7 @@ function describe(i, row) {
 	return parts.join(" · ");
 }
 
-// find returns the event at a place, and how many others lie within the same pixels.
+// find returns the shortest event at a time (`best`), the number of events near it (`n`), and their number by name.
 function find(t, row, tolerance) {
 	const start = column("start"), dur = column("dur"), near = new Map();
 	const [first, last] = within(row, t - tolerance, t + tolerance);
@@ -53,13 +53,13 @@ function tipText(t, row) {
 	...(list.length > most ? ["…"] : [])].join("\n");
 }
 
-// select shows all about an event, and has it in view.
+// select selects an event, describes it, and scrolls to it.
 function select(i, row) {
 	timeline.selected = i;
 	timeline.row = row;
 	page("selected").textContent = i < 0 ? "No call is selected." : describe(i, row);
 	page("timeline").dataset.selected = i;
-	const rows = timeline.chart.getOption().dataZoom[2]; // there is one if not all have room
+	const rows = timeline.chart.getOption().dataZoom[2]; // absent if all rows fit
 	if (i >= 0 && rows && (row < rows.startValue || row > rows.endValue)) {
 		const shown = rows.endValue - rows.startValue, last = facts.lanes.length - 1 - shown;
 		const startValue = Math.max(0, Math.min(row - Math.floor(shown / 2), last));
@@ -109,7 +109,7 @@ function viewChanged() {
 	page("timeline").dataset.to = v.to;
 }
 
-// axisSpan returns how much time the axis shows, while it is drawn: timeline.view is known later.
+// axisSpan returns the time that the axis shows. It is for use during drawing, before timeline.view is set.
 function axisSpan(chart) {
 	const [from, to] = chart.getModel().getComponent("xAxis").axis.scale.getExtent();
 	return Math.max(to - from, 1);
@@ -192,7 +192,7 @@ function drawTimeline() {
 	});
 }
 
-// tip shows text beside the mouse; none hides it.
+// tip shows text beside the mouse pointer. Empty text hides the tip.
 function tip(text, event) {
 	const box = page("tip");
 	box.hidden = text === "";
@@ -203,7 +203,7 @@ function tip(text, event) {
 	box.style.top = (y + 18 + height > innerHeight ? y - height - 10 : y + 18) + "px";
 }
 
-// step selects the call after or before the one that is, or the first in view.
+// step selects the next or previous call, or the first or last visible one if none is selected in this row.
 function step(by) {
 	const row = timeline.row, v = timeline.view;
 	let i = timeline.selected;

@@ -1,20 +1,21 @@
-/* Proves for keyvals and attribute tables (attribute/attribute.h): which keyvals are refused; how values are replaced,
- * copied and deleted, in which order, and what remains if a callback of the application fails. A freed keyval stays
- * valid for objects that have it. Threads that query while others set and delete find each attribute that stays, with a
- * value that it had. Datatypes whose handles end in the same bits have separate attributes. */
+/* Proves for keyvals and attribute tables (attribute/attribute.h): which keyvals are rejected; how values are
+ * replaced, copied and deleted, in which order, and what remains if a callback of the application fails. A freed
+ * keyval remains valid for objects that have its attribute. Threads that query attributes while others set and
+ * delete some find each attribute that is not deleted, with one of its values. Datatypes whose handles end in the
+ * same bits have separate attributes. */
 #include "../unit.h"
 
 #include "attribute/attribute.h"
 #include "attribute/z_calls.h"
 #include "datatype/attributes.h"
-#include "datatype/facts.h"
+#include "datatype/type_props.h"
 #include "datatype/z_calls.h"
 
 enum { OTHER = MPI_ERR_OTHER };
 #define COMM GOMPI_KEYVAL_COMM
 
-static struct gompi_verdict v;
-static bool mended; /* delete_fails succeeds from now on */
+static struct gompi_error_status v;
+static bool delete_succeeds; /* true: delete_fails returns MPI_SUCCESS */
 
 /* --- Callbacks of the application; they record deletions as digits: object, value */
 
@@ -47,7 +48,7 @@ static int delete_counts(MPI_Comm comm, int keyval, void *value, void *extra) {
 
 static int delete_fails(MPI_Comm comm, int keyval, void *value, void *extra) {
 	delete_counts(comm, keyval, value, extra);
-	return mended ? MPI_SUCCESS : MPI_ERR_INTERN;
+	return delete_succeeds ? MPI_SUCCESS : MPI_ERR_INTERN;
 }
 
 static int keyval_of(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *delete, uintptr_t extra) {
@@ -64,7 +65,7 @@ struct object {
 };
 
 static int set(struct object *o, int keyval, uintptr_t value) {
-	return gompi_attribute_set(&v, COMM, gompi_attributes_open(&o->attributes), o->handle, keyval, (void *)value);
+	return gompi_attribute_set(&v, COMM, gompi_attributes_ensure(&o->attributes), o->handle, keyval, (void *)value);
 }
 
 /* Returns the value of an attribute, -1 if it is not set, or the negative error class. */
@@ -74,7 +75,7 @@ static long get(struct object *o, int keyval) {
 	return rc != MPI_SUCCESS ? -rc : flag ? (long)(intptr_t)value : -1;
 }
 
-static int drop(struct object *o, int keyval) {
+static int delete_attr(struct object *o, int keyval) {
 	return gompi_attribute_delete(&v, COMM, gompi_load(&o->attributes), o->handle, keyval);
 }
 
@@ -85,27 +86,28 @@ static int copy_to(struct object *from, struct object *to) {
 	return rc;
 }
 
-static int drop_all(struct object *o) {
+static int delete_all_attrs(struct object *o) {
 	int rc = gompi_attributes_delete(&v, gompi_load(&o->attributes), o->handle);
 	if (rc == MPI_SUCCESS) {
-		gompi_attributes_close(gompi_load(&o->attributes));
+		gompi_attributes_free(gompi_load(&o->attributes));
 		gompi_store(&o->attributes, NULL);
 	}
 	return rc;
 }
 
-static bool lives(int keyval) { return gompi_keyval_lives(COMM, keyval); }
+static bool keyval_exists(int keyval) { return gompi_keyval_exists(COMM, keyval); }
 
 static void one_object(void) {
 	struct object a = {.handle = 7};
 	int k = keyval_of(copy_adds, delete_counts, 1), old = k, win;
 	deleted = 0;
 	CHECK(get(&a, k) == -1, "an attribute before it is set");
-	CHECK(drop(&a, k) == MPI_ERR_KEYVAL && strstr(v.text, "no attribute is set for keyval"), "%s", v.text);
+	CHECK(delete_attr(&a, k) == MPI_ERR_KEYVAL && strstr(v.text, "no attribute is set for keyval"), "%s", v.text);
 	CHECK(set(&a, k, 2) == MPI_SUCCESS && set(&a, k, 3) == MPI_SUCCESS, "not set");
 	CHECK(deleted == 72, "deleted %lu", (unsigned long)deleted);
 	CHECK(get(&a, k) == 3, "%ld", get(&a, k));
-	CHECK(drop(&a, k) == MPI_SUCCESS && deleted == 7273 && get(&a, k) == -1, "deleted %lu", (unsigned long)deleted);
+	CHECK(delete_attr(&a, k) == MPI_SUCCESS && deleted == 7273 && get(&a, k) == -1, "deleted %lu",
+	      (unsigned long)deleted);
 	CHECK(gompi_comm_free_keyval(&k) == MPI_SUCCESS && k == MPI_KEYVAL_INVALID, "not freed");
 	CHECK(gompi_comm_free_keyval(&(int){old}) == MPI_ERR_KEYVAL, "freed twice");
 	CHECK(set(&a, old, 1) == MPI_ERR_KEYVAL && strstr(v.text, "has been freed, or was never created"), "%s",
@@ -115,11 +117,11 @@ static void one_object(void) {
 	CHECK(get(&a, MPI_TAG_UB) == -MPI_ERR_KEYVAL && strstr(v.text, "is predefined"), "%s", v.text);
 	static const int bad[] = {MPI_KEYVAL_INVALID, -1, 1000, 1 << 30, INT32_MAX, INT32_MIN};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		CHECK(get(&a, bad[i]) == -MPI_ERR_KEYVAL && drop(&a, bad[i]) == MPI_ERR_KEYVAL &&
+		CHECK(get(&a, bad[i]) == -MPI_ERR_KEYVAL && delete_attr(&a, bad[i]) == MPI_ERR_KEYVAL &&
 			      set(&a, bad[i], 1) == MPI_ERR_KEYVAL,
 		      "keyval %d", bad[i]);
 	gompi_win_free_keyval(&win);
-	CHECK(drop_all(&a) == MPI_SUCCESS, "%s", v.text);
+	CHECK(delete_all_attrs(&a) == MPI_SUCCESS, "%s", v.text);
 }
 
 static void copies(void) {
@@ -134,15 +136,15 @@ static void copies(void) {
 	}
 	CHECK(copy_to(&a, &b) == MPI_SUCCESS, "%s", v.text);
 	CHECK(get(&b, k[0]) == 0 && get(&b, k[1]) == -1 && get(&b, k[2]) == 7 && get(&b, k[3]) == -1, "copies");
-	CHECK(drop_all(&b) == MPI_SUCCESS && deleted == 27, "deleted %lu", (unsigned long)deleted);
+	CHECK(delete_all_attrs(&b) == MPI_SUCCESS && deleted == 27, "deleted %lu", (unsigned long)deleted);
 	deleted = 0;
 	int bad = keyval_of(copy_fails, delete_counts, 0);
 	CHECK(set(&a, bad, 9) == MPI_SUCCESS, "%s", v.text);
 	CHECK(copy_to(&a, &b) == OTHER && strstr(v.text, "the copy callback of keyval"), "%s", v.text);
 	CHECK(gompi_load(&b.attributes) == NULL && deleted == 27, "deleted %lu", (unsigned long)deleted);
 	gompi_comm_free_keyval(&(int){bad});
-	CHECK(drop_all(&a) == MPI_SUCCESS, "%s", v.text);
-	CHECK(!lives(bad) && !lives(k[0]) && !lives(k[3]), "a keyval that nothing has");
+	CHECK(delete_all_attrs(&a) == MPI_SUCCESS, "%s", v.text);
+	CHECK(!keyval_exists(bad) && !keyval_exists(k[0]) && !keyval_exists(k[3]), "a keyval that nothing has");
 }
 
 static void freed_in_use(void) {
@@ -153,37 +155,37 @@ static void freed_in_use(void) {
 	      "in use");
 	CHECK(gompi_win_free_keyval(&(int){k}) == MPI_ERR_KEYVAL, "of another kind");
 	CHECK(set(&a, k, 4) == MPI_ERR_KEYVAL && get(&a, k) == 3, "set with a keyval that was freed");
-	CHECK(copy_to(&a, &b) == MPI_SUCCESS && drop(&a, k) == MPI_SUCCESS && get(&b, k) == 3, "the copy");
-	CHECK(lives(k), "the copy has it");
-	gompi_attributes_close(gompi_load(&b.attributes)); /* without its delete callback */
-	CHECK(!lives(k), "nothing has it");
-	drop_all(&a);
+	CHECK(copy_to(&a, &b) == MPI_SUCCESS && delete_attr(&a, k) == MPI_SUCCESS && get(&b, k) == 3, "the copy");
+	CHECK(keyval_exists(k), "the copy has it");
+	gompi_attributes_free(gompi_load(&b.attributes)); /* without its delete callback */
+	CHECK(!keyval_exists(k), "nothing has it");
+	delete_all_attrs(&a);
 }
 
-static void order(void) {
+static void delete_order(void) {
 	struct object a = {.handle = 3};
 	int k[4];
 	deleted = 0;
-	mended = false;
+	delete_succeeds = false;
 	for (int i = 0; i < 4; i++) {
 		k[i] = keyval_of(MPI_COMM_NULL_COPY_FN, i == 1 ? delete_fails : delete_counts, 0);
 		CHECK(set(&a, k[i], (uintptr_t)i) == MPI_SUCCESS, "%s", v.text);
 	}
-	CHECK(drop_all(&a) == MPI_ERR_INTERN && deleted == 333231, "deleted %lu", (unsigned long)deleted);
+	CHECK(delete_all_attrs(&a) == MPI_ERR_INTERN && deleted == 333231, "deleted %lu", (unsigned long)deleted);
 	CHECK(get(&a, k[0]) == 0 && get(&a, k[1]) == 1 && get(&a, k[2]) == -1, "what is left");
 	CHECK(set(&a, k[1], 5) == MPI_ERR_INTERN && get(&a, k[1]) == 1, "set though the old value was not deleted");
-	CHECK(drop(&a, k[1]) == MPI_ERR_INTERN && get(&a, k[1]) == 1, "deleted though its function failed");
-	mended = true;
-	CHECK(drop_all(&a) == MPI_SUCCESS, "%s", v.text);
+	CHECK(delete_attr(&a, k[1]) == MPI_ERR_INTERN && get(&a, k[1]) == 1, "deleted though its function failed");
+	delete_succeeds = true;
+	CHECK(delete_all_attrs(&a) == MPI_SUCCESS, "%s", v.text);
 	for (int i = 0; i < 4; i++) {
 		gompi_comm_free_keyval(&(int){k[i]});
-		CHECK(!lives(k[i]), "a keyval that nothing has");
+		CHECK(!keyval_exists(k[i]), "a keyval that nothing has");
 	}
 }
 
 /* --- Many attributes, stored in an array */
 
-static void many(void) {
+static void many_attributes(void) {
 	enum { KEYS = 40, STEPS = 20000 };
 	struct object a = {.handle = 1};
 	int k[KEYS];
@@ -199,50 +201,53 @@ static void many(void) {
 			CHECK(set(&a, k[i], (uintptr_t)step) == MPI_SUCCESS, "%s", v.text);
 			value[i] = step;
 		} else {
-			CHECK(drop(&a, k[i]) == (value[i] < 0 ? MPI_ERR_KEYVAL : MPI_SUCCESS), "step %d", step);
+			CHECK(delete_attr(&a, k[i]) == (value[i] < 0 ? MPI_ERR_KEYVAL : MPI_SUCCESS), "step %d", step);
 			value[i] = -1;
 		}
 		for (int j = 0; j < KEYS; j++)
 			CHECK(get(&a, k[j]) == value[j], "step %d: %ld", step, get(&a, k[j]));
 	}
-	drop_all(&a);
+	delete_all_attrs(&a);
 	for (int i = 0; i < KEYS; i++)
 		gompi_comm_free_keyval(&k[i]);
 }
 
-/* --- Threads: on one object, attribute 0 comes and goes, so that 1 to STAY, whose values change, move */
+/* --- Threads: on one object, writers set and delete changing_keyvals, so that the attributes of stable_keyvals,
+ * whose values change, move */
 
 enum { STAY = 5, WRITERS = 2, ASKERS = 3, ROUNDS = 60000 };
 static struct object shared = {.handle = 1};
-static int comes[WRITERS], stays[STAY];
+static int changing_keyvals[WRITERS], stable_keyvals[STAY];
 
-static void use(int thread) {
-	struct gompi_verdict mine;
+static void access_attributes(int thread) {
+	struct gompi_error_status mine;
 	void *value = NULL;
 	int flag = 0;
 	for (uintptr_t r = 0; r < ROUNDS; r++) {
 		struct gompi_attributes *t = gompi_load_acquire(&shared.attributes);
-		int one = stays[r % STAY];
+		int one = stable_keyvals[r % STAY];
 		if (thread >= WRITERS) {
 			int rc = gompi_attribute_get(&mine, COMM, t, one, &value, &flag);
 			CHECK(rc == MPI_SUCCESS && flag && (uintptr_t)value % STAY == r % STAY, "round %d: %d, %d, %p",
 			      (int)r, rc, flag, value);
 			continue;
 		}
-		CHECK(gompi_attribute_set(&mine, COMM, t, 1, comes[thread], NULL) == MPI_SUCCESS, "%s", mine.text);
+		CHECK(gompi_attribute_set(&mine, COMM, t, 1, changing_keyvals[thread], NULL) == MPI_SUCCESS, "%s",
+		      mine.text);
 		CHECK(gompi_attribute_set(&mine, COMM, t, 1, one, (void *)(r / STAY * STAY + r % STAY)) == MPI_SUCCESS,
 		      "%s", mine.text);
-		CHECK(gompi_attribute_delete(&mine, COMM, t, 1, comes[thread]) == MPI_SUCCESS, "%s", mine.text);
+		CHECK(gompi_attribute_delete(&mine, COMM, t, 1, changing_keyvals[thread]) == MPI_SUCCESS, "%s",
+		      mine.text);
 	}
 }
 
 static void threads(void) {
 	for (int i = 0; i < WRITERS; i++)
-		set(&shared, comes[i] = keyval_of(NULL, NULL, 0), 1);
+		set(&shared, changing_keyvals[i] = keyval_of(NULL, NULL, 0), 1);
 	for (uintptr_t i = 0; i < STAY; i++)
-		set(&shared, stays[i] = keyval_of(NULL, NULL, 0), i);
-	unit_threads(WRITERS + ASKERS, use);
-	drop_all(&shared);
+		set(&shared, stable_keyvals[i] = keyval_of(NULL, NULL, 0), i);
+	unit_threads(WRITERS + ASKERS, access_attributes);
+	delete_all_attrs(&shared);
 }
 
 /* --- Datatypes */
@@ -251,12 +256,12 @@ static void datatypes(void) {
 	uintptr_t predefined = (uintptr_t)MPI_INT, made = 0, copy;
 	int k, flag;
 	void *value = NULL;
-	const struct gompi_facts facts = {.combiner = MPI_COMBINER_DUP};
+	const struct gompi_type_props props = {.combiner = MPI_COMBINER_DUP};
 	int64_t program[GOMPI_TYPE_HEAD] = {0};
-	CHECK(gompi_type_install(predefined, facts, program, GOMPI_TYPE_HEAD), "no memory");
+	CHECK(gompi_type_install(predefined, props, program, GOMPI_TYPE_HEAD), "no memory");
 	do { /* until the handles end in the same bits */
 		gompi_type_remove(made);
-		made = gompi_type_add_program(facts, program, GOMPI_TYPE_HEAD, 0);
+		made = gompi_type_add_from_go(props, program, GOMPI_TYPE_HEAD, 0);
 		CHECK(made != 0, "no memory");
 	} while ((made ^ predefined) % 64 != 0);
 	copy = made + 1;
@@ -282,8 +287,8 @@ int main(void) {
 	one_object();
 	copies();
 	freed_in_use();
-	order();
-	many();
+	delete_order();
+	many_attributes();
 	threads();
 	datatypes();
 	return unit_end();

@@ -6,48 +6,49 @@
 
 #include "base/barrier.h"
 
-enum { MOST = 8, SLOTS = 2 };
+enum { MAX_MEMBERS = 8, ROUND_SLOTS = 2 };
 
 static struct gompi_barrier *b;
 static int n, rounds;
 static uint32_t first;
-static long stored[SLOTS][MOST]; /* not atomic: the barrier orders the accesses */
-static bool halves;
-static long between; /* changed by member 0 only */
+static long stored[ROUND_SLOTS][MAX_MEMBERS]; /* not atomic: the barrier orders the accesses */
+static bool is_split;
+static long gather_count; /* changed by member 0 only */
 
-static int meet(int me, uint32_t *number) {
-	static const struct gompi_waiting what = {.call = "barrier", .peer = -1, .object = 0};
-	if (!halves)
+static int run_barrier(int me, uint32_t *number) {
+	static const struct gompi_wait_desc what = {.call = "barrier", .peer = -1, .object = 0};
+	if (!is_split)
 		return gompi_shared_barrier(b, n, me, number, &what);
 	int rc = gompi_barrier_gather(b, n, me, number, &what);
 	if (rc == MPI_SUCCESS && me == 0) {
-		between++;
+		gather_count++;
 		for (int i = 0; i < n; i++)
-			CHECK(stored[(between - 1) % SLOTS][i] == between, "member %d had not come", i);
+			CHECK(stored[(gather_count - 1) % ROUND_SLOTS][i] == gather_count, "member %d had not come", i);
 	}
 	return rc ? rc : gompi_barrier_release(b, n, me, *number, &what);
 }
 
-static void meets(int me) {
+static void run_rounds(int me) {
 	uint32_t number = first;
 	for (int k = 0; k < rounds; k++) {
-		stored[k % SLOTS][me] = k + 1;
-		CHECK(meet(me, &number) == MPI_SUCCESS, "the barrier failed");
-		CHECK(!halves || between == k + 1, "round %d: member 0 was there %ld times", k, between);
-		/* The next store to this slot follows two barriers later, when all members have read it. */
+		stored[k % ROUND_SLOTS][me] = k + 1;
+		CHECK(run_barrier(me, &number) == MPI_SUCCESS, "the barrier failed");
+		CHECK(!is_split || gather_count == k + 1, "round %d: member 0 was there %ld times", k, gather_count);
+		/* The next store to this array element follows two barriers later, when all members have read it. */
 		for (int i = 0; i < n; i++)
-			CHECK(stored[k % SLOTS][i] == k + 1, "%d members, round %d: member %d left member %d at %ld", n,
-			      k, me, i, stored[k % SLOTS][i]);
+			CHECK(stored[k % ROUND_SLOTS][i] == k + 1,
+			      "%d members, round %d: member %d left member %d at %ld", n, k, me, i,
+			      stored[k % ROUND_SLOTS][i]);
 	}
 }
 
-/* Sets the barrier counter as if `number` barriers had completed. */
-static void fresh(uint32_t number) {
-	b = (struct gompi_barrier *)unit_memory(GOMPI_BARRIER_SIZE(MOST));
+/* Sets the state of the barrier as if this many barriers had completed. */
+static void reset_barrier(uint32_t number) {
+	b = (struct gompi_barrier *)unit_memory(GOMPI_BARRIER_SIZE(MAX_MEMBERS));
 	first = number;
 	gompi_store(&b->phase, number);
-	gompi_store(&b->arrived, number * (uint32_t)(halves ? n - 1 : n));
-	between = 0;
+	gompi_store(&b->arrived, number * (uint32_t)(is_split ? n - 1 : n));
+	gather_count = 0;
 	for (int i = 0; i < n; i++)
 		for (int r = 0; r < 16; r++)
 			gompi_store(&b->member[i].round[r], number);
@@ -60,28 +61,28 @@ int main(void) {
 	unit_sleep_forever = true;
 	for (int form = 0; form < 3; form++) {
 		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-			gompi_node.policy.oversubscribed = form == 1;
-			halves = form == 2;
+			gompi_node.policy.is_oversubscribed = form == 1;
+			is_split = form == 2;
 			n = sizes[i];
 			rounds = 3000 / n;
 			unit_hurry = false;
-			fresh(0);
-			unit_threads(n, meets);
+			reset_barrier(0);
+			unit_threads(n, run_rounds);
 			unit_hurry = true; /* every waiter sleeps */
-			fresh(UINT32_MAX - (uint32_t)rounds / 2);
-			unit_threads(n, meets);
+			reset_barrier(UINT32_MAX - (uint32_t)rounds / 2);
+			unit_threads(n, run_rounds);
 		}
 	}
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
-	/* The death of a member ends the wait of the others. */
+	/* The failure of a member ends the waits of the others. */
 	n = 2;
-	fresh(0);
-	gompi_store(&gompi_header()->broken, 1);
+	reset_barrier(0);
+	gompi_store(&gompi_node_header()->failed_count, 1);
 	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
 		uint32_t number = 0;
-		gompi_node.policy.oversubscribed = oversubscribed;
+		gompi_node.policy.is_oversubscribed = oversubscribed;
 		CHECK(gompi_shared_barrier(b, 2, 0, &number,
-					   &(struct gompi_waiting){.call = "barrier", .peer = -1, .object = 0}) ==
+					   &(struct gompi_wait_desc){.call = "barrier", .peer = -1, .object = 0}) ==
 			      MPI_ERR_PROC_ABORTED,
 		      "a barrier without its other member");
 	}

@@ -86,15 +86,15 @@ int main(void) {
 	gompi_ranks_share(&other, &copy);
 	CHECK(gompi_ranks_copy(&copy, &regular) && copy.list == NULL && gompi_ranks_at(&copy, 2) == 6, "the copy");
 	CHECK(gompi_ranks_find(&other, 9) == 2, "the list that was shared");
-	gompi_ranks_drop(&other);
+	gompi_ranks_release(&other);
 
 	/* A growing list that becomes long enough to be sorted. Its first entries are regular. */
 	for (int i = 0; i < LONG; i++)
 		CHECK(gompi_ranks_append(&other, i < 10 ? 2 * i : 7919 * i % 65521 + 100, 2 * LONG), "no memory");
-	gompi_ranks_fit(&other);
+	gompi_ranks_shrink(&other);
 	for (int i = 0; i < LONG; i++)
 		CHECK(gompi_ranks_find(&other, gompi_ranks_at(&other, i)) == i, "rank %d", i);
 	CHECK(gompi_ranks_find(&other, 1) < 0 && gompi_ranks_find(&other, -1) < 0, "found though not there");
-	gompi_ranks_drop(&other);
+	gompi_ranks_release(&other);
 	return unit_end();
 }

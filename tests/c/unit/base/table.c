@@ -1,6 +1,7 @@
-/* Proves: handles made by C (base/table.h) lead to their own object only. A freed handle leads to no object, however
- * many handles follow it, also while the tables grow under concurrent lookups. A number is reused late. A table for
- * handles from other sources finds exactly the handles that were entered. */
+/* Proves: a lookup of a handle made by C (base/table.h) returns only the object of that handle. A lookup of a freed
+ * handle returns no object, also after many further handles and while the tables grow under concurrent lookups. A
+ * number is reused only after a long time. A table for handles from other sources finds exactly the handles that
+ * were entered. */
 #include "../unit.h"
 
 #include "base/table.h"
@@ -22,42 +23,42 @@ static uintptr_t make(void *object) {
 
 /* --- Comparison with a plain array */
 
-static void against_plain(void) {
-	enum { MOST = 5000, STEPS = 300000, OLD = 20000 };
-	static char object[MOST];
-	static char *live[MOST];
-	static uintptr_t handle[MOST], old[OLD];
-	struct gompi_table given = {&gompi_table_nothing}; /* holds the same entries */
+static void compare_with_array(void) {
+	enum { MAX_LIVE = 5000, STEPS = 300000, OLD = 20000 };
+	static char object[MAX_LIVE];
+	static char *live[MAX_LIVE];
+	static uintptr_t handle[MAX_LIVE], old[OLD];
+	struct gompi_table put_table = {&gompi_table_empty}; /* holds the same entries */
 	int n = 0, olds = 0;
 	uint32_t x = 5;
 	open_one();
 	CHECK(of(ABOVE) == NULL && of(0) == NULL && of(1) == NULL, "a handle before there is any");
 	for (int step = 0; step < STEPS; step++) {
-		int most = step / 20000 % 3 == 0 ? 10 : step / 20000 % 3 == 1 ? MOST : 300;
-		if (n < most && (n == 0 || next(&x) % 2 == 0)) {
-			live[n] = &object[next(&x) % MOST];
+		int max_live = step / 20000 % 3 == 0 ? 10 : step / 20000 % 3 == 1 ? MAX_LIVE : 300;
+		if (n < max_live && (n == 0 || next(&x) % 2 == 0)) {
+			live[n] = &object[next(&x) % MAX_LIVE];
 			handle[n] = make(live[n]);
-			CHECK(gompi_table_put(&given, handle[n], live[n]), "no memory");
+			CHECK(gompi_table_put(&put_table, handle[n], live[n]), "no memory");
 			n++;
 		} else {
 			int i = (int)(next(&x) % (uint32_t)n);
 			CHECK(of(handle[i]) == live[i], "step %d: a handle leads elsewhere", step);
 			gompi_handles_remove(&handles, handle[i]);
 			CHECK(of(handle[i]) == NULL, "step %d: a handle that was given back", step);
-			CHECK(gompi_table_remove(&given, handle[i]) == live[i], "step %d: what was given", step);
-			CHECK(gompi_table_remove(&given, handle[i]) == NULL, "step %d: taken twice", step);
+			CHECK(gompi_table_remove(&put_table, handle[i]) == live[i], "step %d: what was given", step);
+			CHECK(gompi_table_remove(&put_table, handle[i]) == NULL, "step %d: taken twice", step);
 			old[olds++ % OLD] = handle[i];
 			n--;
 			live[i] = live[n], handle[i] = handle[n];
 		}
 		if (olds > 0) {
 			uintptr_t h = old[next(&x) % (uint32_t)(olds < OLD ? olds : OLD)];
-			CHECK(of(h) == NULL && gompi_table_get(&given, h) == NULL, "step %d: an old handle", step);
+			CHECK(of(h) == NULL && gompi_table_get(&put_table, h) == NULL, "step %d: an old handle", step);
 		}
 		if (step % 10007 == 0) {
 			gompi_handles_trim(&handles);
 			for (int i = 0; i < n; i++)
-				CHECK(of(handle[i]) == live[i] && gompi_table_get(&given, handle[i]) == live[i],
+				CHECK(of(handle[i]) == live[i] && gompi_table_get(&put_table, handle[i]) == live[i],
 				      "step %d: handle %d", step, i);
 		}
 	}
@@ -69,12 +70,12 @@ static void against_plain(void) {
 	while (n > 0)
 		gompi_handles_remove(&handles, handle[--n]);
 	gompi_handles_close(&handles);
-	handles = (struct gompi_handles){.table = given};
+	handles = (struct gompi_handles){.table = put_table};
 	gompi_handles_close(&handles);
 }
 
-/* Makes and frees handles one after the other while some stay live: no handle is reused soon. */
-static void late(void) {
+/* Creates and frees handles one after the other while some remain live: no handle is reused soon. */
+static void reuse_delay(void) {
 	enum { KEPT = 100, ROUNDS = 3000000 };
 	uint8_t *used = calloc(1, NUMBERS / 8);
 	open_one();
@@ -101,7 +102,7 @@ static char watched[WATCHED];
 static uintptr_t watched_handle[WATCHED];
 static gompi_a32 grown;
 
-static void look(int i) {
+static void lookup_thread(int i) {
 	if (i == LOOKERS) {
 		for (int k = 0; k < GROWTH; k++) {
 			uintptr_t h = make(watched);
@@ -122,13 +123,13 @@ static void growth(void) {
 	open_one();
 	for (int i = 0; i < WATCHED; i++)
 		watched_handle[i] = make(&watched[i]);
-	unit_threads(LOOKERS + 1, look);
+	unit_threads(LOOKERS + 1, lookup_thread);
 	gompi_handles_close(&handles);
 }
 
 int main(void) {
-	against_plain();
-	late();
+	compare_with_array();
+	reuse_delay();
 	growth();
 	return unit_end();
 }

@@ -7,7 +7,7 @@
 
 #include "comm/z_calls.h"
 
-enum { MOST = 10 };
+enum { MAX_DIMS = 10 };
 
 /* Returns true if a is better than b: its spread is smaller, or the last number is larger, or then the one before it,
  * and so on. */
@@ -21,26 +21,26 @@ static bool better(const int *a, const int *b, int k) {
 	return false;
 }
 
-static int best[MOST], now[MOST];
+static int best[MAX_DIMS], now[MAX_DIMS];
 
-/* Tries all numbers of at most `most` for positions i to k - 1, whose product is n. */
-static void try_all(int n, int i, int k, int most) {
+/* Tries all numbers of at most max for positions i to k - 1, whose product is n. */
+static void try_all(int n, int i, int k, int max) {
 	if (i == k) {
 		if (n == 1 && (best[0] == 0 || better(now, best, k)))
 			memcpy(best, now, sizeof best);
 		return;
 	}
-	for (int d = 1; d <= most && d <= n; d++)
+	for (int d = 1; d <= max && d <= n; d++)
 		if (n % d == 0) {
 			now[i] = d;
 			try_all(n / d, i + 1, k, d);
 		}
 }
 
-static void against_all(void) {
+static void test_exhaustively(void) {
 	for (int n = 1; n <= 600; n++)
 		for (int k = 1; k <= 5; k++) {
-			int dims[MOST] = {0};
+			int dims[MAX_DIMS] = {0};
 			memset(best, 0, sizeof best);
 			try_all(n, 0, k, n);
 			CHECK(gompi_dims_create(n, k, dims) == MPI_SUCCESS, "%d in %d", n, k);
@@ -50,7 +50,7 @@ static void against_all(void) {
 }
 
 static const struct {
-	int n, k, dims[MOST], want[MOST], class;
+	int n, k, dims[MAX_DIMS], want[MAX_DIMS], class;
 } some[] = {
 	{6, 3, {0, 3, 0}, {2, 3, 1}, 0},
 	{7488, 3, {0}, {26, 18, 16}, 0},
@@ -71,9 +71,9 @@ static const struct {
 
 int main(void) {
 	unit_node(1);
-	against_all();
+	test_exhaustively();
 	for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-		int dims[MOST];
+		int dims[MAX_DIMS];
 		memcpy(dims, some[i].dims, sizeof dims);
 		CHECK(gompi_dims_create(some[i].n, some[i].k, dims) == some[i].class, "%d", some[i].n);
 		CHECK(memcmp(dims, some[i].class != 0 ? some[i].dims : some[i].want, sizeof dims) == 0,

@@ -1,7 +1,7 @@
-/* Proves: a cursor over random flattened types (datatype/datatype.h; core/datatype/format.go defines the format) yields
- * the same bytes as a naive walk over the same nodes, in any portions and from any position. So do packing, unpacking,
- * copies between two types, and the layout of a message (transport/layout.h). Bounds and overlap checks agree with the
- * bytes.
+/* Proves: a cursor over random flattened types (datatype/datatype.h; core/datatype/format.go defines the format)
+ * visits the same bytes as a naive walk over the same nodes, for any step sizes and from any position. So do
+ * packing, unpacking, copies between two types, and the layout of a message (transport/layout.h). Bounds and overlap
+ * checks agree with the bytes.
  *
  * sanitizer: address (one thread)
  */
@@ -13,8 +13,8 @@ enum { TYPES = 3000, WORDS = 512, BYTES = 1500, COPIES = 3, REACH = 1 << 16 };
 enum { BLOCK = 1, LOOP, LIST, BLOCKS, SEQ };
 
 static uint64_t state = 11;
-static int64_t draw(int64_t least, int64_t most) {
-	return least + (int64_t)(check_random(&state) % (uint64_t)(most - least + 1));
+static int64_t random_between(int64_t min, int64_t max) {
+	return min + (int64_t)(check_random(&state) % (uint64_t)(max - min + 1));
 }
 
 /* A node, and the offsets from its base of the bytes that it describes, in order. */
@@ -24,10 +24,11 @@ struct node {
 
 struct random_type {
 	int64_t program[WORDS], used;
-	int64_t count, bytes, at[BYTES * COPIES]; /* of `count` copies, relative to the buffer's address */
+	/* offsets of the bytes of count copies, relative to the buffer's address */
+	int64_t count, bytes, at[BYTES * COPIES];
 };
 
-/* Appends the bytes of a child, moved by `by` bytes. */
+/* Appends the bytes of a child, moved by this many bytes. */
 static void append(struct node *to, const struct node *child, int64_t by) {
 	for (int64_t i = 0; i < child->n; i++)
 		to->at[to->n++] = child->at[i] + by;
@@ -38,24 +39,24 @@ static int64_t put(struct random_type *t, int64_t word) {
 	return t->used++;
 }
 
-/* Makes a random node of at most `most` bytes. */
-static void make(struct random_type *t, struct node *out, int depth, int64_t most) {
+/* Makes a random node of at most max_bytes bytes. */
+static void make(struct random_type *t, struct node *out, int depth, int64_t max_bytes) {
 	struct node *child = malloc(sizeof *child * 4);
-	int64_t n = draw(2, 4), kind = depth == 0 || most < 8 || t->used > WORDS / 2 ? BLOCK : draw(BLOCK, SEQ),
-		disp[4];
+	int64_t n = random_between(2, 4),
+		kind = depth == 0 || max_bytes < 8 || t->used > WORDS / 2 ? BLOCK : random_between(BLOCK, SEQ), disp[4];
 	out->n = 0;
 	for (int i = 0; i < 4; i++)
-		disp[i] = i == 0 ? 0 : draw(-300, 300);
+		disp[i] = i == 0 ? 0 : random_between(-300, 300);
 	switch (kind) {
 	case BLOCK:
-		for (int64_t size = draw(1, most < 9 ? most : 9); out->n < size; out->n++)
+		for (int64_t size = random_between(1, max_bytes < 9 ? max_bytes : 9); out->n < size; out->n++)
 			out->at[out->n] = out->n;
 		out->word = put(t, BLOCK);
 		put(t, out->n);
 		break;
 	case LOOP: {
-		int64_t stride = draw(-40, 60);
-		make(t, child, depth - 1, most / n);
+		int64_t stride = random_between(-40, 60);
+		make(t, child, depth - 1, max_bytes / n);
 		out->word = put(t, LOOP);
 		put(t, n * child->n);
 		put(t, n);
@@ -66,7 +67,7 @@ static void make(struct random_type *t, struct node *out, int depth, int64_t mos
 		break;
 	}
 	case LIST:
-		make(t, child, depth - 1, most / n);
+		make(t, child, depth - 1, max_bytes / n);
 		out->word = put(t, LIST);
 		put(t, n * child->n);
 		put(t, n);
@@ -78,11 +79,11 @@ static void make(struct random_type *t, struct node *out, int depth, int64_t mos
 		break;
 	default: /* BLOCKS, SEQ */
 		for (int64_t i = 0; i < n; i++) {
-			child[i].n = draw(1, most / n < 9 ? most / n : 9);
+			child[i].n = random_between(1, max_bytes / n < 9 ? max_bytes / n : 9);
 			for (int64_t k = 0; k < child[i].n; k++)
 				child[i].at[k] = k;
 			if (kind == SEQ)
-				make(t, &child[i], depth - 1, most / n);
+				make(t, &child[i], depth - 1, max_bytes / n);
 		}
 		out->word = put(t, kind);
 		int64_t size = put(t, 0), packed = 0;
@@ -102,7 +103,7 @@ static void make(struct random_type *t, struct node *out, int depth, int64_t mos
 	free(child);
 }
 
-static bool twice(const struct random_type *t, int64_t bytes) {
+static bool has_overlap(const struct random_type *t, int64_t bytes) {
 	static uint8_t seen[REACH];
 	bool again = false;
 	memset(seen, 0, sizeof seen);
@@ -114,21 +115,21 @@ static bool twice(const struct random_type *t, int64_t bytes) {
 static const struct gompi_type *random_type(struct random_type *t) {
 	static struct node root;
 	t->used = GOMPI_TYPE_HEAD;
-	make(t, &root, (int)draw(0, 4), BYTES);
-	int64_t origin = draw(-50, 50), lo = 0, hi = 0, n = 0;
+	make(t, &root, (int)random_between(0, 4), BYTES);
+	int64_t origin = random_between(-50, 50), lo = 0, hi = 0, n = 0;
 	for (int64_t i = 0; i < root.n; i++) {
 		lo = i == 0 || root.at[i] < lo ? root.at[i] : lo;
 		hi = i == 0 || root.at[i] >= hi ? root.at[i] + 1 : hi;
 	}
-	t->count = draw(1, COPIES);
-	int64_t extent = draw(0, 2) == 0 ? draw(-100, 100) : hi - lo + draw(0, 5);
+	t->count = random_between(1, COPIES);
+	int64_t extent = random_between(0, 2) == 0 ? random_between(-100, 100) : hi - lo + random_between(0, 5);
 	for (int64_t c = 0; c < t->count; c++)
 		for (int64_t i = 0; i < root.n; i++)
 			t->at[n++] = c * extent + origin + root.at[i];
 	t->bytes = n;
 	*(struct gompi_type *)t->program = (struct gompi_type){.magic = 1,
 							       .words = t->used,
-							       .flags = twice(t, root.n) ? GOMPI_TYPE_OVERLAP : 0,
+							       .flags = has_overlap(t, root.n) ? GOMPI_TYPE_OVERLAP : 0,
 							       .elem = (int64_t)(uintptr_t)MPI_BYTE,
 							       .elem_size = 1,
 							       .elements = root.n,
@@ -158,16 +159,16 @@ static const struct gompi_type *random_type(struct random_type *t) {
 
 static char memory[REACH], other[REACH], *const middle = memory + REACH / 2;
 
-/* Walks the bytes from `position` on in random portions: several blocks at once, or a part of one. */
+/* Walks the bytes from position on in random steps: several blocks at once, or a range of one block. */
 static void walk(const struct random_type *t, const struct gompi_type *type, int64_t position) {
 	struct gompi_cursor c;
 	int64_t i = position, offset, n;
-	gompi_cursor_init(&c, type, t->count, draw(0, 1) ? GOMPI_BYTES : GOMPI_ELEMENTS);
+	gompi_cursor_init(&c, type, t->count, random_between(0, 1) ? GOMPI_BYTES : GOMPI_ELEMENTS);
 	if (position != 0)
 		gompi_cursor_seek(&c, position);
 	for (;;) {
-		int64_t limit = draw(1, 40);
-		struct gompi_run r = draw(0, 1) ? gompi_cursor_run(&c, limit) : (struct gompi_run){.n = 0};
+		int64_t limit = random_between(1, 40);
+		struct gompi_run r = random_between(0, 1) ? gompi_cursor_run(&c, limit) : (struct gompi_run){.n = 0};
 		if (r.n != 0) {
 			CHECK(r.n * r.block <= limit, "%d bytes, not %d", (int)(r.n * r.block), (int)limit);
 			for (int64_t k = 0; k < r.n * r.block; k++, i++)
@@ -188,24 +189,24 @@ static void fill(char *m, int64_t n) {
 		m[i] = (char)check_random(&state);
 }
 
-static void packs(const struct random_type *t, const struct gompi_type *type) {
+static void check_pack(const struct random_type *t, const struct gompi_type *type) {
 	static char packed[BYTES * COPIES], want[REACH];
-	int64_t from = draw(0, t->bytes), most = draw(0, t->bytes);
-	int64_t n = most < t->bytes - from ? most : t->bytes - from;
+	int64_t from = random_between(0, t->bytes), limit = random_between(0, t->bytes);
+	int64_t n = limit < t->bytes - from ? limit : t->bytes - from;
 	fill(memory, REACH);
-	CHECK(gompi_typed_pack(packed, most, middle, t->count, type, from) == n, "bytes packed");
+	CHECK(gompi_typed_pack(packed, limit, middle, t->count, type, from) == n, "bytes packed");
 	for (int64_t i = 0; i < n; i++)
 		CHECK(packed[i] == middle[t->at[from + i]], "packed byte %d", (int)i);
 	memcpy(want, memory, REACH);
 	fill(packed, n);
 	for (int64_t i = 0; i < n; i++)
 		want[REACH / 2 + t->at[from + i]] = packed[i];
-	CHECK(gompi_typed_unpack(middle, t->count, type, from, packed, most) == n, "bytes unpacked");
+	CHECK(gompi_typed_unpack(middle, t->count, type, from, packed, limit) == n, "bytes unpacked");
 	CHECK(memcmp(memory, want, REACH) == 0, "unpacked otherwise, or beside");
 }
 
-static void copies(const struct random_type *t, const struct gompi_type *type, const struct random_type *s,
-		   const struct gompi_type *source) {
+static void check_copy(const struct random_type *t, const struct gompi_type *type, const struct random_type *s,
+		       const struct gompi_type *source) {
 	static char want[REACH];
 	int64_t n = t->bytes < s->bytes ? t->bytes : s->bytes;
 	fill(memory, REACH);
@@ -217,25 +218,27 @@ static void copies(const struct random_type *t, const struct gompi_type *type, c
 	CHECK(memcmp(memory, want, REACH) == 0, "copied otherwise, or beside");
 }
 
-/* Checks message layouts that hold the type's bytes, as many in each as fit. */
-static void layouts(const struct random_type *t, const struct gompi_type *type) {
+/* Checks a sequence of message layouts for the type's bytes, each with as many bytes as fit. */
+static void check_layouts(const struct random_type *t, const struct gompi_type *type) {
 	struct gompi_cursor c;
 	int64_t i = 0;
 	gompi_cursor_init(&c, type, t->count, GOMPI_BYTES);
 	while (i < t->bytes) {
 		int64_t words[64], bytes, lo, hi, low = INT64_MAX, high = INT64_MIN;
-		struct gompi_layout_limits limits = {
-			.room = draw(48, sizeof words), .most = draw(1, 300), .unit = 1, .shared = draw(0, 1) != 0};
+		struct gompi_layout_limits limits = {.words_bytes = random_between(48, sizeof words),
+						     .max_data_bytes = random_between(1, 300),
+						     .unit = 1,
+						     .is_shared = random_between(0, 1) != 0};
 		struct gompi_layout l;
-		int64_t n = gompi_layout_fill(words, &c, &limits, &bytes);
-		CHECK(n > 0 && bytes > 0 && bytes <= limits.most, "%d words, %d bytes", (int)n, (int)bytes);
-		CHECK(n * 8 + (limits.shared ? bytes : 0) <= limits.room, "%d words, %d bytes in %d", (int)n,
-		      (int)bytes, (int)limits.room);
-		CHECK(gompi_layout_open(&l, words, n, 1, bytes, &lo, &hi), "a layout is none");
-		CHECK(!gompi_layout_open(&l, words, n, 1, bytes + 1, &lo, &hi), "bytes that are not there");
-		gompi_layout_open(&l, words, n, 1, bytes, &lo, &hi);
+		int64_t n = gompi_layout_encode(words, &c, &limits, &bytes);
+		CHECK(n > 0 && bytes > 0 && bytes <= limits.max_data_bytes, "%d words, %d bytes", (int)n, (int)bytes);
+		CHECK(n * 8 + (limits.is_shared ? bytes : 0) <= limits.words_bytes, "%d words, %d bytes in %d", (int)n,
+		      (int)bytes, (int)limits.words_bytes);
+		CHECK(gompi_layout_init(&l, words, n, 1, bytes, &lo, &hi), "a layout is none");
+		CHECK(!gompi_layout_init(&l, words, n, 1, bytes + 1, &lo, &hi), "bytes that are not there");
+		gompi_layout_init(&l, words, n, 1, bytes, &lo, &hi);
 		for (struct gompi_run r; bytes > 0; bytes -= r.n * r.block) {
-			r = gompi_layout_take(&l, draw(1, bytes));
+			r = gompi_layout_next(&l, random_between(1, bytes));
 			CHECK(r.n > 0, "nothing left of %d bytes", (int)bytes);
 			if (r.n == 0)
 				return;
@@ -261,12 +264,12 @@ int main(void) {
 			high = t.at[k] >= high ? t.at[k] + 1 : high;
 		}
 		CHECK(gompi_type_bounds(type, t.count, &lo, &hi) && lo == low && hi == high, "bounds");
-		CHECK(gompi_type_overlaps(type, t.count) || !twice(&t, t.bytes), "an overlap is not told");
+		CHECK(gompi_type_overlaps(type, t.count) || !has_overlap(&t, t.bytes), "an overlap is not told");
 		walk(&t, type, 0);
-		walk(&t, type, draw(0, t.bytes));
-		packs(&t, type);
-		copies(&t, type, &s, source);
-		layouts(&t, type);
+		walk(&t, type, random_between(0, t.bytes));
+		check_pack(&t, type);
+		check_copy(&t, type, &s, source);
+		check_layouts(&t, type);
 	}
 	return unit_end();
 }

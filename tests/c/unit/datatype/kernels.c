@@ -1,14 +1,15 @@
 /* Proves: the plain kernel (datatype/op.h) at any address and the atomic kernel (datatype/atomic.h) compute the same
  * as a serial computation, overflow included, and return the old values. This holds for every pair of predefined
- * type and operation that the standard allows. Concurrent atomic updates of several threads lose nothing. */
+ * type and operation that the standard allows. No concurrent atomic update of several threads is lost. */
 #include "../unit.h"
 
-enum { VALUES = 300, THREADS = 4, ADDS = 20000, MOST = 32 };
+enum { VALUES = 300, THREADS = 4, ADDS = 20000, MAX_ELEMENT_BYTES = 32 };
 
 static uint64_t state = 7;
 
-static void one(const struct type *t, int op, gompi_kernel plain, gompi_atomic_kernel atomic) {
-	_Alignas(64) char a[MOST], b[MOST], want[MOST], at[MOST + 1], target[MOST], before[MOST];
+static void check_kernel(const struct type *t, int op, gompi_kernel plain, gompi_atomic_kernel atomic) {
+	_Alignas(64) char a[MAX_ELEMENT_BYTES], b[MAX_ELEMENT_BYTES], want[MAX_ELEMENT_BYTES],
+		at[MAX_ELEMENT_BYTES + 1], target[MAX_ELEMENT_BYTES], before[MAX_ELEMENT_BYTES];
 	t->set(a, check_random(&state));
 	t->set(b, check_random(&state));
 	memcpy(want, a, t->size);
@@ -29,18 +30,18 @@ static void one(const struct type *t, int op, gompi_kernel plain, gompi_atomic_k
 	}
 }
 
-static void all(void) {
+static void check_all_kernels(void) {
 	int kernels = 0, atomics = 0;
 	for (int i = 0; i < unit_types_count(); i++) {
 		const struct type *t = unit_type(i);
 		for (int op = 0; op < OPS; op++) {
 			gompi_kernel plain = gompi_op_kernel(op_handle(op), t->handle);
-			gompi_atomic_kernel atomic = gompi_atomic(op_handle(op), t->handle);
+			gompi_atomic_kernel atomic = gompi_atomic_kernel_for(op_handle(op), t->handle);
 			CHECK((plain != NULL) == (op_allowed(op, t->class) != 0), "%s %s: %s kernel", t->name,
 			      op_name[op], plain ? "a" : "no");
 			CHECK(plain != NULL || atomic == NULL, "%s %s: atomic only", t->name, op_name[op]);
 			for (int k = 0; plain != NULL && k < VALUES; k++)
-				one(t, op, plain, atomic);
+				check_kernel(t, op, plain, atomic);
 			kernels += plain != NULL;
 			atomics += atomic != NULL;
 		}
@@ -55,13 +56,13 @@ static int32_t sum32;
 static int64_t sum64, swapped;
 static double sum_double;
 
-static void adds(int i) {
+static void add_concurrently(int i) {
 	(void)i;
 	for (int k = 0; k < ADDS; k++) {
-		gompi_atomic(MPI_SUM, MPI_INT8_T)(&(int8_t){1}, &sum8, NULL, 1);
-		gompi_atomic(MPI_SUM, MPI_INT32_T)(&(int32_t){1}, &sum32, NULL, 1);
-		gompi_atomic(MPI_SUM, MPI_INT64_T)(&(int64_t){1}, &sum64, NULL, 1);
-		gompi_atomic(MPI_SUM, MPI_DOUBLE)(&(double){1}, &sum_double, NULL, 1);
+		gompi_atomic_kernel_for(MPI_SUM, MPI_INT8_T)(&(int8_t){1}, &sum8, NULL, 1);
+		gompi_atomic_kernel_for(MPI_SUM, MPI_INT32_T)(&(int32_t){1}, &sum32, NULL, 1);
+		gompi_atomic_kernel_for(MPI_SUM, MPI_INT64_T)(&(int64_t){1}, &sum64, NULL, 1);
+		gompi_atomic_kernel_for(MPI_SUM, MPI_DOUBLE)(&(double){1}, &sum_double, NULL, 1);
 		int64_t was = 0, next;
 		do
 			next = was + 1;
@@ -71,8 +72,8 @@ static void adds(int i) {
 
 int main(void) {
 	unit_types();
-	all();
-	unit_threads(THREADS, adds);
+	check_all_kernels();
+	unit_threads(THREADS, add_concurrently);
 	const int64_t want = THREADS * ADDS;
 	CHECK(sum8 == (int8_t)want && sum32 == want && sum64 == want && sum_double == (double)want && swapped == want,
 	      "%d, %d, %lld, %g and %lld, not %lld", sum8, sum32, (long long)sum64, sum_double, (long long)swapped,

@@ -1,44 +1,46 @@
-/* Proves: a type that is removed while an operation holds it stays unchanged until the last hold is released, whatever
- * types are made and removed meanwhile. Its handle finds no type. No type stays longer than that. Threads hold and
- * release it concurrently. A hold on a predefined type has no effect. */
+/* Proves: a type that is removed while an operation holds a reference remains unchanged until the last reference is
+ * released, even if other types are created and removed meanwhile. A lookup of its handle returns no type. No type
+ * remains allocated longer. Threads acquire and release references concurrently. A reference to a predefined type
+ * has no effect. */
 #include "../unit.h"
 
 #include "datatype/z_calls.h"
 
 enum { THREADS = 4, HOLDS = 5000, OTHERS = 300, LONG = 100000 };
 
-/* Installs a type of `words` words whose size and last word encode a number. Returns its handle. */
+/* Installs a type of this many words whose size and last word are number. Returns its handle. */
 static uintptr_t install(int64_t words, int64_t number) {
 	int64_t *program = calloc((size_t)words, sizeof *program);
 	*(struct gompi_type *)program = (struct gompi_type){.magic = 1, .words = words, .size = number};
 	program[words - 1] = number;
-	uintptr_t handle = gompi_type_add_program((struct gompi_facts){0}, program, words, 0);
+	uintptr_t handle = gompi_type_add_from_go((struct gompi_type_props){0}, program, words, 0);
 	CHECK(handle != 0, "no memory");
 	free(program);
 	return handle;
 }
 
-static void same(const struct gompi_type *t, int64_t words, int64_t number) {
+static void check_unchanged(const struct gompi_type *t, int64_t words, int64_t number) {
 	CHECK(t->words == words && t->size == number && ((const int64_t *)t)[words - 1] == number,
 	      "a held type has changed: %lld words, size %lld", (long long)t->words, (long long)t->size);
 }
 
 static const struct gompi_type *get(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle); }
 
-/* Checks that small removed types stay cached for a while and that large ones are freed at once. */
-static void removed(int64_t words) {
+/* Checks that a removed type remains unchanged while references exist. Removed small types remain cached for a
+ * while; large ones are freed at once. */
+static void remove_while_held(int64_t words) {
 	uintptr_t handle = install(words, 7);
 	const struct gompi_type *t = get(handle);
-	gompi_type_hold(t);
-	gompi_type_hold(t);
+	gompi_type_retain(t);
+	gompi_type_retain(t);
 	CHECK(gompi_type_remove(handle), "a type is not found");
 	CHECK(get(handle) == NULL && !gompi_type_remove(handle), "a removed type is found");
 	for (int i = 0; i < OTHERS; i++)
 		gompi_type_remove(install(words, i));
-	same(t, words, 7);
-	gompi_type_drop(t);
-	same(t, words, 7);
-	gompi_type_drop(t); /* the address sanitizer reports memory that was never freed */
+	check_unchanged(t, words, 7);
+	gompi_type_release(t);
+	check_unchanged(t, words, 7);
+	gompi_type_release(t); /* the address sanitizer reports memory that was never freed */
 }
 
 static const struct gompi_type *shared;
@@ -46,62 +48,62 @@ static const struct gompi_type *shared;
 static void holder(int i) {
 	(void)i;
 	for (int k = 0; k < HOLDS; k++) {
-		gompi_type_hold(shared);
-		same(shared, 40, 9);
-		gompi_type_drop(shared);
+		gompi_type_retain(shared);
+		check_unchanged(shared, 40, 9);
+		gompi_type_release(shared);
 	}
-	gompi_type_drop(shared); /* held for this thread before it began */
+	gompi_type_release(shared); /* acquired for this thread before it began */
 }
 
 static void threads(void) {
 	uintptr_t handle = install(40, 9);
 	shared = get(handle);
 	for (int i = 0; i < THREADS; i++)
-		gompi_type_hold(shared);
+		gompi_type_retain(shared);
 	gompi_type_remove(handle);
 	for (int i = 0; i < OTHERS; i++)
 		gompi_type_remove(install(40, i));
 	unit_threads(THREADS, holder);
 }
 
-/* Types constructed from each other are freed one after another, however many there are; the last one keeps all others
- * alive. */
-static void chain(void) {
+/* Tests a long chain of types, each constructed from the previous one: the last one keeps all others alive, and all
+ * are freed after it. */
+static void free_chain(void) {
 	MPI_Datatype first, type, next;
 	CHECK(gompi_type_contiguous(2, MPI_INT, &first) == MPI_SUCCESS, "no type");
-	gompi_type_hold(gompi_type_live(first));
-	const struct gompi_type *t = gompi_type_live(first);
+	gompi_type_retain(gompi_type_get_any(first));
+	const struct gompi_type *t = gompi_type_get_any(first);
 	CHECK(gompi_type_dup(first, &type) == MPI_SUCCESS && gompi_type_free(&first) == MPI_SUCCESS, "no copy");
 	for (int i = 0; i < LONG; i++) {
 		CHECK(gompi_type_dup(type, &next) == MPI_SUCCESS && gompi_type_free(&type) == MPI_SUCCESS, "no copy");
 		type = next;
 	}
-	CHECK(gompi_load(&gompi_type_life(t)->holds) == 2, "the first type has %lld holds",
-	      (long long)gompi_load(&gompi_type_life(t)->holds));
+	CHECK(gompi_load(&gompi_type_meta(t)->ref_count) == 2, "the first type has %lld holds",
+	      (long long)gompi_load(&gompi_type_meta(t)->ref_count));
 	CHECK(gompi_type_free(&type) == MPI_SUCCESS && type == MPI_DATATYPE_NULL, "not freed");
 	for (int i = 0; i < OTHERS; i++)
 		gompi_type_remove(install(40, i));
-	CHECK(gompi_load(&gompi_type_life(t)->holds) == 1, "the first type is still used");
-	gompi_type_drop(t);
+	CHECK(gompi_load(&gompi_type_meta(t)->ref_count) == 1, "the first type is still used");
+	gompi_type_release(t);
 }
 
 static void predefined(void) {
 	const struct gompi_type *t = get((uintptr_t)MPI_INT);
 	int64_t before[GOMPI_TYPE_SLOT_WORDS];
 	memcpy(before, gompi_type_slots, sizeof before);
-	gompi_type_drop(t);
-	gompi_type_hold(t);
-	gompi_type_drop(t);
-	CHECK(get((uintptr_t)MPI_INT) == t && t->size == 4, "MPI_INT has gone");
+	gompi_type_release(t);
+	gompi_type_retain(t);
+	gompi_type_release(t);
+	CHECK(get((uintptr_t)MPI_INT) == t && t->size == 4, "MPI_INT was freed");
 	CHECK(memcmp(before, gompi_type_slots, sizeof before) == 0, "a hold of a predefined type is written down");
 }
 
 int main(void) {
 	unit_types();
-	removed(40);
-	removed(1 << 17);
+	remove_while_held(40);
+	remove_while_held(1 << 17);
 	threads();
-	chain();
+	free_chain();
 	predefined();
 	return unit_end();
 }

@@ -5,11 +5,11 @@
  * (FI_MR_LOCAL).
  *
  * Usage: fabric bench prints latency figures instead. */
-#include "pair.h"
+#include "two_nodes.h"
 
 #include "fabric/net.h"
 
-static const struct gompi_waiting net_wait = {.call = "test", .peer = -1, .object = 0};
+static const struct gompi_wait_desc net_wait = {.call = "test", .peer = -1, .object = 0};
 static int other;
 
 /* --- Records */
@@ -34,7 +34,7 @@ static void fill(char *at, size_t bytes, uint64_t seed) {
 	for (size_t i = 0; i < bytes; i++)
 		at[i] = (char)mix(seed + i);
 }
-static bool filled(const char *at, size_t bytes, uint64_t seed) {
+static bool has_pattern(const char *at, size_t bytes, uint64_t seed) {
 	for (size_t i = 0; i < bytes; i++)
 		if (at[i] != (char)mix(seed + i))
 			return false;
@@ -47,7 +47,7 @@ static bool send_record(enum gompi_port port, struct record r, size_t length, en
 	int class;
 	char *to = gompi_fabric_reserve(other, port, length, wait, &class);
 	if (to == NULL) {
-		CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no room: class %d", class);
+		CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no space: class %d", class);
 		if (class != MPI_ERR_PENDING)
 			exit(1); /* the peer has exited, so space will never be free */
 		return false;
@@ -60,7 +60,7 @@ static bool send_record(enum gompi_port port, struct record r, size_t length, en
 	return true;
 }
 
-static void take_record(int peer, const char *data, size_t length) {
+static void on_record(int peer, const char *data, size_t length) {
 	struct record r;
 	CHECK(peer == other && length >= sizeof r && (uintptr_t)data % 8 == 0, "%zu bytes of %d", length, peer);
 	memcpy(&r, data, sizeof r);
@@ -71,13 +71,13 @@ static void take_record(int peer, const char *data, size_t length) {
 		send_record(FABRIC_RMA, r, length, FABRIC_ANSWER, FABRIC_NOW);
 		break;
 	case ECHOED:
-		gompi_add_total(&echoed, 1);
+		gompi_add_seq_cst(&echoed, 1);
 		gompi_wake(&gompi_my_cell()->wait);
 		break;
 	case STREAM:
 		CHECK(gompi_load(&streamed[r.sender]) == r.number, "record %llu of thread %u comes as number %llu",
 		      (unsigned long long)r.number, r.sender, (unsigned long long)gompi_load(&streamed[r.sender]));
-		CHECK(filled(data + sizeof r, length - sizeof r, r.number), "bytes of record %llu",
+		CHECK(has_pattern(data + sizeof r, length - sizeof r, r.number), "bytes of record %llu",
 		      (unsigned long long)r.number);
 		gompi_store(&streamed[r.sender], r.number + 1);
 		break;
@@ -88,14 +88,14 @@ static void take_record(int peer, const char *data, size_t length) {
 		gompi_add(&arrived_bytes, length);
 		break;
 	case DONE:
-		gompi_add_total(&done, 1);
+		gompi_add_seq_cst(&done, 1);
 		gompi_wake(&gompi_my_cell()->wait);
 		break;
 	}
 }
 
 static gompi_a32 rooms;
-static void hear_of_room(int peer) {
+static void on_room(int peer) {
 	(void)peer;
 	gompi_add(&rooms, 1);
 	gompi_wake(&gompi_my_cell()->wait);
@@ -127,12 +127,12 @@ static void many_records(uint64_t n) {
 	static uint64_t number;
 	uint64_t end = gompi_load(&done) + 1;
 	for (uint64_t i = 0; i < n; i++) {
-		enum gompi_port port = i % 3 == 0 ? FABRIC_RMA : i % 3 == 1 ? FABRIC_MESSAGES : FABRIC_LEADERS;
+		enum gompi_port port = i % 3 == 0 ? FABRIC_RMA : i % 3 == 1 ? FABRIC_MESSAGES : FABRIC_INTERNODE;
 		enum gompi_fabric_wait wait = i % 64 == 0 ? FABRIC_ANSWER : FABRIC_WAIT;
 		send_record(port, (struct record){COUNT, 0, number++, 0}, sizeof(struct record) + i % 9, wait,
 			    FABRIC_PENDING);
 	}
-	send_record(FABRIC_LEADERS, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_INTERNODE, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 	wait_for(&done, end);
 }
 
@@ -141,7 +141,7 @@ static uint64_t stream_records;
 static void stream(int thread) {
 	uint64_t random = (uint64_t)(thread + 1);
 	for (uint64_t i = 0; i < stream_records; i++) {
-		size_t most = i % 16 == 0 ? GOMPI_FABRIC_RECORD : 200;
+		size_t most = i % 16 == 0 ? GOMPI_MAX_RECORD_BYTES : 200;
 		size_t length = sizeof(struct record) + check_random(&random) % (most - sizeof(struct record) + 1);
 		struct record r = {STREAM, (uint32_t)thread, i, 0};
 		enum gompi_urgency urgency = i % 5 == 0 ? FABRIC_NOW : FABRIC_PENDING;
@@ -152,7 +152,7 @@ static void stream(int thread) {
 		while (!send_record(FABRIC_MESSAGES, r, length, FABRIC_TRY, urgency))
 			gompi_fabric_progress();
 	}
-	send_record(FABRIC_LEADERS, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_INTERNODE, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 }
 
 /* --- Transfers */
@@ -161,28 +161,28 @@ enum { MEMORY = 32 << 20 };
 static char *memory;
 static struct gompi_region remote;
 
-struct timed {
+struct test_transfer {
 	struct gompi_transfer t;
-	gompi_a64 over;
+	gompi_a64 is_done;
 };
-static gompi_a64 transfers_over;
+static gompi_a64 transfers_done;
 
-static void over(struct gompi_transfer *t, int class) {
+static void on_done(struct gompi_transfer *t, int class) {
 	CHECK(class == MPI_SUCCESS, "a transfer ended with class %d", class);
-	struct timed *x = (struct timed *)t;
-	gompi_store_release(&x->over, 1);
-	gompi_add_total(&transfers_over, 1);
+	struct test_transfer *x = (struct test_transfer *)t;
+	gompi_store_release(&x->is_done, 1);
+	gompi_add_seq_cst(&transfers_done, 1);
 	gompi_wake(&gompi_my_cell()->wait);
 }
 
-static void start(struct timed *x, bool write, char *local, uint64_t bytes, uint64_t offset) {
-	*x = (struct timed){.t = {.done = over,
-				  .local = local,
-				  .bytes = bytes,
-				  .region = remote,
-				  .offset = offset,
-				  .peer = other,
-				  .write = write}};
+static void start(struct test_transfer *x, bool write, char *local, uint64_t bytes, uint64_t offset) {
+	*x = (struct test_transfer){.t = {.done = on_done,
+					  .local = local,
+					  .bytes = bytes,
+					  .region = remote,
+					  .offset = offset,
+					  .peer = other,
+					  .is_write = write}};
 	gompi_fabric_transfer(&x->t);
 }
 
@@ -198,21 +198,21 @@ static void register_memory_here(void) {
  * of the memory, so both run concurrently. */
 static void transfers(void) {
 	enum { MOST = 8 << 20, BLOCKS = 40 };
-	static struct timed x[BLOCKS];
+	static struct test_transfer x[BLOCKS];
 	char *from = unit_memory(MOST), *to = unit_memory(MOST);
-	CHECK(strcmp(gompi_net.info->fabric_attr->prov_name, "tcp") != 0 || !gompi_fabric_device, "tcp is no device");
+	CHECK(strcmp(gompi_net.info->fabric_attr->prov_name, "tcp") != 0 || !gompi_fabric_has_rdma, "tcp is no device");
 	const uint64_t half = (uint64_t)pair_rank * (MEMORY / 2);
 	for (uint64_t size = 0; size <= MOST; size = size == 0 ? 1 : size * 3 + 1) {
 		int blocks = size == 0 ? 1 : MOST / size < BLOCKS ? (int)(MOST / size) : BLOCKS;
-		uint64_t base = gompi_load(&transfers_over);
+		uint64_t base = gompi_load(&transfers_done);
 		fill(from, size * (uint64_t)blocks, size);
 		for (int i = 0; i < blocks; i++)
 			start(&x[i], true, from + (uint64_t)i * size, size, half + (uint64_t)i * size);
-		wait_for(&transfers_over, base + (uint64_t)blocks);
+		wait_for(&transfers_done, base + (uint64_t)blocks);
 		memset(to, 0, MOST);
 		for (int i = 0; i < blocks; i++)
 			start(&x[i], false, to + (uint64_t)i * size, size, half + (uint64_t)i * size);
-		wait_for(&transfers_over, base + 2 * (uint64_t)blocks);
+		wait_for(&transfers_done, base + 2 * (uint64_t)blocks);
 		CHECK(memcmp(from, to, size * (uint64_t)blocks) == 0, "blocks of %llu bytes", (unsigned long long)size);
 	}
 }
@@ -250,15 +250,15 @@ static void print_figures(const char *what, double *us, int n) {
 static gompi_a32 quiet;
 static void bench_transfers(bool write, uint64_t bytes, int flight) {
 	enum { ROUNDS = 200 };
-	static struct timed x[16];
+	static struct test_transfer x[16];
 	double us[ROUNDS];
 	char what[100];
 	for (int k = 0; k < ROUNDS; k++) {
 		int64_t begin = gompi_now_ns();
-		uint64_t base = gompi_load(&transfers_over);
+		uint64_t base = gompi_load(&transfers_done);
 		for (int i = 0; i < flight; i++)
 			start(&x[i], write, memory + (uint64_t)i * bytes, bytes, (uint64_t)i * bytes);
-		wait_for(&transfers_over, base + (uint64_t)flight);
+		wait_for(&transfers_done, base + (uint64_t)flight);
 		us[k] = (double)(gompi_now_ns() - begin) / 1e3 / flight;
 	}
 	snprintf(what, sizeof what, "%s %llu B, %d at once", write ? "write" : "read", (unsigned long long)bytes,
@@ -279,17 +279,17 @@ static void bench_round_trips(const char *what, int n) {
 }
 
 static void bench_done(void) {
-	send_record(FABRIC_LEADERS, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_INTERNODE, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 }
 
 static void bench(void) {
 	enum { RECORDS = UNIT_REPEATS(1000000) };
 	static const char *mode[] = {"looks", "computes", "sleeps"};
 	printf("%d: resident %ld kB\n", pair_rank, resident());
-	pair_meet();
+	pair_barrier();
 	for (int m = 0; m < 3; m++) {
 		char what[100];
-		pair_meet();
+		pair_barrier();
 		if (pair_rank == 1) {
 			uint64_t end = gompi_load(&done) + 1;
 			if (m == 0)
@@ -299,9 +299,9 @@ static void bench(void) {
 				while (gompi_load(&done) < end)
 					gompi_pause();
 			else
-				pair_meet();
+				pair_barrier();
 			if (m < 2)
-				pair_meet();
+				pair_barrier();
 			continue;
 		}
 		snprintf(what, sizeof what, "record of 24 B, round trip, the other %s", mode[m]);
@@ -314,9 +314,9 @@ static void bench(void) {
 		}
 		bench_transfers(true, 8 << 20, 2);
 		bench_done();
-		pair_meet();
+		pair_barrier();
 	}
-	pair_meet();
+	pair_barrier();
 	int64_t begin = gompi_now_ns();
 	if (pair_rank == 0) {
 		for (uint64_t i = 0; i < RECORDS; i++)
@@ -328,26 +328,27 @@ static void bench(void) {
 		wait_for(&done, gompi_load(&done) + 1);
 		printf("   all here: %.3f us each\n", (double)(gompi_now_ns() - begin) / 1e3 / RECORDS);
 	}
-	pair_meet();
+	pair_barrier();
 	double used = cpu();
 	sleep(2);
-	printf("%d: processor time of 2 s idle: %.0f us; resident %ld kB; frames %llu, of credits %llu, dropped %llu\n",
+	printf("%d: processor time of 2 s idle: %.0f us; resident %ld kB; frames %llu, of credits %llu, dropped "
+	       "%llu\n",
 	       pair_rank, cpu() - used, resident(), (unsigned long long)gompi_load(&gompi_net_counts.frames_sent),
 	       (unsigned long long)gompi_load(&gompi_net_counts.credits_sent),
 	       (unsigned long long)gompi_load(&gompi_net_counts.frames_dropped));
 }
 
 int main(int argc, char **argv) {
-	static const struct gompi_port_handler handler = {take_record, hear_of_room};
+	static const struct gompi_port_handler handler = {on_record, on_room};
 	for (int i = FABRIC_RMA; i < FABRIC_PORTS; i++)
-		gompi_fabric_listen((enum gompi_port)i, &handler);
+		gompi_fabric_set_handler((enum gompi_port)i, &handler);
 	pid_t child = argc > 1 ? 0 : fork();
 	if (child > 0) {
 		int status = -1;
 		waitpid(child, &status, 0);
 		CHECK(status == 0, "with local memory registered: %#x", (unsigned)status);
 	}
-	pair_local = child == 0 && argc == 1;
+	pair_needs_local_mr = child == 0 && argc == 1;
 	if (!pair_begin())
 		return pair_rank == 1 ? 0 : unit_end();
 	other = !pair_rank;
@@ -366,11 +367,11 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	pair_meet();       /* the peer is in read(2): its progress thread answers */
+	pair_barrier();    /* the peer is in read(2): its progress thread answers */
 	round_trips(1000); /* both processes at once */
-	pair_meet();
+	pair_barrier();
 	many_records(200000);
-	pair_meet();
+	pair_barrier();
 	uint64_t before = gompi_load(&done);
 	stream_records = 5000;
 	unit_threads(3, stream);
@@ -378,7 +379,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < 3; i++)
 		CHECK(gompi_load(&streamed[i]) == stream_records, "%llu records of thread %d",
 		      (unsigned long long)gompi_load(&streamed[i]), i);
-	pair_meet();
+	pair_barrier();
 	transfers();
 	CHECK(gompi_load(&gompi_net_counts.frames_dropped) == 0, "%llu frames dropped",
 	      (unsigned long long)gompi_load(&gompi_net_counts.frames_dropped));

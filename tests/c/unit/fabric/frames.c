@@ -23,29 +23,29 @@ static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
 /* --- The simulated provider */
 
-static struct gompi_op *posted[256];
+static struct gompi_net_op *posted[256];
 static int posted_n;
 static struct fi_cq_msg_entry finished[4096];
 static int finished_n;
-static int refuse; /* it refuses one call in `refuse` */
+static int refuse_one_in; /* the provider refuses one of this number of calls; 0: none */
 
 /* Frames and records that the peer has received. */
-static uint32_t got_frames;
-static uint64_t got_records;
+static uint32_t peer_frames;
+static uint64_t peer_records;
 
-static bool refused(void) { return refuse != 0 && draw((uint64_t)refuse) == 0; }
+static bool refused(void) { return refuse_one_in != 0 && draw((uint64_t)refuse_one_in) == 0; }
 
-static void peer_gets(const char *bytes, size_t length) {
+static void on_frame_at_peer(const char *bytes, size_t length) {
 	struct gompi_frame_head h;
 	CHECK(length >= HEAD && length <= GOMPI_FRAME_BYTES && length % 8 == 0, "%zu bytes leave", length);
 	memcpy(&h, bytes, sizeof h);
-	CHECK(h.tag == gompi_frame_tag(&h) && h.length == length && h.source == 0 && h.destination == PEER, "head");
+	CHECK(h.mac == gompi_frame_mac(&h) && h.length == length && h.source == 0 && h.destination == PEER, "head");
 	if (h.kind != GOMPI_FRAME_RECORDS) {
 		CHECK(length == HEAD, "records in a frame of kind %u", h.kind);
 		return;
 	}
-	CHECK(h.number == got_frames, "frame %u leaves as number %u", h.number, got_frames);
-	got_frames++;
+	CHECK(h.sequence == peer_frames, "frame %u leaves as number %u", h.sequence, peer_frames);
+	peer_frames++;
 	for (size_t at = HEAD; at < length;) {
 		struct gompi_record_head r;
 		uint64_t number;
@@ -53,9 +53,9 @@ static void peer_gets(const char *bytes, size_t length) {
 		at += sizeof r;
 		CHECK(r.port < FABRIC_PORTS && r.length >= 8 && GOMPI_ALIGN8(r.length) <= length - at, "a record");
 		memcpy(&number, bytes + at, 8);
-		CHECK(number == got_records, "record %llu leaves as number %llu", (unsigned long long)number,
-		      (unsigned long long)got_records);
-		got_records++;
+		CHECK(number == peer_records, "record %llu leaves as number %llu", (unsigned long long)number,
+		      (unsigned long long)peer_records);
+		peer_records++;
 		at += GOMPI_ALIGN8(r.length);
 	}
 }
@@ -65,7 +65,7 @@ static ssize_t fake_inject(struct fid_ep *ep, const void *buf, size_t length, fi
 	if (refused())
 		return -FI_EAGAIN;
 	if (to == PEER)
-		peer_gets(buf, length);
+		on_frame_at_peer(buf, length);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ static ssize_t fake_send(struct fid_ep *ep, const void *buf, size_t length, void
 	if (refused())
 		return -FI_EAGAIN;
 	if (to == PEER)
-		peer_gets(buf, length);
+		on_frame_at_peer(buf, length);
 	finished[finished_n++] = (struct fi_cq_msg_entry){.op_context = context, .flags = FI_SEND};
 	return 0;
 }
@@ -105,7 +105,7 @@ static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr
 }
 
 /* Delivers an incoming frame. */
-static void arrives(const char *bytes, size_t length) {
+static void deliver_to_provider(const char *bytes, size_t length) {
 	CHECK(posted_n > 0, "no place for a frame");
 	struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
 	memcpy(f->bytes, bytes, length);
@@ -123,8 +123,8 @@ static const char *frame_begin, *frame_end; /* the records must lie in between; 
 static uint64_t delivered;
 static bool in_order;
 
-static void take(int peer, const char *data, size_t length) {
-	CHECK(peer > 0 && peer < RANKS && length <= GOMPI_FABRIC_RECORD, "%zu bytes of %d", length, peer);
+static void on_record(int peer, const char *data, size_t length) {
+	CHECK(peer > 0 && peer < RANKS && length <= GOMPI_MAX_RECORD_BYTES, "%zu bytes of %d", length, peer);
 	if (frame_begin != NULL)
 		CHECK(data >= frame_begin && data + length <= frame_end, "a record outside of its frame");
 	volatile char sum = 0;
@@ -140,8 +140,8 @@ static void take(int peer, const char *data, size_t length) {
 }
 
 static int rooms;
-static void hear_of_room(int peer) {
-	CHECK(peer == PEER, "room for %d", peer);
+static void on_room(int peer) {
+	CHECK(peer == PEER, "space for %d", peer);
 	rooms++;
 }
 
@@ -152,64 +152,64 @@ static void provider(void) {
 	static struct fid_ep ep = {.msg = &msg};
 	static struct fid_cq cq = {.ops = &cq_ops};
 	static struct fid_av av = {.ops = &av_ops};
-	static const struct gompi_port_handler handler = {take, hear_of_room};
+	static const struct gompi_port_handler handler = {on_record, on_room};
 	static uint64_t addresses[RANKS] = {0, 1, 2, 3};
 	unit_node(1);
 	struct gompi_node n = gompi_node;
 	n.processes = unit_processes(RANKS, (int32_t[]){0, 1, 2, 3}, (int32_t[]){0, -1, -1, -1});
 	gompi_node_open(&n);
 	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
-	gompi_net.inject = 64;
+	gompi_net.inject_bytes = 64;
 	gompi_net.secret[0] = 0x0123456789abcdef, gompi_net.secret[1] = 42;
 	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 8;
 	gompi_net.size = RANKS;
 	for (int i = 0; i < FABRIC_PORTS; i++)
-		gompi_fabric_listen((enum gompi_port)i, &handler);
-	CHECK(gompi_peers_open() && gompi_net_receive() == 0 && posted_n > 0, "opening");
-	gompi_fabric_open = true;
+		gompi_fabric_set_handler((enum gompi_port)i, &handler);
+	CHECK(gompi_peers_open() && gompi_net_post_receives() == 0 && posted_n > 0, "opening");
+	gompi_fabric_open_flag = true;
 }
 
-/* --- The tag, as `openssl mac SIPHASH` makes it of bytes 0 to 23 with a key of bytes 0 to 15 */
+/* --- The mac, as `openssl mac SIPHASH` computes it of bytes 0 to 23 with a key of bytes 0 to 15 */
 
 static void tag(void) {
-	struct gompi_frame_head h = {.tag = 0};
+	struct gompi_frame_head h = {.mac = 0};
 	uint64_t kept[2] = {gompi_net.secret[0], gompi_net.secret[1]};
 	for (int i = 0; i < 16; i++)
 		((unsigned char *)gompi_net.secret)[i] = (unsigned char)i;
 	for (int i = 0; i < 24; i++)
 		((unsigned char *)&h)[8 + i] = (unsigned char)i;
-	CHECK(gompi_frame_tag(&h) == 0xb8ad50c6f649af94, "tag %llx", (unsigned long long)gompi_frame_tag(&h));
+	CHECK(gompi_frame_mac(&h) == 0xb8ad50c6f649af94, "tag %llx", (unsigned long long)gompi_frame_mac(&h));
 	memcpy(gompi_net.secret, kept, sizeof kept);
 }
 
 /* --- Sending */
 
-static void give_credits(void) {
+static void deliver_credits(void) {
 	struct gompi_frame_head h = {.source = PEER,
 				     .destination = 0,
 				     .length = HEAD,
 				     .kind = GOMPI_FRAME_CREDITS,
-				     .taken = got_frames - (uint32_t)draw(4)};
-	if ((int32_t)h.taken < 0)
-		h.taken = got_frames;
-	h.tag = gompi_frame_tag(&h);
-	arrives((const char *)&h, sizeof h);
+				     .received = peer_frames - (uint32_t)draw(4)};
+	if ((int32_t)h.received < 0)
+		h.received = peer_frames;
+	h.mac = gompi_frame_mac(&h);
+	deliver_to_provider((const char *)&h, sizeof h);
 }
 
 static void sending(void) {
 	uint64_t number = 0, tries = 0;
-	struct gompi_peer *p = gompi_peer_known(PEER);
+	struct gompi_peer *p = gompi_peer_find(PEER);
 	bool crowded = false; /* because of what other threads have under way */
 	for (int i = 0; i < 200000; i++) {
-		const uint32_t before_it = p == NULL ? 0 : p->sent - p->credited;
+		const uint32_t before_it = p == NULL ? 0 : p->frames_sent - p->frames_acked;
 		if ((i % 7000 < 2000) != crowded) {
 			crowded = !crowded;
 			if (crowded)
-				gompi_add(&gompi_frames_under_way, GOMPI_FRAMES_MANY);
+				gompi_add(&gompi_frames_in_flight, GOMPI_CROWDED_FRAMES);
 			else
-				gompi_sub(&gompi_frames_under_way, GOMPI_FRAMES_MANY);
+				gompi_sub(&gompi_frames_in_flight, GOMPI_CROWDED_FRAMES);
 		}
-		size_t length = 8 + draw(i % 50 == 0 ? GOMPI_FABRIC_RECORD - 7 : 100);
+		size_t length = 8 + draw(i % 50 == 0 ? GOMPI_MAX_RECORD_BYTES - 7 : 100);
 		enum gompi_fabric_wait wait = draw(8) == 0 ? FABRIC_ANSWER : FABRIC_TRY;
 		int class;
 		char *at = gompi_fabric_reserve(PEER, FABRIC_RMA, length, wait, &class);
@@ -220,38 +220,39 @@ static void sending(void) {
 			number++;
 			gompi_fabric_commit(PEER, 8 + draw(length - 7), draw(10) == 0 ? FABRIC_NOW : FABRIC_PENDING);
 		} else {
-			CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no room: %d", class);
+			CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no space: %d", class);
 			tries++;
 		}
-		p = gompi_peer_known(PEER);
-		const uint32_t out = p->sent - p->credited;
-		CHECK(out <= before_it || out <= (crowded ? GOMPI_WINDOW_CROWDED : GOMPI_WINDOW),
+		p = gompi_peer_find(PEER);
+		const uint32_t out = p->frames_sent - p->frames_acked;
+		CHECK(out <= before_it || out <= (crowded ? GOMPI_SEND_WINDOW_CROWDED : GOMPI_SEND_WINDOW),
 		      "%u frames without a credit, %u before, crowded %d", out, before_it, crowded);
-		refuse = i % 3000 < 1000 ? 0 : 3;
+		refuse_one_in = i % 3000 < 1000 ? 0 : 3;
 		if (draw(i % 5000 < 2500 ? 40 : 4000) == 0)
-			give_credits();
+			deliver_credits();
 		if (draw(5) == 0) {
 			int before = rooms;
-			uint64_t waiting = gompi_load(&p->no_room);
+			uint64_t waiting = gompi_load(&p->ports_waiting);
 			gompi_fabric_progress();
-			CHECK(rooms == before || waiting != 0, "told of room without a reason");
+			CHECK(rooms == before || waiting != 0, "notified of space without a waiter");
 		}
 		if (draw(100) == 0)
-			gompi_fabric_push(draw(2) == 0 ? -1 : PEER);
+			gompi_fabric_flush(draw(2) == 0 ? -1 : PEER);
 	}
-	refuse = 0;
-	while (got_records < number) {
-		gompi_fabric_push(-1);
+	refuse_one_in = 0;
+	while (peer_records < number) {
+		gompi_fabric_flush(-1);
 		struct gompi_frame_head h = {
-			.source = PEER, .length = HEAD, .kind = GOMPI_FRAME_CREDITS, .taken = got_frames};
-		h.tag = gompi_frame_tag(&h);
-		arrives((const char *)&h, sizeof h);
+			.source = PEER, .length = HEAD, .kind = GOMPI_FRAME_CREDITS, .received = peer_frames};
+		h.mac = gompi_frame_mac(&h);
+		deliver_to_provider((const char *)&h, sizeof h);
 		progress();
 	}
-	CHECK(gompi_load(&gompi_frames_under_way) == p->sent - p->credited + (crowded ? GOMPI_FRAMES_MANY : 0),
-	      "%u frames under way at the end, %u of them to the peer", gompi_load(&gompi_frames_under_way),
-	      p->sent - p->credited);
-	CHECK(tries > 100 && rooms > 10, "%llu times no room, %d times told", (unsigned long long)tries, rooms);
+	CHECK(gompi_load(&gompi_frames_in_flight) ==
+		      p->frames_sent - p->frames_acked + (crowded ? GOMPI_CROWDED_FRAMES : 0),
+	      "%u frames under way at the end, %u of them to the peer", gompi_load(&gompi_frames_in_flight),
+	      p->frames_sent - p->frames_acked);
+	CHECK(tries > 100 && rooms > 10, "%llu times no space, %d notifications", (unsigned long long)tries, rooms);
 }
 
 /* --- Arrival */
@@ -271,10 +272,10 @@ static size_t make_frame(char *to, uint32_t source, uint32_t frame, uint64_t *nu
 		++*number;
 	}
 	struct gompi_frame_head h = {
-		.source = source, .length = (uint32_t)at, .kind = GOMPI_FRAME_RECORDS, .number = frame};
-	struct gompi_peer *p = gompi_peer_known((int)source);
-	h.taken = p != NULL ? p->credited : 0;
-	h.tag = gompi_frame_tag(&h);
+		.source = source, .length = (uint32_t)at, .kind = GOMPI_FRAME_RECORDS, .sequence = frame};
+	struct gompi_peer *p = gompi_peer_find((int)source);
+	h.received = p != NULL ? p->frames_acked : 0;
+	h.mac = gompi_frame_mac(&h);
 	memcpy(to, &h, sizeof h);
 	return at;
 }
@@ -300,9 +301,9 @@ static void arriving(void) {
 			order[i] = order[j], order[j] = o;
 		}
 		for (int i = 0; i < AHEAD; i++) {
-			arrives(frames[order[i]], length[order[i]]);
+			deliver_to_provider(frames[order[i]], length[order[i]]);
 			if (draw(4) == 0) {
-				arrives(frames[order[draw((uint64_t)i + 1)]], length[order[i]]);
+				deliver_to_provider(frames[order[draw((uint64_t)i + 1)]], length[order[i]]);
 				twice++;
 			}
 			if (draw(3) == 0)
@@ -319,7 +320,7 @@ static void arriving(void) {
 
 /* --- Damage */
 
-/* Damages a frame. Some damage has a recomputed tag, as if a process of the job had sent it. */
+/* Damages a frame. Some damage has a recomputed mac, as if a process of the job had sent it. */
 static size_t damage(char *bytes, size_t length) {
 	for (uint64_t n = 1 + draw(3); n > 0; n--) {
 		size_t at = draw(3) == 0 ? draw(HEAD) : draw(length);
@@ -354,7 +355,7 @@ static size_t damage(char *bytes, size_t length) {
 		if (draw(2) == 0)
 			memcpy(bytes + 16, &(uint32_t){(uint32_t)length}, 4);
 		memcpy(&h, bytes, sizeof h);
-		h.tag = gompi_frame_tag(&h);
+		h.mac = gompi_frame_mac(&h);
 		memcpy(bytes, &h, sizeof h);
 	}
 	return length;
@@ -377,13 +378,13 @@ static void damaged(uint64_t frames) {
 		frame_begin = NULL;
 		free(copy);
 		if (i % 64 == 0) { /* through the complete receive path */
-			arrives(whole, length);
+			deliver_to_provider(whole, length);
 			progress();
 		}
 	}
 	CHECK(right > frames / 100 && right < frames, "%llu of %llu frames were right", (unsigned long long)right,
 	      (unsigned long long)frames);
-	/* A sender that knows everything but the secret. */
+	/* Frames of a sender that knows everything except the secret. */
 	uint64_t before = delivered;
 	for (int i = 0; i < 100000; i++) {
 		size_t length = make_frame(whole, 3, 0, &number, 2);
@@ -391,7 +392,7 @@ static void damaged(uint64_t frames) {
 		memcpy(whole, &tag, 8);
 		CHECK(gompi_frame_error(whole, length) != NULL, "a tag was guessed");
 	}
-	CHECK(delivered == before, "a stranger's record");
+	CHECK(delivered == before, "an unauthenticated record");
 }
 
 int main(int argc, char **argv) {

@@ -13,7 +13,7 @@
 #include <rdma/fi_errno.h>
 #include <sys/wait.h>
 
-#include "fabric/frames_out.c"
+#include "fabric/frame_send.c"
 #include "fabric/health.c"
 #include "fabric/peers.c"
 #include "fabric/progress.h"
@@ -24,19 +24,19 @@
 
 /* --- The job: ranks are consecutive on each node */
 
-static int nodes, each, ranks;
+static int nodes, ranks_per_node, ranks;
 static int32_t *node_on;
 
 struct process {
 	__typeof__(health) health;
 	struct gompi_peer *_Atomic *peers;
-	struct gompi_peer *newest, *soon, *again;
-	int64_t due;     /* the next round of its progress thread */
-	int64_t stopped; /* it does nothing until then */
-	bool killed;     /* its node detects this */
-	bool cut;        /* no frame leaves or reaches it */
-	int64_t told;    /* the time when it was notified of the death */
-	uint32_t made;   /* number of peers that it has created */
+	struct gompi_peer *peer_list, *pending_list, *retry_list;
+	int64_t next_round_ns;    /* the next round of its progress thread */
+	int64_t stopped_until_ns; /* it does nothing until then */
+	bool is_killed;           /* its node detects this */
+	bool is_cut;              /* no frame leaves or reaches it */
+	int64_t known_since_ns;   /* the time when it was notified of the failure */
+	uint32_t peers_created;
 };
 static struct process *job;
 static char **control; /* the control memory of each node */
@@ -47,43 +47,45 @@ static uint64_t seed = 1;
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
 /* Switches the global state to that of process `rank`. */
-static void become(int rank) {
+static void switch_to_process(int rank) {
 	if (rank == self)
 		return;
 	if (self >= 0) {
 		struct process *p = &job[self];
 		p->health = health;
 		p->peers = gompi_peers;
-		p->newest = gompi_load(&newest), p->soon = gompi_load(&pending_list),
-		p->again = gompi_load(&retry_list);
+		p->peer_list = gompi_load(&peer_list), p->pending_list = gompi_load(&pending_list),
+		p->retry_list = gompi_load(&retry_list);
 	}
 	const struct gompi_processes *all = gompi_node.processes;
 	if (self < 0 || node_on[self] != node_on[rank])
-		for (int i = 0; i < each; i++) {
+		for (int i = 0; i < ranks_per_node; i++) {
 			if (self >= 0)
-				gompi_process(all, node_on[self] * each + i)->index = -1;
-			gompi_process(all, node_on[rank] * each + i)->index = i;
+				gompi_process(all, node_on[self] * ranks_per_node + i)->local_index = -1;
+			gompi_process(all, node_on[rank] * ranks_per_node + i)->local_index = i;
 		}
 	struct process *p = &job[rank];
 	health = p->health;
 	gompi_peers = p->peers;
-	gompi_store(&newest, p->newest), gompi_store(&pending_list, p->soon), gompi_store(&retry_list, p->again);
+	gompi_store(&peer_list, p->peer_list), gompi_store(&pending_list, p->pending_list),
+		gompi_store(&retry_list, p->retry_list);
 	gompi_node.control = control[node_on[rank]];
-	gompi_node.me = rank % each;
+	gompi_node.local_index = rank % ranks_per_node;
 	gompi_node.self = rank;
 	self = rank;
 }
 
-static struct gompi_header *header_of(int node) { return (struct gompi_header *)(void *)control[node]; }
+static struct gompi_node_header *header_of(int node) { return (struct gompi_node_header *)(void *)control[node]; }
 
 /* The system's answer whether the processes of a node live, and the number of such queries. */
-static uint64_t looks;
+static uint64_t find_dead_calls;
 static void find_dead(void) {
-	looks++;
-	for (int i = 0; i < each; i++)
-		if (job[node_on[self] * each + i].killed && gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_DEAD) {
-			gompi_store(&gompi_cell(i)->state, GOMPI_STATE_DEAD);
-			gompi_add(&gompi_header()->broken, 1);
+	find_dead_calls++;
+	for (int i = 0; i < ranks_per_node; i++)
+		if (job[node_on[self] * ranks_per_node + i].is_killed &&
+		    gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_FAILED) {
+			gompi_store(&gompi_cell(i)->state, GOMPI_STATE_FAILED);
+			gompi_add(&gompi_node_header()->failed_count, 1);
 		}
 }
 
@@ -100,7 +102,7 @@ static struct event *events;
 static size_t events_n, events_room;
 static uint64_t events_all;
 
-static bool sooner(const struct event *a, const struct event *b) {
+static bool is_earlier(const struct event *a, const struct event *b) {
 	return a->at != b->at ? a->at < b->at : a->number < b->number;
 }
 
@@ -111,7 +113,7 @@ static void add_event(int64_t at, int to, const void *frame, size_t length) {
 	struct event e = {.at = at, .number = events_all++, .to = to, .length = (uint32_t)length};
 	if (length > 0)
 		memcpy(e.frame, frame, length);
-	for (; i > 0 && sooner(&e, &events[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i > 0 && is_earlier(&e, &events[(i - 1) / 2]); i = (i - 1) / 2)
 		events[i] = events[(i - 1) / 2];
 	events[i] = e;
 }
@@ -120,8 +122,8 @@ static struct event take_event(void) {
 	struct event first = events[0], last = events[--events_n];
 	size_t i = 0, child;
 	while ((child = 2 * i + 1) < events_n) {
-		child += child + 1 < events_n && sooner(&events[child + 1], &events[child]);
-		if (!sooner(&events[child], &last))
+		child += child + 1 < events_n && is_earlier(&events[child + 1], &events[child]);
+		if (!is_earlier(&events[child], &last))
 			break;
 		events[i] = events[child];
 		i = child;
@@ -133,7 +135,7 @@ static struct event take_event(void) {
 /* --- The simulated provider */
 
 static uint64_t asked, answered, records; /* number of frames so far */
-static struct gompi_op *posted[64];
+static struct gompi_net_op *posted[64];
 static int posted_n;
 static struct fi_cq_msg_entry finished[64];
 static int finished_n;
@@ -141,10 +143,10 @@ static int finished_n;
 static ssize_t fake_inject(struct fid_ep *ep, const void *buf, size_t length, fi_addr_t to) {
 	const struct gompi_frame_head *h = buf;
 	(void)ep;
-	asked += h->kind == GOMPI_FRAME_ASK;
+	asked += h->kind == GOMPI_FRAME_PROBE;
 	answered += h->kind == GOMPI_FRAME_CREDITS;
-	records += h->kind == GOMPI_FRAME_RECORDS && !job[self].cut;
-	if (!job[self].cut && !job[to].cut)
+	records += h->kind == GOMPI_FRAME_RECORDS && !job[self].is_cut;
+	if (!job[self].is_cut && !job[to].is_cut)
 		add_event(now + 20000 + (int64_t)draw(draw(50) == 0 ? 50 * MS : 200000), (int)to, buf, length);
 	return 0;
 }
@@ -173,7 +175,7 @@ static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr
 		       void *context) {
 	(void)av, (void)flags, (void)context;
 	*out = *(const uint32_t *)address;
-	job[self].made++;
+	job[self].peers_created++;
 	return (int)n;
 }
 
@@ -192,32 +194,32 @@ static int64_t real_ns(void) {
 static void progress_round(void) {
 	struct process *p = &job[self];
 	int64_t begin = real_ns();
-	p->due = gompi_health_tick(now);
-	gompi_fabric_push(-1);
+	p->next_round_ns = gompi_health_tick(now);
+	gompi_fabric_flush(-1);
 	while (finished_n > 0 || gompi_peers_have_retries())
 		gompi_fabric_progress();
 	int64_t again = gompi_health_tick(now);
 	spent += real_ns() - begin;
 	rounds++;
-	p->due = again;
+	p->next_round_ns = again;
 	if (again != INT64_MAX)
 		add_event(again, self, NULL, 0);
-	if (p->told == 0 && gompi_load(&gompi_header()->losses[0].rank) != 0)
-		p->told = now;
+	if (p->known_since_ns == 0 && gompi_load(&gompi_node_header()->failed_processes[0].rank) != 0)
+		p->known_since_ns = now;
 }
 
-static void happen(const struct event *e) {
+static void run_event(const struct event *e) {
 	struct process *p = &job[e->to];
-	if (p->killed || (p->cut && e->length > 0))
+	if (p->is_killed || (p->is_cut && e->length > 0))
 		return;
-	if (now < p->stopped) {
-		add_event(p->stopped, e->to, e->frame, e->length);
+	if (now < p->stopped_until_ns) {
+		add_event(p->stopped_until_ns, e->to, e->frame, e->length);
 		return;
 	}
-	if (e->length == 0 && e->at < p->due && p->due != 0)
+	if (e->length == 0 && e->at < p->next_round_ns && p->next_round_ns != 0)
 		return; /* it has been awake in the meantime, and now sleeps for longer */
-	become(e->to);
-	if (gompi_peers == NULL && (e->length > 0 || place_here() == 0)) /* the other processes have no peers */
+	switch_to_process(e->to);
+	if (gompi_peers == NULL && (e->length > 0 || living_below() == 0)) /* the other processes have no peers */
 		CHECK(gompi_peers_open(), "no memory");
 	if (e->length > 0) {
 		struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
@@ -231,7 +233,7 @@ static void run_until(int64_t end) {
 	while (events_n > 0 && events[0].at < end) {
 		struct event e = take_event();
 		now = e.at;
-		happen(&e);
+		run_event(&e);
 	}
 	now = end;
 }
@@ -245,12 +247,12 @@ static void begin(int n, int p, int64_t timeout) {
 	static struct fid_ep ep = {.msg = &msg};
 	static struct fid_cq cq = {.ops = &cq_ops};
 	static struct fid_av av = {.ops = &av_ops};
-	nodes = n, each = p, ranks = n * p, now = SECONDS;
+	nodes = n, ranks_per_node = p, ranks = n * p, now = SECONDS;
 	unit_node(1);
-	gompi_up.find_dead = find_dead;
+	gompi_go_callbacks.find_failed = find_dead;
 	struct gompi_node node = gompi_node;
-	node.n = each, node.cell_stride = sizeof(struct gompi_cell);
-	const size_t bytes = 4096 + (size_t)each * node.cell_stride;
+	node.n = ranks_per_node, node.cell_stride = sizeof(struct gompi_cell);
+	const size_t bytes = 4096 + (size_t)ranks_per_node * node.cell_stride;
 	node_on = malloc((size_t)ranks * sizeof *node_on);
 	int32_t *places = malloc((size_t)ranks * sizeof *places), *addresses = malloc((size_t)ranks * 4);
 	job = calloc((size_t)ranks, sizeof *job);
@@ -258,23 +260,23 @@ static void begin(int n, int p, int64_t timeout) {
 	for (int i = 0; i < nodes; i++)
 		control[i] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < ranks; i++)
-		node_on[i] = i / each, places[i] = -1, addresses[i] = i;
+		node_on[i] = i / ranks_per_node, places[i] = -1, addresses[i] = i;
 	node.processes = unit_processes(ranks, node_on, places);
 	gompi_node_open(&node);
 	free(places);
 	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av, gompi_net.fd = -1;
-	gompi_net.inject = 64, gompi_net.size = ranks;
+	gompi_net.inject_bytes = 64, gompi_net.size = ranks;
 	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 4;
-	CHECK(gompi_health_open(timeout) && gompi_net_receive() == 0, "opening");
-	gompi_fabric_open = true;
+	CHECK(gompi_health_open(timeout) && gompi_net_post_receives() == 0, "opening");
+	gompi_fabric_open_flag = true;
 	for (int i = 0; i < ranks; i++) {
 		job[i].health = health;
 		job[i].health.node = node_on[i];
-		job[i].health.told = calloc((size_t)each, sizeof(bool));
+		job[i].health.is_reported = calloc((size_t)ranks_per_node, sizeof(bool));
 		add_event(now + (int64_t)draw(SECONDS), i, NULL, 0);
 	}
 	run_until(now + 5 * SECONDS); /* each process has sent and received a heartbeat request */
-	CHECK(gompi_load(&header_of(0)->broken) == 0, "somebody is lost at once");
+	CHECK(gompi_load(&header_of(0)->failed_count) == 0, "somebody is lost at once");
 }
 
 /* --- Scenes */
@@ -284,11 +286,11 @@ static bool print;
 
 /* Runs the job for some seconds while all processes live. */
 static void steady(int seconds) {
-	uint64_t a = asked, b = answered, c = records, l = looks, r = rounds;
+	uint64_t a = asked, b = answered, c = records, l = find_dead_calls, r = rounds;
 	int64_t s = spent;
 	run_until(now + seconds * SECONDS);
-	a = asked - a, b = answered - b, l = looks - l, r = rounds - r, s = spent - s;
-	double expected = seconds / (ASK_NS / 1e9) * nodes;
+	a = asked - a, b = answered - b, l = find_dead_calls - l, r = rounds - r, s = spent - s;
+	double expected = seconds / (PROBE_NS / 1e9) * nodes;
 	SAY("steady: a node sends %.2f questions and as many answers a second, the job %.0f messages; %.1f times a "
 	    "second somebody looks for the dead of a node; a round takes %.2f us, those of a node %.0f us a second\n",
 	    (double)a / seconds / nodes, (double)(a + b) / seconds, (double)l / seconds / nodes,
@@ -298,28 +300,30 @@ static void steady(int seconds) {
 	      seconds, nodes);
 	uint32_t most = 0;
 	for (int i = 0; i < ranks; i++) {
-		most = job[i].made > most ? job[i].made : most;
-		CHECK(job[i].made == 0 || i % each == 0, "process %d of its node talks to others", i % each);
+		most = job[i].peers_created > most ? job[i].peers_created : most;
+		CHECK(job[i].peers_created == 0 || i % ranks_per_node == 0, "process %d of its node talks to others",
+		      i % ranks_per_node);
 	}
 	CHECK(most <= 2, "a process talks to %u others", most);
 	for (int i = 0; i < nodes; i++)
-		CHECK(gompi_load(&header_of(i)->broken) == 0, "node %d has lost somebody", i);
+		CHECK(gompi_load(&header_of(i)->failed_count) == 0, "node %d has lost somebody", i);
 }
 
 /* Returns the time, after begin, when the last live node learned of a death. Checks that each node has the right
  * rank. */
-static double known_after(int64_t begin, int rank, uint32_t why) {
+static double detection_seconds(int64_t begin, int rank, uint32_t why) {
 	int64_t last = begin;
 	for (int i = 0; i < nodes; i++) {
-		if (job[i * each].cut)
+		if (job[i * ranks_per_node].is_cut)
 			continue;
 		int64_t soonest = INT64_MAX;
-		for (int k = i * each; k < (i + 1) * each; k++)
-			if (job[k].told != 0 && job[k].told < soonest)
-				soonest = job[k].told;
-		int lost = (int)gompi_load(&header_of(i)->losses[0].rank) - 1;
-		CHECK(soonest != INT64_MAX && lost == rank && gompi_load(&header_of(i)->losses[0].why) == why,
-		      "node %d knows of %d, why %u", i, lost, gompi_load(&header_of(i)->losses[0].why));
+		for (int k = i * ranks_per_node; k < (i + 1) * ranks_per_node; k++)
+			if (job[k].known_since_ns != 0 && job[k].known_since_ns < soonest)
+				soonest = job[k].known_since_ns;
+		int failed = (int)gompi_load(&header_of(i)->failed_processes[0].rank) - 1;
+		CHECK(soonest != INT64_MAX && failed == rank &&
+			      gompi_load(&header_of(i)->failed_processes[0].cause) == why,
+		      "node %d knows of %d, why %u", i, failed, gompi_load(&header_of(i)->failed_processes[0].cause));
 		if (soonest != INT64_MAX && soonest > last)
 			last = soonest;
 	}
@@ -327,10 +331,10 @@ static double known_after(int64_t begin, int rank, uint32_t why) {
 }
 
 /* Returns the maximum number of peers that a process had to create. */
-static uint32_t most_made(void) {
+static uint32_t max_peers_created(void) {
 	uint32_t most = 0;
 	for (int i = 0; i < ranks; i++)
-		most = job[i].made > most ? job[i].made : most;
+		most = job[i].peers_created > most ? job[i].peers_created : most;
 	return most;
 }
 
@@ -341,15 +345,15 @@ static int log2_of(int n) {
 	return log;
 }
 
-/* Prints and checks the number of death messages, of which some nodes get several, and the number of peers that they
+/* Prints and checks the number of failure reports, of which some nodes get several, and the number of peers that they
  * need. */
-static void told_how(const char *what, double seconds, double most, uint64_t before, int more) {
-	const uint64_t told = records - before;
+static void check_reports(const char *what, double seconds, double most, uint64_t before, int extra_nodes) {
+	const uint64_t reports = records - before;
 	SAY("%s: all nodes know after %.4f s, by %llu messages; a process has talked to %u others at most\n", what,
-	    seconds, (unsigned long long)told, most_made());
+	    seconds, (unsigned long long)reports, max_peers_created());
 	CHECK(seconds <= most, "%s: known after %.3f s, more than %.3f", what, seconds, most);
-	CHECK(told <= (uint64_t)(nodes + more) * (uint64_t)(log2_of(nodes) + 1), "%s: %llu messages among %d nodes",
-	      what, (unsigned long long)told, nodes);
+	CHECK(reports <= (uint64_t)(nodes + extra_nodes) * (uint64_t)(log2_of(nodes) + 1),
+	      "%s: %llu messages among %d nodes", what, (unsigned long long)reports, nodes);
 }
 
 /* Cuts several consecutive nodes, or their links. The process that notifies the others knows only the first of
@@ -358,76 +362,77 @@ static void nodes_are_cut(int count, int64_t timeout) {
 	int node = nodes / 3;
 	int64_t begin = now;
 	uint64_t before = records;
-	for (int i = node * each; i < (node + count) * each; i++)
-		job[i].cut = true;
+	for (int i = node * ranks_per_node; i < (node + count) * ranks_per_node; i++)
+		job[i].is_cut = true;
 	run_until(now + timeout + 3 * SECONDS);
-	double took = known_after(begin, node * each, GOMPI_LOST_SILENT_NODE);
-	told_how(count == 1 ? "a node is silent" : "three nodes are silent", took,
-		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, 0);
+	double took = detection_seconds(begin, node * ranks_per_node, GOMPI_FAILED_NODE_TIMEOUT);
+	check_reports(count == 1 ? "a node is silent" : "three nodes are silent", took,
+		      (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before, 0);
 }
 
 /* Kills the process with number `place` on its node. */
 static void process_is_killed(int place) {
-	int node = nodes / 2, rank = node * each + place;
+	int node = nodes / 2, rank = node * ranks_per_node + place;
 	int64_t begin = now;
 	uint64_t before = records;
-	job[rank].killed = true;
+	job[rank].is_killed = true;
 	run_until(now + 4 * SECONDS);
-	double took = known_after(begin, rank, GOMPI_LOST_ENDED);
-	told_how(place == 0 ? "the first process of a node is killed" : "another process is killed", took, 2, before,
-		 0);
+	double took = detection_seconds(begin, rank, GOMPI_FAILED_ENDED);
+	check_reports(place == 0 ? "the first process of a node is killed" : "another process is killed", took, 2,
+		      before, 0);
 }
 
 /* Kills a process with many connections. All its peers see their connection end at the same time. */
-static void many_see_it(void) {
+static void many_detect_it(void) {
 	int rank = 0, class;
 	run_until(now + SECONDS / 3);
-	for (int i = each; i<ranks; i += each> 1 && nodes > 100 ? each / 2 : 1) {
-		become(i);
+	for (int i = ranks_per_node; i<ranks; i += ranks_per_node> 1 && nodes > 100 ? ranks_per_node / 2 : 1) {
+		switch_to_process(i);
 		if (gompi_peers == NULL)
 			gompi_peers_open();
-		gompi_peer_of(rank, &class);
+		gompi_peer_get(rank, &class);
 	}
-	job[rank].killed = job[rank].cut = true;
+	job[rank].is_killed = job[rank].is_cut = true;
 	uint64_t before = records;
 	int64_t begin = now;
-	for (int i = each; i < ranks; i++)
+	for (int i = ranks_per_node; i < ranks; i++)
 		if (job[i].peers != NULL || i == self) {
-			become(i);
-			struct gompi_peer *p = gompi_peer_known(rank);
+			switch_to_process(i);
+			struct gompi_peer *p = gompi_peer_find(rank);
 			if (p != NULL) {
-				gompi_peer_is_gone(p);
+				gompi_peer_mark_failed(p);
 				add_event(now + 1000 + (int64_t)draw(100000), i, NULL, 0);
-				job[i].due = 0;
+				job[i].next_round_ns = 0;
 			}
 		}
 	run_until(now + 4 * SECONDS);
-	double took = known_after(begin, rank, GOMPI_LOST_CONNECTION);
-	told_how("a process is killed that all are connected with", took, 2, before, 0);
+	double took = detection_seconds(begin, rank, GOMPI_FAILED_CONNECTION);
+	check_reports("a process is killed that all are connected with", took, 2, before, 0);
 }
 
 /* Stops the first process of a node for less than the timeout. */
 static void stopped(int64_t timeout) {
-	int rank = nodes / 2 * each;
-	job[rank].stopped = now + timeout * 6 / 10;
+	int rank = nodes / 2 * ranks_per_node;
+	job[rank].stopped_until_ns = now + timeout * 6 / 10;
 	run_until(now + 2 * timeout);
 	for (int i = 0; i < nodes; i++)
-		CHECK(gompi_load(&header_of(i)->broken) == 0, "node %d has lost somebody who was slow", i);
+		CHECK(gompi_load(&header_of(i)->failed_count) == 0, "node %d has lost somebody who was slow", i);
 }
 
 /* Stops the first process of a node, or its first two, permanently: the rest of the node lives, and the other
  * nodes know that. */
 static void stays_stopped(int count, int64_t timeout) {
-	int rank = nodes / 2 * each;
+	int rank = nodes / 2 * ranks_per_node;
 	int64_t begin = now;
 	uint64_t before = records;
 	for (int i = 0; i < count; i++)
-		job[rank + i].stopped = now + 10 * timeout;
+		job[rank + i].stopped_until_ns = now + 10 * timeout;
 	run_until(now + timeout + 3 * SECONDS);
-	double took = known_after(begin, rank, GOMPI_LOST_SILENT);
-	told_how(count == 1 ? "the first process of a node is stopped" : "the first two of a node are stopped", took,
-		 /* the number of additional messages on that node */
-		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, WITNESSES);
+	double took = detection_seconds(begin, rank, GOMPI_FAILED_TIMEOUT);
+	check_reports(count == 1 ? "the first process of a node is stopped" : "the first two of a node are stopped",
+		      took,
+		      /* the number of additional messages on that node */
+		      (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before, WITNESSES);
 }
 
 enum { SCENES = 9 };
@@ -452,7 +457,7 @@ static void scene(int i, int n, int p) {
 		process_is_killed(p - 1);
 		break;
 	case 5:
-		many_see_it();
+		many_detect_it();
 		break;
 	case 6:
 		stopped(timeout);

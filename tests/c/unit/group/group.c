@@ -10,10 +10,10 @@
 #include "group/group.h"
 #include "group/z_calls.h"
 
-enum { ROUNDS = 3000, MOST = 200 };
+enum { ROUNDS = 3000, MAX_MEMBERS = 200 };
 
 struct list {
-	int n, at[MOST];
+	int n, at[MAX_MEMBERS];
 };
 
 static uint64_t state = 5;
@@ -44,12 +44,12 @@ static void any_list(struct list *l, int universe) {
 		shuffle(l);
 }
 
-static MPI_Group of_list(const struct list *l) {
+static MPI_Group group_of_list(const struct list *l) {
 	struct gompi_ranks ranks = {0};
 	MPI_Group g;
 	for (int i = 0; i < l->n; i++)
 		CHECK(gompi_ranks_append(&ranks, l->at[i], l->n), "no memory");
-	CHECK(gompi_group_keep("test", &ranks, &g) == MPI_SUCCESS, "no memory");
+	CHECK(gompi_group_create("test", &ranks, &g) == MPI_SUCCESS, "no memory");
 	return g;
 }
 
@@ -74,7 +74,7 @@ static void filter(struct list *to, const struct list *l, const struct list *oth
 			to->at[to->n++] = l->at[i];
 }
 
-static int alike(const struct list *a, const struct list *b) {
+static int compare_lists(const struct list *a, const struct list *b) {
 	struct list both = {0};
 	if (a->n == b->n && memcmp(a->at, b->at, (size_t)a->n * sizeof a->at[0]) == 0)
 		return MPI_IDENT;
@@ -82,10 +82,10 @@ static int alike(const struct list *a, const struct list *b) {
 	return a->n == b->n && both.n == a->n ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
-static void of_two(const struct list *a, const struct list *b) {
-	MPI_Group ga = of_list(a), gb = of_list(b), g;
+static void test_two_groups(const struct list *a, const struct list *b) {
+	MPI_Group ga = group_of_list(a), gb = group_of_list(b), g;
 	struct list all = *a, in = {0}, out = {0};
-	int ranks[MOST], to[MOST], result = -1;
+	int ranks[MAX_MEMBERS], to[MAX_MEMBERS], result = -1;
 	for (int i = 0; i < b->n; i++)
 		if (find(a, b->at[i]) < 0)
 			all.at[all.n++] = b->at[i];
@@ -97,7 +97,8 @@ static void of_two(const struct list *a, const struct list *b) {
 	same("intersection", g, &in);
 	CHECK(gompi_group_difference(ga, gb, &g) == MPI_SUCCESS, "difference");
 	same("difference", g, &out);
-	CHECK(gompi_group_compare(ga, gb, &result) == MPI_SUCCESS && result == alike(a, b), "compared: %d", result);
+	CHECK(gompi_group_compare(ga, gb, &result) == MPI_SUCCESS && result == compare_lists(a, b), "compared: %d",
+	      result);
 	for (int i = 0; i < a->n; i++)
 		ranks[i] = i;
 	CHECK(gompi_group_translate_ranks(ga, a->n, ranks, gb, to) == MPI_SUCCESS, "translated");
@@ -109,10 +110,10 @@ static void of_two(const struct list *a, const struct list *b) {
 	same("the second", gb, b);
 }
 
-static void of_ranks(const struct list *l) {
-	MPI_Group g = of_list(l), h = MPI_GROUP_NULL;
+static void test_ranks(const struct list *l) {
+	MPI_Group g = group_of_list(l), h = MPI_GROUP_NULL;
 	struct list ranks = {0}, in = {0}, out = {0}, in_ranges = {0};
-	int ranges[MOST][3], n = 0;
+	int ranges[MAX_MEMBERS][3], n = 0;
 	for (int i = 0; i < l->n; i++)
 		if (below(2))
 			ranks.at[ranks.n++] = i;
@@ -137,25 +138,25 @@ static void of_ranks(const struct list *l) {
 		n = 4;
 		memcpy(ranges, made, sizeof made);
 	}
-	struct list rest = {0};
-	filter(&rest, l, &in_ranges, false);
+	struct list others = {0};
+	filter(&others, l, &in_ranges, false);
 	CHECK(gompi_group_range_incl(g, n, ranges, &h) == MPI_SUCCESS, "range_incl");
 	same("range_incl", h, &in_ranges);
 	CHECK(gompi_group_range_excl(g, n, ranges, &h) == MPI_SUCCESS, "range_excl");
-	same("range_excl", h, &rest);
+	same("range_excl", h, &others);
 	same("the group", g, l);
 }
 
 #define REFUSED(class, call) \
 	CHECK((call) == (class) && h == MPI_GROUP_NULL, #call ": %u", (unsigned)gompi_load(&unit_raised))
 
-static void wrong(void) {
+static void test_invalid_arguments(void) {
 	struct list l = {.n = 10};
 	MPI_Group h = MPI_GROUP_NULL;
 	for (int i = 0; i < l.n; i++)
 		l.at[i] = 2 * i;
-	MPI_Group g = of_list(&l), no = (MPI_Group)((uintptr_t)g + 1);
-	int live = gompi_objects_used(&gompi_groups);
+	MPI_Group g = group_of_list(&l), no = (MPI_Group)((uintptr_t)g + 1);
+	int live = gompi_pool_used_count(&gompi_groups);
 	static const int large[] = {5, 10}, negative[] = {-1}, twice[] = {2, 3, 2}, null[] = {MPI_PROC_NULL};
 	REFUSED(MPI_ERR_RANK, gompi_group_incl(g, 2, large, &h));
 	REFUSED(MPI_ERR_RANK, gompi_group_excl(g, 2, large, &h));
@@ -194,7 +195,7 @@ static void wrong(void) {
 		if (in == MPI_SUCCESS)
 			gompi_group_free(&h);
 	}
-	CHECK(gompi_objects_used(&gompi_groups) == live, "what was refused has made a group");
+	CHECK(gompi_pool_used_count(&gompi_groups) == live, "what was refused has made a group");
 	same("the group", g, &l);
 }
 
@@ -207,41 +208,42 @@ static void owned(void) {
 		l.at[i] = i * i;
 		CHECK(gompi_ranks_append(&members, l.at[i], l.n), "no memory");
 	}
-	CHECK(gompi_group_hold(&mine, &members, &first) == MPI_SUCCESS, "no memory");
-	CHECK(gompi_group_hold(&mine, &members, &second) == MPI_SUCCESS && first == second, "another handle");
+	CHECK(gompi_group_acquire(&mine, &members, &first) == MPI_SUCCESS, "no memory");
+	CHECK(gompi_group_acquire(&mine, &members, &second) == MPI_SUCCESS && first == second, "another handle");
 	uint64_t version = gompi_load(&gompi_groups_version);
 	again = first;
-	CHECK(gompi_group_free(&again) == MPI_SUCCESS && gompi_load(&gompi_groups_version) == version, "it has gone");
-	CHECK(gompi_group_get(first) == mine, "it has gone");
+	CHECK(gompi_group_free(&again) == MPI_SUCCESS && gompi_load(&gompi_groups_version) == version,
+	      "the group was freed");
+	CHECK(gompi_group_get(first) == mine, "the group was freed");
 	again = first;
 	CHECK(gompi_group_free(&again) == MPI_SUCCESS && gompi_load(&gompi_groups_version) != version, "it is there");
 	CHECK(gompi_group_get(first) == NULL && gompi_group_free(&first) == MPI_ERR_GROUP, "it is there");
-	CHECK(gompi_group_hold(&mine, &members, &second) == MPI_SUCCESS && first != second, "the same handle again");
-	gompi_ranks_drop(&members);
+	CHECK(gompi_group_acquire(&mine, &members, &second) == MPI_SUCCESS && first != second, "the same handle again");
+	gompi_ranks_release(&members);
 	gompi_group_disown(&mine);
 	CHECK(mine == NULL, "it is owned still");
-	same("the group of what has gone", second, &l);
-	CHECK(gompi_group_hold(&mine, &members, &first) == MPI_SUCCESS && first == MPI_GROUP_EMPTY && mine == NULL,
+	same("the group of a freed handle", second, &l);
+	CHECK(gompi_group_acquire(&mine, &members, &first) == MPI_SUCCESS && first == MPI_GROUP_EMPTY && mine == NULL,
 	      "an empty group");
 }
 
 int main(void) {
 	unit_node(1);
 	for (int round = 0; round < ROUNDS; round++) {
-		int universe = 1 + below(round % 10 == 0 ? MOST / 2 : 20);
+		int universe = 1 + below(round % 10 == 0 ? MAX_MEMBERS / 2 : 20);
 		struct list a, b;
 		any_list(&a, universe);
 		any_list(&b, universe);
-		of_two(&a, round % 4 == 0 ? &a : &b);
+		test_two_groups(&a, round % 4 == 0 ? &a : &b);
 		if (round % 4 == 1) {
 			b = a;
 			shuffle(&b);
-			of_two(&a, &b);
+			test_two_groups(&a, &b);
 		}
-		of_ranks(&a);
+		test_ranks(&a);
 	}
-	wrong();
+	test_invalid_arguments();
 	owned();
-	CHECK(gompi_objects_used(&gompi_groups) == 0, "%d groups are left", gompi_objects_used(&gompi_groups));
+	CHECK(gompi_pool_used_count(&gompi_groups) == 0, "%d groups are left", gompi_pool_used_count(&gompi_groups));
 	return unit_end();
 }

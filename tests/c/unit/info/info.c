@@ -1,6 +1,6 @@
-/* Proves: info objects (info/) give the same answers as a plain list of pairs after any changes, deletions and
- * duplicates. Keys keep the order in which they were first set, and values may have any length. MPI_Info_create_env
- * truncates values that are too long, and leaves nothing allocated.
+/* Proves: info objects (info/) return the same results as a plain list of pairs after any changes, deletions and
+ * duplications. Keys keep the order in which they were first set, and values may have any length.
+ * MPI_Info_create_env truncates values that are too long, and leaves nothing allocated.
  *
  * sanitizer: address (one thread)
  */
@@ -69,7 +69,7 @@ static void remove_key(MPI_Info info, struct list *l, int key) {
 	}
 }
 
-static void any_changes(void) {
+static void random_changes(void) {
 	static struct list list[OBJECTS];
 	MPI_Info info[OBJECTS], freed;
 	for (int i = 0; i < OBJECTS; i++)
@@ -80,7 +80,8 @@ static void any_changes(void) {
 		case 0:
 			freed = info[i];
 			CHECK(gompi_info_free(&info[i]) == MPI_SUCCESS && info[i] == MPI_INFO_NULL, "not freed");
-			CHECK(gompi_info_set(freed, "key", "value") == MPI_ERR_INFO && !gompi_info_is(freed), "freed");
+			CHECK(gompi_info_set(freed, "key", "value") == MPI_ERR_INFO && !gompi_info_exists(freed),
+			      "freed");
 			CHECK(gompi_info_dup(info[from], &info[i]) == MPI_SUCCESS, "no duplicate");
 			list[i] = list[from];
 			break;
@@ -101,7 +102,7 @@ static void any_changes(void) {
 		CHECK(gompi_info_free(&info[i]) == MPI_SUCCESS, "not freed");
 }
 
-static void of_arguments(void) {
+static void from_arguments(void) {
 	char longest[2000], value[2000], *argv[] = {"program", "-x", longest};
 	MPI_Info info = MPI_INFO_NULL;
 	int n = sizeof value, flag = 0;
@@ -127,7 +128,7 @@ static void of_arguments(void) {
 
 int main(void) {
 	unit_node(1);
-	any_changes();
-	of_arguments();
+	random_changes();
+	from_arguments();
 	return unit_end();
 }

@@ -1,5 +1,5 @@
 /* Proves: several processes, each simulated by threads of this process, exchange messages through the C engine
- * (message/) as MPI requires. Covers matching order; eager records, direct reads and segments; synchronous sends,
+ * (message/) as MPI requires. Covers matching order; eager records, direct reads and fragments; synchronous sends,
  * messages to oneself, probes, freed and cancelled requests; several threads per process; and both one node for all and
  * one node per process. */
 #include "processes.h"
@@ -8,11 +8,11 @@
 
 /* --- Random exchanges */
 
-enum { THREADS = 2, ROUNDS = UNIT_REPEATS(60), TOGETHER = 8, LARGEST = 100000 };
+enum { THREADS = 2, ROUNDS = UNIT_REPEATS(60), BATCH = 8, MAX_BYTES = 100000 };
 
 static int64_t size_of(uint32_t seed) {
-	enum { HERE = RECORD_MOST_DATA, REMOTE = REMOTE_MOST_DATA };
-	static const int64_t edges[] = {0, 1, 8, 16, 17, 64, 1000, HERE, HERE + 1, REMOTE, REMOTE + 1, LARGEST};
+	enum { HERE = RECORD_MAX_DATA, REMOTE = REMOTE_MAX_DATA };
+	static const int64_t edges[] = {0, 1, 8, 16, 17, 64, 1000, HERE, HERE + 1, REMOTE, REMOTE + 1, MAX_BYTES};
 	uint32_t x = next(&seed);
 	return x % 3 == 0 ? edges[x / 3 % 12] : x % 3 == 1 ? (int64_t)(x / 3 % 300) : (int64_t)(x / 3 % 20000);
 }
@@ -21,48 +21,48 @@ static uint32_t seed_of(int from, int to, int thread, int round, int i) {
 	return (uint32_t)((((from * 8 + to) * 8 + thread) * 1000 + round) * 100 + i) * 2654435761U + 1;
 }
 
-static gompi_a32 talked; /* number of threads that are done */
+static gompi_a32 done_threads;
 
 /* Sends a batch to the next process and receives one from the previous process, in each thread. Uses contexts of
- * all lanes, standard and synchronous mode, and a random order. */
-static void talk(int i) {
+ * all VCIs, standard and synchronous mode, and a random order. */
+static void exchange_batches(int i) {
 	int me = i % processes, thread = i / processes, to = (me + 1) % processes,
 	    from = (me + processes - 1) % processes;
-	char *out = malloc((size_t)TOGETHER * LARGEST), *in = malloc((size_t)TOGETHER * LARGEST);
+	char *out = malloc((size_t)BATCH * MAX_BYTES), *in = malloc((size_t)BATCH * MAX_BYTES);
 	uint32_t mine = (uint32_t)i + 1;
 	for (int round = 0; round < ROUNDS; round++) {
-		struct gompi_request *sends[TOGETHER], *receives[TOGETHER];
+		struct gompi_request *sends[BATCH], *receives[BATCH];
 		bool early = next(&mine) % 2 == 0;
 		for (int turn = 0; turn < 2; turn++)
-			for (int k = 0; k < TOGETHER; k++) {
+			for (int k = 0; k < BATCH; k++) {
 				uint64_t context = (uint64_t)(1 + k % 4) << 4;
 				if ((turn == 0) == early) {
 					/* all messages of a context have the same tag, so they arrive in order */
 					receives[k] = receive_from(me, k % 3 == 0 && processes == 2 ? ANY_SOURCE : from,
-								   context, thread, in + k * LARGEST, LARGEST);
+								   context, thread, in + k * MAX_BYTES, MAX_BYTES);
 					continue;
 				}
 				uint32_t seed = seed_of(me, to, thread, round, k);
 				int64_t n = size_of(seed);
-				fill(out + k * LARGEST, n, seed);
-				sends[k] = send_to(me, to, context, thread, out + k * LARGEST, n,
+				fill(out + k * MAX_BYTES, n, seed);
+				sends[k] = send_to(me, to, context, thread, out + k * MAX_BYTES, n,
 						   next(&mine) % 4 == 0 ? MODE_SYNCHRONOUS : MODE_STANDARD);
 			}
-		for (int k = TOGETHER - 1; k >= 0; k--) {
+		for (int k = BATCH - 1; k >= 0; k--) {
 			uint32_t seed = seed_of(from, me, thread, round, k);
 			struct gompi_engine_result x = finish(me, receives[k]);
 			CHECK(x.class == MPI_SUCCESS && x.source == from && x.tag == thread && x.bytes == size_of(seed),
 			      "process %d thread %d round %d message %d: class %d, %d bytes from %d with tag %d", me,
 			      thread, round, k, x.class, (int)x.bytes, x.source, x.tag);
-			CHECK(is_filled(in + k * LARGEST, x.bytes, seed), "process %d round %d message %d: other data",
-			      me, round, k);
+			CHECK(is_filled(in + k * MAX_BYTES, x.bytes, seed),
+			      "process %d round %d message %d: other data", me, round, k);
 		}
-		for (int k = 0; k < TOGETHER; k++)
+		for (int k = 0; k < BATCH; k++)
 			CHECK(finish(me, sends[k]).class == MPI_SUCCESS, "a send has failed");
 	}
 	/* The other processes may depend on progress of this one. */
-	gompi_add(&talked, 1);
-	while (gompi_load(&talked) < (uint32_t)(THREADS * processes)) {
+	gompi_add(&done_threads, 1);
+	while (gompi_load(&done_threads) < (uint32_t)(THREADS * processes)) {
 		gompi_engine_progress(process[me]);
 		sched_yield();
 	}
@@ -70,16 +70,16 @@ static void talk(int i) {
 }
 
 static void traffic(int n, bool no_cma) {
-	gompi_store(&talked, 0);
+	gompi_store(&done_threads, 0);
 	open_all(n, no_cma);
-	unit_threads(THREADS * n, talk);
+	unit_threads(THREADS * n, exchange_batches);
 	close_all();
 }
 
 /* --- Cancellation */
 
 enum { CANCELS = 400 };
-static gompi_a32 fate[CANCELS + 1]; /* 0: unknown yet, 1: sent, 2: cancelled */
+static gompi_a32 outcome[CANCELS + 1]; /* 0: unknown yet, 1: sent, 2: cancelled */
 
 static void cancel_race(int me) {
 	static char out[80000], in[80000];
@@ -90,14 +90,14 @@ static void cancel_race(int me) {
 		for (uint32_t k = next(&mine) % 100; k > 0; k--)
 			gompi_engine_progress(process[me]);
 		if (me == 0) {
-			if (!is_over(r))
+			if (!is_done(r))
 				gompi_engine_cancel(r);
-			gompi_store(&fate[i], finish(0, r).cancelled ? 2 : 1);
+			gompi_store(&outcome[i], finish(0, r).cancelled ? 2 : 1);
 			continue;
 		}
 		r = receive_from(1, 0, WORLD, i, in, n);
 		uint32_t known;
-		while ((known = gompi_load(&fate[i])) == 0) {
+		while ((known = gompi_load(&outcome[i])) == 0) {
 			gompi_engine_progress(process[1]);
 			sched_yield();
 		}
@@ -107,11 +107,11 @@ static void cancel_race(int me) {
 		CHECK(x.cancelled == (known == 2), "message %d: cancelled here %d, there %d", i, x.cancelled,
 		      known == 2);
 	}
-	gompi_store(&fate[CANCELS], 1);
+	gompi_store(&outcome[CANCELS], 1);
 }
 
 static void cancelling(bool no_cma) {
-	memset((void *)fate, 0, sizeof fate);
+	memset((void *)outcome, 0, sizeof outcome);
 	open_all(2, no_cma);
 	unit_threads(2, cancel_race);
 	close_all();
@@ -127,7 +127,7 @@ static void cancelling(bool no_cma) {
 				struct gompi_request *r = send_to(0, dest, WORLD, 3, out[0], n, MODE_SYNCHRONOUS);
 				struct gompi_engine_result x;
 				struct gompi_message *found = NULL;
-				serve_all();
+				progress_all();
 				found = gompi_engine_probe(process[dest], WORLD, 0, 3, true, 0, &x);
 				CHECK(found != NULL && x.bytes == n, "the probe finds nothing");
 				if (found == NULL)
@@ -135,14 +135,14 @@ static void cancelling(bool no_cma) {
 				gompi_engine_cancel(r);
 				struct gompi_engine_operation o = {.receive = true, .at = (uintptr_t)in, .size = n};
 				struct gompi_request *to = early ? gompi_engine_receive(found, &o) : NULL;
-				while (!is_over(r))
-					serve_all();
+				while (!is_done(r))
+					progress_all();
 				memset(out[0], 0, sizeof out[0]);
 				CHECK(!finish(0, r).cancelled, "it was found");
 				if (!early)
 					to = gompi_engine_receive(found, &o);
-				while (!is_over(to))
-					serve_all();
+				while (!is_done(to))
+					progress_all();
 				x = finish(dest, to);
 				CHECK(x.bytes == n && is_filled(in, n, (uint32_t)s), "%d bytes to %d", (int)n, dest);
 			}
@@ -151,7 +151,7 @@ static void cancelling(bool no_cma) {
 
 /* --- Many messages */
 
-static void many(void) {
+static void many_messages(void) {
 	enum { N = 20000 };
 	static int value[N], got[N];
 	static struct gompi_request *r[N];
@@ -164,39 +164,39 @@ static void many(void) {
 		}
 		for (int i = N - 1; i >= 0; i--) {
 			struct gompi_request *s = send_to(0, 1, WORLD, i, &value[i], sizeof value[i], MODE_STANDARD);
-			while (!is_over(s))
-				serve_all();
+			while (!is_done(s))
+				progress_all();
 			finish(0, s);
 		}
-		while (serve_all())
+		while (progress_all())
 			;
 		for (int i = 0; i < N; i++) {
 			if (!posted)
 				r[i] = receive_from(1, i % 2 ? 0 : ANY_SOURCE, WORLD, i, &got[i], sizeof got[i]);
-			CHECK(is_over(r[i]) && finish(1, r[i]).tag == i && got[i] == value[i], "message %d", i);
+			CHECK(is_done(r[i]) && finish(1, r[i]).tag == i && got[i] == value[i], "message %d", i);
 		}
 	}
 	/* More than the receiver buffers: the data stays at the sender. */
 	enum { BIG = 16000, LOTS = 4000 };
 	static char data[BIG], in[BIG];
 	static struct gompi_request *sends[LOTS];
-	struct gompi_engine_stock s;
+	struct gompi_engine_counts s;
 	fill(data, BIG, 9);
 	for (int i = 0; i < LOTS; i++) {
 		sends[i] = send_to(0, 1, WORLD, 1, data, BIG, MODE_STANDARD);
-		serve_all();
+		progress_all();
 	}
-	gompi_engine_stock(process[1], &s);
-	CHECK(s.asks && s.held < (33 << 20), "%d bytes are held", (int)s.held);
+	gompi_engine_counts(process[1], &s);
+	CHECK(s.throttles && s.unexpected_bytes < (33 << 20), "%d bytes are held", (int)s.unexpected_bytes);
 	for (int i = 0; i < LOTS; i++) {
 		struct gompi_request *x = receive_from(1, 0, WORLD, 1, in, BIG);
-		while (!is_over(x))
-			serve_all();
+		while (!is_done(x))
+			progress_all();
 		CHECK(finish(1, x).bytes == BIG && is_filled(in, BIG, 9), "message %d", i);
 	}
 	for (int i = 0; i < LOTS; i++) {
-		while (!is_over(sends[i]))
-			serve_all();
+		while (!is_done(sends[i]))
+			progress_all();
 		finish(0, sends[i]);
 	}
 	close_all();
@@ -210,25 +210,25 @@ static void reminding(void) {
 	static char data[SIZE], in[SIZE];
 	static struct gompi_request *s[N];
 	open_all(2, false);
-	struct gompi_inbox *b = process[1]->lane[1].box;
+	struct gompi_inbox *b = process[1]->vci[1].inbox;
 	for (int i = 0; i < N; i++) {
 		if (i == LATER) {
 			for (int k = 0; k < 3; k++) {
 				uint64_t tail = gompi_load(&b->tail);
 				gompi_messages_remind(process[0]);
-				int64_t lines = (int64_t)(gompi_load(&b->tail) - tail) / GOMPI_LINE;
+				int64_t lines = (int64_t)(gompi_load(&b->tail) - tail) / GOMPI_CACHE_LINE;
 				CHECK(lines == (k == 0), "%d records of %d sends", (int)lines, LATER);
 			}
-			while (serve_all())
+			while (progress_all())
 				;
 		}
 		s[i] = send_to(0, 1, WORLD, i, data, SIZE, MODE_STANDARD);
-		while (serve_all())
+		while (progress_all())
 			;
 	}
 	for (int i = N - 1; i >= 0; i--) {
 		struct gompi_request *r = receive_from(1, 0, WORLD, i, in, SIZE);
-		CHECK(is_over(r) == (i < LATER), "message %d", i);
+		CHECK(is_done(r) == (i < LATER), "message %d", i);
 		CHECK(finish(1, r).bytes == SIZE, "message %d", i);
 		finish(0, s[i]);
 	}
@@ -237,7 +237,7 @@ static void reminding(void) {
 
 /* --- Requests: free, restart, handles */
 
-static void lives(void) {
+static void request_lifetimes(void) {
 	enum { SIZE = 70000 };
 	static char out[SIZE], in[SIZE];
 	for (int no_cma = 0; no_cma < 2; no_cma++)
@@ -256,7 +256,7 @@ static void lives(void) {
 				if (r == NULL)
 					r = receive_from(dest, 0, WORLD, 1, in, n);
 				gompi_engine_free(r);
-				while (serve_all())
+				while (progress_all())
 					;
 				CHECK(is_filled(in, n, (uint32_t)i), "message %d of freed requests", i);
 			}
@@ -273,8 +273,8 @@ static void lives(void) {
 				fill(out, SIZE, (uint32_t)i + 50);
 				gompi_engine_restart(i % 2 ? s : r);
 				gompi_engine_restart(i % 2 ? r : s);
-				while (!is_over(r) || !is_over(s))
-					serve_all();
+				while (!is_done(r) || !is_done(s))
+					progress_all();
 				CHECK(is_filled(in, SIZE, (uint32_t)i + 50), "round %d", i);
 				gompi_store((gompi_a32 *)gompi_engine_state(r), REQUEST_INACTIVE);
 				gompi_store((gompi_a32 *)gompi_engine_state(s), REQUEST_INACTIVE);
@@ -287,13 +287,13 @@ static void lives(void) {
 
 /* --- Forged records */
 
-/* Rejects data segments that are out of order, from the wrong sender, or too long. */
-static void pieces(void) {
+/* Rejects data fragments that are out of order, from the wrong sender, or too long. */
+static void forged_fragments(void) {
 	enum { SIZE = 1000, FIRST = 600 };
 	open_all(2, true);
 	char *in = malloc(SIZE), data[SIZE];
 	struct gompi_request *r = receive_from(0, ANY_SOURCE, WORLD, 3, in, SIZE);
-	struct gompi_lane *l = &process[0]->lane[1];
+	struct gompi_vci *l = &process[0]->vci[1];
 	fill(data, SIZE, 4);
 	struct gompi_record rts = {.word = gompi_record_word(RECORD_RTS, 0, RECORD_SIZE),
 				   .context = WORLD,
@@ -302,7 +302,7 @@ static void pieces(void) {
 				   .from = 1,
 				   .size = SIZE,
 				   .id = 99};
-	gompi_lane_take(l);
+	gompi_vci_lock(l);
 	gompi_handle_record(l, &rts, NULL);
 	static const struct {
 		int from, at, n;
@@ -311,7 +311,7 @@ static void pieces(void) {
 	} piece[] = {
 		{1, 0, SIZE + 1, 1ULL << 32, false}, /* too long */
 		{0, 0, FIRST, 1ULL << 32, false},    /* from another process */
-		{1, 8, FIRST, 1ULL << 32, false},    /* not the first segment */
+		{1, 8, FIRST, 1ULL << 32, false},    /* not the first fragment */
 		{1, 0, 0, 1ULL << 32, false},
 		{1, 0, SIZE, 2ULL << 32, false}, /* for another receive */
 		{1, 0, FIRST, 1ULL << 32, false},
@@ -322,7 +322,7 @@ static void pieces(void) {
 	};
 	char *payload = malloc(SIZE + 1);
 	for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
-		struct gompi_record h = {.word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(piece[i].n)),
+		struct gompi_record h = {.word = gompi_record_word(RECORD_FRAGMENT, 0, gompi_record_size(piece[i].n)),
 					 .context = (uint64_t)piece[i].at,
 					 .from = piece[i].from,
 					 .id = piece[i].id};
@@ -331,16 +331,16 @@ static void pieces(void) {
 		if (right)
 			memcpy(payload, data + piece[i].at, (size_t)piece[i].n);
 		gompi_handle_record(l, &h, payload);
-		CHECK(is_over(r) == piece[i].ends, "after piece %d", (int)i);
+		CHECK(is_done(r) == piece[i].ends, "after fragment %d", (int)i);
 	}
-	gompi_lane_end(l);
-	CHECK(finish(0, r).bytes == SIZE && is_filled(in, SIZE, 4), "the data of other pieces");
+	gompi_vci_unlock_progress(l);
+	CHECK(finish(0, r).bytes == SIZE && is_filled(in, SIZE, 4), "the data of other fragments");
 	free(payload), free(in);
 	close_all();
 }
 
 /* Sends an acknowledgement or a data request from a receiver that cannot know of the message yet. */
-static void too_early(enum gompi_record_kind kind, bool no_cma) {
+static void premature_answer(enum gompi_record_kind kind, bool no_cma) {
 	enum { N = 60, SIZE = 8000 };
 	static char data[SIZE], in[SIZE];
 	struct gompi_request *r[N];
@@ -354,15 +354,15 @@ static void too_early(enum gompi_record_kind kind, bool no_cma) {
 				 .from = 1,
 				 .size = SIZE,
 				 .id = 1ULL << 32 | (N - 1)};
-	struct gompi_lane *l = &process[0]->lane[1];
-	gompi_lane_take(l);
+	struct gompi_vci *l = &process[0]->vci[1];
+	gompi_vci_lock(l);
 	gompi_handle_record(l, &h, NULL);
-	gompi_lane_end(l);
-	CHECK(!is_over(r[N - 1]), "a send that has not left is over");
+	gompi_vci_unlock_progress(l);
+	CHECK(!is_done(r[N - 1]), "a send that has not left is over");
 	for (int i = 0; i < N; i++) {
 		struct gompi_request *x = receive_from(1, 0, WORLD, 0, in, SIZE);
-		while (!is_over(x) || !is_over(r[i]))
-			serve_all();
+		while (!is_done(x) || !is_done(r[i]))
+			progress_all();
 		CHECK(finish(1, x).bytes == SIZE && is_filled(in, SIZE, 3), "message %d", i);
 		finish(0, r[i]);
 	}
@@ -371,60 +371,60 @@ static void too_early(enum gompi_record_kind kind, bool no_cma) {
 
 /* --- A failed process */
 
-enum { POSTED, IN_PIECES, FETCHED, WAYS };
+enum { POSTED, IN_FRAGMENTS, FETCHED, STATE_COUNT };
 
 /* Tests that a blocking receive ends with an error when another process has failed, in whatever state its message
  * is. Data that arrives later does not change its buffer. */
-static void bereaved(int way) {
+static void receive_from_failed(int message_state) {
 	enum { SIZE = 40000 };
 	static char out[SIZE];
 	struct gompi_engine_result x;
 	char *in = calloc(1, SIZE);
 	open_all(2, true);
-	struct gompi_lane *l = &process[1]->lane[1];
-	struct gompi_request *s = way == POSTED ? NULL : send_to(0, 1, WORLD, 3, out, SIZE, MODE_STANDARD);
+	struct gompi_vci *l = &process[1]->vci[1];
+	struct gompi_request *s = message_state == POSTED ? NULL : send_to(0, 1, WORLD, 3, out, SIZE, MODE_STANDARD);
 	struct gompi_request r = {.receive = true,
 				  .blocking = true,
 				  .context = WORLD,
 				  .peer = 0,
 				  .tag = 3,
-				  .lane = l,
+				  .vci = l,
 				  .buf = {.at = in, .size = SIZE}};
 	gompi_engine_progress(process[1]);
 	struct gompi_message *found = NULL;
-	if (way == FETCHED) {
+	if (message_state == FETCHED) {
 		found = gompi_engine_probe(process[1], WORLD, 0, 3, true, 0, &x);
 		gompi_engine_cancel(s);
 		gompi_engine_progress(process[1]);
 	}
-	gompi_lane_take(l);
+	gompi_vci_lock(l);
 	if (found != NULL)
 		gompi_receive_message(l, &r, found);
 	else
 		gompi_receive_locked(l, &r);
-	gompi_lane_end(l);
+	gompi_vci_unlock_progress(l);
 	CHECK(gompi_load(&r.state) == REQUEST_ACTIVE, "there is nothing to wait for");
-	gompi_store(&gompi_header()->broken, 1);
-	CHECK(gompi_receive_posted(&r, "a test") == MPI_ERR_PROC_ABORTED, "way %d: no error", way);
-	gompi_store(&gompi_header()->broken, 0);
+	gompi_store(&gompi_node_header()->failed_count, 1);
+	CHECK(gompi_receive_wait(&r, "a test") == MPI_ERR_PROC_ABORTED, "state %d: no error", message_state);
+	gompi_store(&gompi_node_header()->failed_count, 0);
 	free(in);
-	if (way == POSTED)
+	if (message_state == POSTED)
 		s = send_to(0, 1, WORLD, 3, out, SIZE, MODE_STANDARD);
 	for (int i = 0; i < 100; i++)
-		serve_all();
-	CHECK(is_over(s) == (way != POSTED), "way %d: the send", way);
+		progress_all();
+	CHECK(is_done(s) == (message_state != POSTED), "state %d: the send", message_state);
 }
 
-static void bereavement(void) {
-	for (int way = 0; way < WAYS; way++) {
+static void failed_peers(void) {
+	for (int message_state = 0; message_state < STATE_COUNT; message_state++) {
 		pid_t child = fork();
 		if (child == 0) {
-			bereaved(way);
+			receive_from_failed(message_state);
 			_exit(check_errors != 0);
 		}
 		int status = -1;
 		waitpid(child, &status, 0);
-		CHECK(status == 0, "way %d ended with %#x", way, (unsigned)status);
+		CHECK(status == 0, "state %d ended with %#x", message_state, (unsigned)status);
 	}
 }
 
@@ -443,7 +443,7 @@ static void finalizing(void) {
 		set_state(0, 2);
 		for (int i = 0; i < 10; i++) {
 			CHECK(!gompi_engine_flushed(process[0]), "nothing has been received");
-			serve_all();
+			progress_all();
 		}
 		CHECK(finish(1, receive_from(1, 0, WORLD, 2, in, SIZE)).bytes == SIZE, "it is there to the end");
 		CHECK(!gompi_engine_flushed(process[0]), "one of three has been received");
@@ -453,7 +453,7 @@ static void finalizing(void) {
 		set_state(1, 2);
 		for (int i = 0; i < 100 && !gompi_engine_flushed(process[0]); i++) {
 			gompi_engine_flushed(process[1]);
-			serve_all();
+			progress_all();
 		}
 		CHECK(gompi_engine_flushed(process[0]), "something is left");
 		CHECK(finish(0, s[0]).cancelled && !finish(0, s[1]).cancelled, "what has been received");
@@ -469,7 +469,7 @@ static void finalizing(void) {
 
 /* Messages without space, and messages to be read, complete through network progress alone: no thread of the two
  * processes polls its own messages. */
-static void unattended(void) {
+static void network_progress_only(void) {
 	enum { N = 60, SIZE = 16000, LARGE = 80000 };
 	static char out[LARGE], in[N][SIZE], large[LARGE], early[LARGE];
 	struct gompi_request *s[N + 2], *r[N + 2];
@@ -483,11 +483,11 @@ static void unattended(void) {
 	s[N] = send_to(0, 1, WORLD, 1, out, LARGE, MODE_STANDARD);
 	s[N + 1] = send_to(0, 1, WORLD, 2, out, LARGE, MODE_STANDARD);
 	r[N + 1] = receive_from(1, 0, WORLD, 2, early, LARGE);
-	CHECK(!is_over(s[N - 1]), "all has found room");
+	CHECK(!is_done(s[N - 1]), "all messages found space");
 	while (gompi_fabric_progress())
 		;
 	for (int i = 0; i < N + 2; i++) {
-		CHECK(is_over(s[i]) && is_over(r[i]), "message %d has stopped", i);
+		CHECK(is_done(s[i]) && is_done(r[i]), "message %d has stopped", i);
 		finish(0, s[i]), finish(1, r[i]);
 	}
 	CHECK(is_filled(large, LARGE, 5) && is_filled(early, LARGE, 5), "other data");
@@ -496,37 +496,37 @@ static void unattended(void) {
 
 /* --- Main */
 
-static void each_its_node(void) {
-	apart = true;
-	for (int n = 2; n <= MOST_PROCESSES; n++)
+static void one_process_per_node(void) {
+	one_per_node = true;
+	for (int n = 2; n <= MAX_PROCESSES; n++)
 		traffic(n, false);
 	cancelling(false);
-	too_early(RECORD_ACK, false);
-	too_early(RECORD_CTS, false);
-	many();
-	lives();
-	CHECK(network_moved > 0, "nothing has been read");
+	premature_answer(RECORD_ACK, false);
+	premature_answer(RECORD_CTS, false);
+	many_messages();
+	request_lifetimes();
+	CHECK(network_transfer_count > 0, "nothing has been read");
 	finalizing();
-	unattended();
-	apart = false;
+	network_progress_only();
+	one_per_node = false;
 }
 
 int main(void) {
 	unit_node(1);
-	bereavement();
-	each_its_node();
+	failed_peers();
+	one_process_per_node();
 	for (int no_cma = 0; no_cma < 2; no_cma++) {
 		traffic(1, no_cma);
 		traffic(2, no_cma);
 		traffic(3, no_cma);
 		cancelling(no_cma);
-		too_early(RECORD_ACK, no_cma);
-		too_early(RECORD_CTS, no_cma);
+		premature_answer(RECORD_ACK, no_cma);
+		premature_answer(RECORD_CTS, no_cma);
 	}
-	pieces();
-	many();
+	forged_fragments();
+	many_messages();
 	reminding();
-	lives();
+	request_lifetimes();
 	finalizing();
 	return unit_end();
 }

@@ -10,8 +10,8 @@
 #include "../fuzz.h"
 
 enum { RECORDS = 100000, PART = 4000, SIZE = 70000, CANARY = 0x5a, ELEMENTS = 4000 };
-static uintptr_t spread;
-enum { FORGED, CHANGED, OVER, GOT, PIECES, TYPED, MOVED }; /* counts */
+static uintptr_t strided_type;
+enum { FORGED, CHANGED, OVER, GOT, FRAGMENTS, TYPED, MOVED }; /* counts */
 
 /* Makes malloc return NULL for impossible sizes, as it does without a sanitizer. */
 const char *__asan_default_options(void);
@@ -33,7 +33,7 @@ static struct operation {
 } operations[OPERATIONS];
 
 static int64_t random_size(void) {
-	static const int64_t some[] = {0,   1, 8, 9, 4000, RECORD_MOST_DATA + 1, REMOTE_MOST_DATA, REMOTE_MOST_DATA + 1,
+	static const int64_t some[] = {0,   1, 8, 9, 4000, RECORD_MAX_DATA + 1, REMOTE_MAX_DATA, REMOTE_MAX_DATA + 1,
 				       SIZE};
 	return draw(2) ? some[draw(sizeof some / sizeof *some)] : (int64_t)draw(300);
 }
@@ -47,8 +47,8 @@ static void make_type(void) {
 	struct gompi_type *t = (struct gompi_type *)(void *)words;
 	t->root = t->elem_root;
 	t->extent = t->true_ub = at[ELEMENTS - 1] + 8;
-	spread = gompi_type_add_program((struct gompi_facts){0}, words, t->words, 0);
-	if (spread == 0)
+	strided_type = gompi_type_add_from_go((struct gompi_type_props){0}, words, t->words, 0);
+	if (strided_type == 0)
 		abort();
 }
 
@@ -69,7 +69,7 @@ static void start(struct operation *o, int me, int peer) {
 					   .at = (uintptr_t)o->data,
 					   .size = o->size,
 					   .count = typed ? 1 : 0,
-					   .datatype = typed ? spread : 0};
+					   .datatype = typed ? strided_type : 0};
 	if (receives)
 		memset(o->data, CANARY, (size_t)o->bytes);
 	else
@@ -130,10 +130,10 @@ static void step(void) {
 						   .at = (uintptr_t)o->data,
 						   .size = o->size,
 						   .count = o->typed ? 1 : 0,
-						   .datatype = o->typed ? spread : 0};
+						   .datatype = o->typed ? strided_type : 0};
 		o->request = gompi_engine_receive(o->found, &e);
 		o->found = NULL;
-	} else if (is_over(o->request)) {
+	} else if (is_done(o->request)) {
 		end(o);
 	} else if (draw(12) == 0) {
 		gompi_engine_cancel(o->request);
@@ -145,7 +145,7 @@ static void step(void) {
 
 /* --- Records made from scratch, most of them valid, for process 0 */
 
-static char *other; /* accessible memory */
+static char *foreign_memory; /* accessible memory */
 
 static void forge(void) {
 	struct {
@@ -154,20 +154,20 @@ static void forge(void) {
 	} w;
 	memset(&w, 0, sizeof w);
 	int64_t length = (int64_t)(draw(5) * 16 + (draw(8) == 0 ? draw(1900) : 0));
-	enum gompi_record_kind kind = (enum gompi_record_kind)draw(RECORD_KINDS);
+	enum gompi_record_kind kind = (enum gompi_record_kind)draw(RECORD_KIND_COUNT);
 	w.h.context = (1 + draw(2)) << 4;
 	w.h.source = 1, w.h.from = 1, w.h.tag = (int32_t)draw(3);
 	w.h.size = draw(2) ? (uint64_t)length : draw(SIZE);
 	w.h.id = (1 + draw(2)) << 32 | draw(20);
 	uint64_t sum = 0;
 	for (int64_t i = 0; i + 16 <= length; i += 16) { /* the system refuses inaccessible addresses */
-		struct iovec v = {other + draw(100), draw(500)};
+		struct iovec v = {foreign_memory + draw(100), draw(500)};
 		memcpy(w.payload + i, &v, sizeof v);
 		sum += v.iov_len;
 	}
 	if (kind == RECORD_RTS && draw(2))
 		w.h.size = sum;
-	if (kind == RECORD_PIECE)
+	if (kind == RECORD_FRAGMENT)
 		w.h.context = draw(2) ? 0 : draw(5) * 16;
 	switch (draw(7)) {
 	case 0:
@@ -187,12 +187,12 @@ static void forge(void) {
 		break;
 	}
 	w.h.word = gompi_record_word(kind, (unsigned)draw(64), gompi_record_size(length));
-	struct gompi_lane *l = &process[0]->lane[1 + draw(2)];
+	struct gompi_vci *l = &process[0]->vci[1 + draw(2)];
 	fuzz_count[FORGED]++;
-	if (!apart) {
-		gompi_lane_take(l);
+	if (!one_per_node) {
+		gompi_vci_lock(l);
 		gompi_handle_record(l, &w.h, w.payload);
-		gompi_lane_end(l);
+		gompi_vci_unlock_progress(l);
 		return;
 	}
 	size_t size = (size_t)gompi_record_size(length);
@@ -200,40 +200,40 @@ static void forge(void) {
 	struct gompi_record *r = (struct gompi_record *)(void *)copy;
 	*r = w.h;
 	memcpy(gompi_record_data(r, length), w.payload, (size_t)length);
-	r->seal = draw(16) == 0 ? draw(1 << 24) : 1 + draw(2);
+	r->valid_flag = draw(16) == 0 ? draw(1 << 24) : 1 + draw(2);
 	if (draw(16) == 0)
 		r->word += draw(100);
-	gompi_remote_arrived(process[0], draw(50) == 0 ? (int)draw(5) - 1 : 1, copy,
-			     draw(50) == 0 ? (size_t)draw(size) : size);
+	gompi_remote_handle_record(process[0], draw(50) == 0 ? (int)draw(5) - 1 : 1, copy,
+				   draw(50) == 0 ? (size_t)draw(size) : size);
 	free(copy);
 }
 
 /* --- Records that two processes exchange, corrupted */
 
-enum { OLD = 64 };
+enum { OLD_RECORDS = 64 };
 static struct {
 	size_t length;
 	int to, from;
 	char *data;
-} old[OLD];
+} old_records[OLD_RECORDS];
 
-static void hand_over(int to, int from, const char *record, size_t length, bool changes) {
+static void deliver_tampered(int to, int from, const char *record, size_t length, bool changes) {
 	size_t size = length;
 	if (changes && draw(6) == 0) /* truncated or longer */
 		size = draw(2) ? draw(length) + 1 : length + draw(64);
 	char *copy = calloc(1, size); /* exactly as long */
 	memcpy(copy, record, size < length ? size : length);
 	struct gompi_record *r = (struct gompi_record *)(void *)copy;
-	if (size != length && size >= sizeof *r && draw(4)) /* as long as its head says */
+	if (size != length && size >= sizeof *r && draw(4)) /* as long as its word says */
 		r->word = (r->word & ~(uint64_t)UINT32_MAX) | size;
 	for (uint64_t n = changes ? draw(3) : 0; n > 0 && size >= sizeof *r; n--) {
 		switch (draw(12)) {
 		case 0:
-			r->seal = draw(2) ? draw(GOMPI_LANES + 1) : any_number();
+			r->valid_flag = draw(2) ? draw(GOMPI_VCI_COUNT + 1) : any_number();
 			break;
 		case 1: /* kind and flags */
-			r->word = gompi_record_word((enum gompi_record_kind)draw(RECORD_KINDS + 1), (unsigned)draw(64),
-						    gompi_record_length(r->word));
+			r->word = gompi_record_word((enum gompi_record_kind)draw(RECORD_KIND_COUNT + 1),
+						    (unsigned)draw(64), gompi_record_length(r->word));
 			break;
 		case 2:
 			r->context = draw(2) ? (1 + draw(3)) << 4 : any_number();
@@ -262,77 +262,78 @@ static void hand_over(int to, int from, const char *record, size_t length, bool 
 		}
 	}
 	fuzz_count[CHANGED]++;
-	fuzz_count[PIECES] += size >= sizeof *r && gompi_record_kind(r->word) == RECORD_PIECE;
-	gompi_remote_arrived(process[to], from, copy, size);
+	fuzz_count[FRAGMENTS] += size >= sizeof *r && gompi_record_kind(r->word) == RECORD_FRAGMENT;
+	gompi_remote_handle_record(process[to], from, copy, size);
 	free(copy);
 }
 
-static void change_some(int to, int from, const char *record, size_t length) {
-	size_t k = draw(OLD);
+static void tamper(int to, int from, const char *record, size_t length) {
+	size_t k = draw(OLD_RECORDS);
 	if (draw(4) == 0)
-		hand_over(to, from, record, length, true); /* it may be accepted in place of the valid one */
-	if (draw(20) == 0)                                 /* from another process, or from a rank that does not
+		deliver_tampered(to, from, record, length, true); /* it may be accepted in place of the valid one */
+	if (draw(20) == 0)                                        /* from another process, or from a rank that does not
 	                                                    * exist */
-		hand_over(to, (int)draw(6) - 1, record, length, draw(2));
-	if (old[k].data != NULL && draw(6) == 0)
-		hand_over(old[k].to, old[k].from, old[k].data, old[k].length, draw(2));
+		deliver_tampered(to, (int)draw(6) - 1, record, length, draw(2));
+	if (old_records[k].data != NULL && draw(6) == 0)
+		deliver_tampered(old_records[k].to, old_records[k].from, old_records[k].data, old_records[k].length,
+				 draw(2));
 	if (draw(40) != 0)
-		hand_over(to, from, record, length, false);
+		deliver_tampered(to, from, record, length, false);
 	if (draw(40) == 0)
-		hand_over(to, from, record, length, draw(2));
+		deliver_tampered(to, from, record, length, draw(2));
 	if (draw(4) == 0) {
-		free(old[k].data);
-		old[k].data = memcpy(malloc(length), record, length);
-		old[k].length = length, old[k].to = to, old[k].from = from;
+		free(old_records[k].data);
+		old_records[k].data = memcpy(malloc(length), record, length);
+		old_records[k].length = length, old_records[k].to = to, old_records[k].from = from;
 	}
 }
 
 /* --- Main */
 
 static void part(uint64_t records) {
-	gompi_fabric_device = draw(2);
+	gompi_fabric_has_rdma = draw(2);
 	int how = (int)draw(4); /* on one node, or one node per process */
 	uint64_t first = fuzz_count[FORGED] + fuzz_count[CHANGED];
 	unit_node(1);
 	unit_types();
 	make_type();
-	apart = how != 0;
-	other = calloc(1, SIZE);
-	if (apart && how != 1)
-		network_changes = change_some;
+	one_per_node = how != 0;
+	foreign_memory = calloc(1, SIZE);
+	if (one_per_node && how != 1)
+		network_tamper = tamper;
 	open_all(how < 2 ? 2 : 3, draw(2));
 	for (uint64_t i = 0; fuzz_count[FORGED] + fuzz_count[CHANGED] - first < records; i++) {
 		step();
 		if (how < 2)
 			forge();
 		if (draw(how < 2 ? 20 : 4) == 0)
-			serve_all();
+			progress_all();
 		if (draw(2000) == 0)
-			gompi_messages_forget(process[0], (1 + draw(2)) << 4, 1);
+			gompi_close_contexts(process[0], (1 + draw(2)) << 4, 1);
 		if (draw(1000) == 0)
 			gompi_messages_remind(process[draw(2)]);
 		if (draw(1000) == 0)
 			gompi_messages_flushed(process[draw(2)]);
 	}
-	set_state(0, FINISHING);
+	set_state(0, GOMPI_STATE_FINALIZING);
 	for (int k = 0; k < 100; k++) {
 		gompi_messages_flushed(process[0]);
-		serve_all();
+		progress_all();
 	}
 	for (int i = 0; i < OPERATIONS; i++)
-		if (operations[i].data != NULL && operations[i].found == NULL && is_over(operations[i].request))
+		if (operations[i].data != NULL && operations[i].found == NULL && is_done(operations[i].request))
 			end(&operations[i]);
 	for (int i = 1; i <= 2; i++)
-		gompi_messages_forget(process[0], (uint64_t)i << 4, 1);
+		gompi_close_contexts(process[0], (uint64_t)i << 4, 1);
 	for (int k = 0; k < 100; k++)
-		serve_all();
-	fuzz_count[MOVED] += (uint64_t)network_moved;
+		progress_all();
+	fuzz_count[MOVED] += (uint64_t)network_transfer_count;
 }
 
 int main(int argc, char **argv) {
 	if (fuzz(argc, argv, RECORDS, PART, part) && fuzz_count[CHANGED] + fuzz_count[FORGED] >= RECORDS) {
-		static const char *const names[] = {"forged", "changed", "over", "messages",
-						    "pieces", "typed",   "moved"};
+		static const char *const names[] = {"forged",    "changed", "over", "messages",
+						    "fragments", "typed",   "moved"};
 		static const uint64_t least[] = {RECORDS / 10, RECORDS / 10, 1000, 1000, 1000, 100, 100};
 		for (int i = 0; i < 7; i++)
 			CHECK(fuzz_count[i] > least[i], "%s: %llu", names[i], (unsigned long long)fuzz_count[i]);

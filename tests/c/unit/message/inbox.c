@@ -9,20 +9,20 @@
 static struct gompi_inbox *inbox(void) { return (struct gompi_inbox *)(void *)unit_memory(GOMPI_INBOX_SIZE); }
 
 _Static_assert(offsetof(struct gompi_inbox, tail) == 0 && offsetof(struct gompi_inbox, head) == 64 &&
-		       offsetof(struct gompi_inbox, wanted) == 72 && offsetof(struct gompi_inbox, flow) == 128 &&
-		       offsetof(struct gompi_inbox, probe) == 136 && offsetof(struct gompi_inbox, token) == 144 &&
-		       offsetof(struct gompi_inbox, key) == 152 && offsetof(struct gompi_inbox, waiters) == 192 &&
-		       offsetof(struct gompi_inbox, data) == 704,
+		       offsetof(struct gompi_inbox, has_waiters) == 72 && offsetof(struct gompi_inbox, flow) == 128 &&
+		       offsetof(struct gompi_inbox, probe_address) == 136 &&
+		       offsetof(struct gompi_inbox, probe_value) == 144 && offsetof(struct gompi_inbox, key) == 152 &&
+		       offsetof(struct gompi_inbox, waiters) == 192 && offsetof(struct gompi_inbox, data) == 704,
 	       "a process of another build would look elsewhere");
-_Static_assert(offsetof(struct gompi_record, seal) == 0 && offsetof(struct gompi_record, word) == 8 &&
+_Static_assert(offsetof(struct gompi_record, valid_flag) == 0 && offsetof(struct gompi_record, word) == 8 &&
 		       offsetof(struct gompi_record, context) == 16 && offsetof(struct gompi_record, source) == 24 &&
 		       offsetof(struct gompi_record, tag) == 28 && offsetof(struct gompi_record, from) == 32 &&
 		       offsetof(struct gompi_record, class) == 36 && offsetof(struct gompi_record, size) == 40 &&
 		       offsetof(struct gompi_record, id) == 48,
 	       "a process of another build would read something else");
-enum { RECORD_MOST = RECORD_LINE + RECORD_MOST_DATA };
-_Static_assert(sizeof(struct gompi_inbox) + INBOX_DATA <= GOMPI_INBOX_SIZE && INBOX_DATA % GOMPI_LINE == 0 &&
-		       INBOX_DATA >= 2 * RECORD_MOST,
+enum { MAX_RECORD_BYTES = RECORD_LINE + RECORD_MAX_DATA };
+_Static_assert(sizeof(struct gompi_inbox) + INBOX_DATA <= GOMPI_INBOX_SIZE && INBOX_DATA % GOMPI_CACHE_LINE == 0 &&
+		       INBOX_DATA >= 2 * MAX_RECORD_BYTES,
 	       "the data ends inside");
 
 /* --- Several producers, one owner */
@@ -31,8 +31,8 @@ enum { PRODUCERS = 4, EACH = 30000, LONGEST = 3000 };
 static const uint64_t KEY = 0x123456789abcdef0;
 
 static struct gompi_inbox *shared;
-static gompi_a32 told[PRODUCERS + 1]; /* the owner has notified producer i of free space */
-static gompi_a64 waits;
+static gompi_a32 notified[PRODUCERS + 1]; /* the owner has notified producer i of free space */
+static gompi_a64 wait_count;
 
 static uint32_t next(uint32_t *x) { return (*x = *x * 1664525 + 1013904223) >> 8; }
 
@@ -45,22 +45,22 @@ static void produce(int me) {
 	gompi_a64 head = 0;
 	for (int i = 0; i < EACH; i++) {
 		int64_t n = length_of(me, i);
-		struct gompi_room room;
-		for (bool asked = false; (room = gompi_inbox_reserve(shared, &head, n)).record == NULL;) {
-			if (!asked) { /* and retries once more */
-				gompi_store(&told[me], 0);
-				gompi_inbox_want(shared, me);
-				asked = true;
+		struct gompi_reservation room;
+		for (bool registered = false; (room = gompi_inbox_reserve(shared, &head, n)).record == NULL;) {
+			if (!registered) { /* and retries once more */
+				gompi_store(&notified[me], 0);
+				gompi_inbox_register_waiter(shared, me);
+				registered = true;
 				continue;
 			}
-			gompi_add(&waits, 1);
-			UNIT_UNTIL(gompi_load_acquire(&told[me]) != 0);
-			asked = false;
+			gompi_add(&wait_count, 1);
+			UNIT_UNTIL(gompi_load_acquire(&notified[me]) != 0);
+			registered = false;
 		}
 		CHECK(gompi_load(&shared->tail) - gompi_load(&shared->head) <= INBOX_DATA, "overfilled");
 		struct gompi_record *r = room.record;
-		CHECK((uintptr_t)r % GOMPI_LINE == 0 && (char *)r >= shared->data &&
-			      (char *)r + gompi_lines(n) <= shared->data + INBOX_DATA,
+		CHECK((uintptr_t)r % GOMPI_CACHE_LINE == 0 && (char *)r >= shared->data &&
+			      (char *)r + gompi_round_to_lines(n) <= shared->data + INBOX_DATA,
 		      "a record of %d bytes in the wrong place", (int)n);
 		r->from = me, r->tag = i;
 		memset(r + 1, me * 16 + i % 16, (size_t)(n - RECORD_SIZE));
@@ -71,16 +71,16 @@ static void produce(int me) {
 static void consume(void) {
 	uint64_t head = gompi_load(&shared->head), last = head;
 	int seen[PRODUCERS] = {0}, pads = 0;
-	char *at = gompi_inbox_place(shared, head);
+	char *at = gompi_inbox_at(shared, head);
 	for (int total = 0; total < PRODUCERS * EACH;) {
-		if (!gompi_inbox_has(at, KEY + head)) {
+		if (!gompi_inbox_has_record(at, KEY + head)) {
 			if (last == head) {
 				sched_yield();
 				continue;
 			}
 		} else {
 			uint64_t word = ((struct gompi_record *)(void *)at)->word;
-			CHECK(!gompi_inbox_damaged(shared, word, at), "word %#llx at %llu is damaged",
+			CHECK(!gompi_inbox_is_damaged(shared, word, at), "word %#llx at %llu is damaged",
 			      (unsigned long long)word, (unsigned long long)head);
 			int64_t n = gompi_record_length(word);
 			if (gompi_record_kind(word) == RECORD_PAD) {
@@ -103,25 +103,25 @@ static void consume(void) {
 					}
 				total++;
 			}
-			at = gompi_inbox_after(shared, at, n);
-			head += (uint64_t)gompi_lines(n);
-			CHECK(at == gompi_inbox_place(shared, head), "the next record is at another place");
+			at = gompi_inbox_next_record(shared, at, n);
+			head += (uint64_t)gompi_round_to_lines(n);
+			CHECK(at == gompi_inbox_at(shared, head), "the next record is at another place");
 			if (head - last < INBOX_DATA / 4)
 				continue;
 		}
 		last = head;
-		gompi_inbox_announce(shared, head);
+		gompi_inbox_release(shared, head);
 		gompi_full_fence();
-		if (gompi_inbox_tells(shared))
-			for (int i = -1; (i = gompi_inbox_waiting(shared, i + 1, PRODUCERS)) >= 0;)
-				gompi_store_release(&told[i], 1);
+		if (gompi_inbox_should_notify(shared))
+			for (int i = -1; (i = gompi_inbox_next_waiter(shared, i + 1, PRODUCERS)) >= 0;)
+				gompi_store_release(&notified[i], 1);
 	}
 	CHECK(pads > 0, "nothing was padded");
 	CHECK(head == gompi_load(&shared->tail), "%llu of %llu bytes", (unsigned long long)head,
 	      (unsigned long long)gompi_load(&shared->tail));
 }
 
-static void one_of_all(int i) {
+static void producer_or_owner(int i) {
 	if (i < PRODUCERS)
 		produce(i);
 	else
@@ -134,25 +134,25 @@ static void room(void) {
 	struct gompi_inbox *b = inbox();
 	gompi_a64 head = 0;
 	/* from each position in the ring: append records until none fits; no line is lost permanently */
-	for (int start = 0; start < 3 * INBOX_DATA / GOMPI_LINE; start += 97) {
+	for (int start = 0; start < 3 * INBOX_DATA / GOMPI_CACHE_LINE; start += 97) {
 		int n = 0;
 		uint64_t at = gompi_load(&b->tail), end;
-		while (gompi_inbox_reserve(b, &head, RECORD_MOST).record != NULL)
+		while (gompi_inbox_reserve(b, &head, MAX_RECORD_BYTES).record != NULL)
 			n++;
-		CHECK(n >= 2 && n <= INBOX_DATA / RECORD_MOST, "%d of the longest fit", n);
+		CHECK(n >= 2 && n <= INBOX_DATA / MAX_RECORD_BYTES, "%d of the longest fit", n);
 		while (gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL)
 			n++;
 		end = gompi_load(&b->tail);
 		CHECK(end - at == INBOX_DATA, "%d bytes were reserved", (int)(end - at));
-		gompi_inbox_announce(b, end);
+		gompi_inbox_release(b, end);
 		for (int i = 0; i < start % 1009; i++) { /* advances to the next position */
-			CHECK(gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL, "no room for one");
-			gompi_inbox_announce(b, end += GOMPI_LINE);
+			CHECK(gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL, "no space for a record");
+			gompi_inbox_release(b, end += GOMPI_CACHE_LINE);
 		}
 	}
 }
 
-static void damage(void) {
+static void damaged_words(void) {
 	struct gompi_inbox *b = inbox();
 	static const struct {
 		int kind;
@@ -163,59 +163,59 @@ static void damage(void) {
 		{RECORD_EAGER, RECORD_SIZE, INBOX_DATA, false},
 		{RECORD_EAGER, RECORD_SIZE - 1, INBOX_DATA, true},
 		{RECORD_EAGER, 0, INBOX_DATA, true},
-		{RECORD_EAGER, RECORD_MOST, RECORD_MOST, false},
-		{RECORD_EAGER, RECORD_MOST, RECORD_MOST - GOMPI_LINE, true},
-		{RECORD_EAGER, 65, GOMPI_LINE, true},
+		{RECORD_EAGER, MAX_RECORD_BYTES, MAX_RECORD_BYTES, false},
+		{RECORD_EAGER, MAX_RECORD_BYTES, MAX_RECORD_BYTES - GOMPI_CACHE_LINE, true},
+		{RECORD_EAGER, 65, GOMPI_CACHE_LINE, true},
 		{RECORD_EAGER, UINT32_MAX, INBOX_DATA, true},
-		{RECORD_PAD, GOMPI_LINE, GOMPI_LINE, false},
-		{RECORD_PAD, 2 * GOMPI_LINE, GOMPI_LINE, true},
-		{RECORD_PAD, 0, GOMPI_LINE, true},
+		{RECORD_PAD, GOMPI_CACHE_LINE, GOMPI_CACHE_LINE, false},
+		{RECORD_PAD, 2 * GOMPI_CACHE_LINE, GOMPI_CACHE_LINE, true},
+		{RECORD_PAD, 0, GOMPI_CACHE_LINE, true},
 		{0, RECORD_SIZE, INBOX_DATA, true},
-		{RECORD_KINDS, RECORD_SIZE, INBOX_DATA, true},
-		{RECORD_KINDS - 1, RECORD_SIZE, INBOX_DATA, false},
+		{RECORD_KIND_COUNT, RECORD_SIZE, INBOX_DATA, true},
+		{RECORD_KIND_COUNT - 1, RECORD_SIZE, INBOX_DATA, false},
 		{255, RECORD_SIZE, INBOX_DATA, true},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint64_t word = (uint64_t)cases[i].kind << 32 | (uint64_t)cases[i].n;
 		const char *at = b->data + INBOX_DATA - cases[i].left;
-		CHECK(gompi_inbox_damaged(b, word, at) == cases[i].damaged, "case %d", (int)i);
+		CHECK(gompi_inbox_is_damaged(b, word, at) == cases[i].damaged, "case %d", (int)i);
 	}
 }
 
 static void waiting(void) {
 	struct gompi_inbox *b = inbox();
-	static const int who[] = {0, 63, 64, 200, GOMPI_MOST_PROCESSES - 1};
+	static const int producers[] = {0, 63, 64, 200, GOMPI_MAX_NODE_PROCESSES - 1};
 	for (int round = 0; round < 2; round++) {
-		CHECK(gompi_inbox_waiting(b, 0, GOMPI_MOST_PROCESSES) == -1, "nobody waits");
+		CHECK(gompi_inbox_next_waiter(b, 0, GOMPI_MAX_NODE_PROCESSES) == -1, "nobody waits");
 		for (int i = 0; i < 5; i++) {
-			CHECK(gompi_inbox_want(b, who[i]), "%d asks for the first time", who[i]);
-			CHECK(!gompi_inbox_want(b, who[i]), "%d has asked already", who[i]);
+			CHECK(gompi_inbox_register_waiter(b, producers[i]), "%d asks for the first time", producers[i]);
+			CHECK(!gompi_inbox_register_waiter(b, producers[i]), "%d has asked already", producers[i]);
 		}
 		int i = -1;
 		for (int k = 0; k < 5; k++) {
-			i = gompi_inbox_waiting(b, i + 1, GOMPI_MOST_PROCESSES);
-			CHECK(i == who[k], "%d waits, not %d", who[k], i);
+			i = gompi_inbox_next_waiter(b, i + 1, GOMPI_MAX_NODE_PROCESSES);
+			CHECK(i == producers[k], "%d waits, not %d", producers[k], i);
 		}
-		CHECK(gompi_inbox_waiting(b, i + 1, GOMPI_MOST_PROCESSES) == -1, "nobody else waits");
+		CHECK(gompi_inbox_next_waiter(b, i + 1, GOMPI_MAX_NODE_PROCESSES) == -1, "nobody else waits");
 	}
 	/* The notification is sent when half of the ring is free, not before. */
 	gompi_a64 head = 0;
-	gompi_inbox_want(b, 3);
+	gompi_inbox_register_waiter(b, 3);
 	while (gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL)
 		;
-	gompi_inbox_announce(b, INBOX_DATA / 4 / GOMPI_LINE * GOMPI_LINE);
-	CHECK(!gompi_inbox_tells(b), "a quarter is free");
-	gompi_inbox_announce(b, (INBOX_DATA / 2 / GOMPI_LINE + 1) * GOMPI_LINE);
-	CHECK(gompi_inbox_tells(b), "half of it is free");
+	gompi_inbox_release(b, INBOX_DATA / 4 / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE);
+	CHECK(!gompi_inbox_should_notify(b), "a quarter is free");
+	gompi_inbox_release(b, (INBOX_DATA / 2 / GOMPI_CACHE_LINE + 1) * GOMPI_CACHE_LINE);
+	CHECK(gompi_inbox_should_notify(b), "half of it is free");
 }
 
 int main(void) {
 	shared = inbox();
 	gompi_store(&shared->key, KEY);
-	unit_threads(PRODUCERS + 1, one_of_all);
-	CHECK(gompi_load(&waits) > 0, "nobody had to wait for room");
+	unit_threads(PRODUCERS + 1, producer_or_owner);
+	CHECK(gompi_load(&wait_count) > 0, "no sender had to wait for space");
 	room();
-	damage();
+	damaged_words();
 	waiting();
 	return unit_end();
 }

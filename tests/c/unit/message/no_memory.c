@@ -12,30 +12,30 @@
 enum { NONE = -1, MESSAGES = 60, SIZE = 4000 };
 
 /* Bytes that may still be allocated; NONE: no limit. Freed bytes count as available again. */
-static int64_t left = NONE, failed;
+static int64_t allocatable_bytes = NONE, failed_allocations;
 
-static bool take(size_t bytes) {
-	if (left == NONE)
+static bool charge(size_t bytes) {
+	if (allocatable_bytes == NONE)
 		return true;
-	if ((int64_t)bytes > left) {
-		failed++;
+	if ((int64_t)bytes > allocatable_bytes) {
+		failed_allocations++;
 		return false;
 	}
-	left -= (int64_t)bytes;
+	allocatable_bytes -= (int64_t)bytes;
 	return true;
 }
 
 void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes) { return take(bytes) ? __real_malloc(bytes) : NULL; }
+void *__wrap_malloc(size_t bytes) { return charge(bytes) ? __real_malloc(bytes) : NULL; }
 void *__real_calloc(size_t n, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes) { return take(n * bytes) ? __real_calloc(n, bytes) : NULL; }
+void *__wrap_calloc(size_t n, size_t bytes) { return charge(n * bytes) ? __real_calloc(n, bytes) : NULL; }
 void __real_free(void *at);
 void __wrap_free(void *at);
 void __wrap_free(void *at) {
-	if (left != NONE && at != NULL)
-		left += (int64_t)malloc_usable_size(at);
+	if (allocatable_bytes != NONE && at != NULL)
+		allocatable_bytes += (int64_t)malloc_usable_size(at);
 	__real_free(at);
 }
 
@@ -45,12 +45,12 @@ static void unexpected(void) {
 	open_all(2, true);
 	for (int i = 0; i < MESSAGES; i++)
 		send_to(0, 1, WORLD, i, sent, SIZE, MODE_STANDARD);
-	left = 3 * SIZE;
-	failed = 0;
+	allocatable_bytes = 3 * SIZE;
+	failed_allocations = 0;
 	while (gompi_engine_progress(process[1]))
 		;
-	left = NONE;
-	CHECK(failed > 0, "nothing has failed");
+	allocatable_bytes = NONE;
+	CHECK(failed_allocations > 0, "nothing has failed");
 	int lost = 0;
 	for (int i = 0; i < MESSAGES; i++) {
 		memset(got, 0, SIZE);
@@ -67,21 +67,21 @@ static void unexpected(void) {
 /* Calls return MPI_ERR_NO_MEM while the reserve is in use. */
 static void reserve(void) {
 	open_all(1, true);
-	struct gompi_lane *l = &process[0]->lane[0];
+	struct gompi_vci *l = &process[0]->vci[0];
 	CHECK(!gompi_memory_is_low(), "there is no reserve");
-	left = 0;
-	char *at = gompi_must_have(1000);
+	allocatable_bytes = 0;
+	char *at = gompi_alloc_or_abort(1000);
 	CHECK(at[0] == 0 && at[999] == 0, "it is not zero");
-	CHECK(gompi_memory_is_low() && gompi_request_take(l) == NULL, "a request while memory is low");
+	CHECK(gompi_memory_is_low() && gompi_request_alloc(l) == NULL, "a request while memory is low");
 	free(at);
-	at = gompi_must_have(100 << 10); /* from the rest of the reserve */
+	at = gompi_alloc_or_abort(100 << 10); /* from the rest of the reserve */
 	free(at);
-	left = 1 << 20;
-	CHECK(!gompi_memory_is_low() && left < 1 << 20, "there is no reserve again");
-	left = NONE;
-	struct gompi_request *r = gompi_request_take(l);
+	allocatable_bytes = 1 << 20;
+	CHECK(!gompi_memory_is_low() && allocatable_bytes < 1 << 20, "there is no reserve again");
+	allocatable_bytes = NONE;
+	struct gompi_request *r = gompi_request_alloc(l);
 	CHECK(r != NULL, "no request");
-	gompi_request_give(r);
+	gompi_request_release(r);
 	close_all();
 }
 

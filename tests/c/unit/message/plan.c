@@ -1,20 +1,19 @@
-/* Proves: plans (message/plan.c) run their steps in order and in rounds, whichever thread makes progress. A member
- * with wrong lengths gets an error, and so do the members that its data is forwarded to; no member waits forever. A
- * step that calls the application is left to the application's threads. An abandoned plan leaves nothing pending.
- * Requests of plans complete, restart, and release a plan that another owner keeps. A member that waits for a peer
- * notifies it. From the second notification on, other members notify that peer as well, until it has nothing
- * pending. */
+/* Proves: plans (message/plan.c) run their steps in order and in rounds, whichever thread makes progress. A member with
+ * wrong lengths gets an error, and so do the members that its data is forwarded to; no member waits forever. A step
+ * that calls the application is left to the application's threads. An abandoned plan leaves nothing pending. Requests
+ * of plans complete, restart, and release a plan that is cached. A member that waits for a peer notifies it. From the
+ * second notification on, other members notify that peer as well, until it has nothing pending. */
 #include "processes.h"
 
-#include "base/call.h"
+#include "base/call_name.h"
 #include "message/plan.h"
 
-enum { MOST_STEPS = 64, MEMBERS = 3 };
+enum { MAX_STEPS = 64, MEMBERS = 3 };
 
 /* The draft of the plan of one member. */
 struct draft {
-	struct gompi_plan_head head;
-	struct gompi_step step[MOST_STEPS];
+	struct gompi_plan_params head;
+	struct gompi_step step[MAX_STEPS];
 	uint32_t n;
 	double *own; /* memory of this member */
 };
@@ -56,10 +55,10 @@ static bool run_all(struct gompi_plan *plan[], int n) {
 	return false;
 }
 
-static void nothing_left(int n) {
+static void check_idle(int n) {
 	for (int i = 0; i < n; i++) {
-		struct gompi_engine_stock s;
-		gompi_engine_stock(process[i], &s);
+		struct gompi_engine_counts s;
+		gompi_engine_counts(process[i], &s);
 		CHECK(s.posted == 0 && s.unexpected == 0 && s.sends == 0,
 		      "%d: %lld posted, %lld unexpected, %lld sends", i, (long long)s.posted, (long long)s.unexpected,
 		      (long long)s.sends);
@@ -70,17 +69,18 @@ static void nothing_left(int n) {
 static void end_plans(struct gompi_plan *plan[], int n) {
 	for (int i = 0; i < n; i++)
 		gompi_plan_free(plan[i]);
-	nothing_left(n);
+	check_idle(n);
 }
 
-/* Drafts the sum of n doubles of all members: the first member gathers and then distributes it. wrong: the member that
- * has `more` additional bytes. */
-static void draft_sum(struct draft *d, int me, int tag, double *in, double *out, int64_t n, int wrong, int64_t more) {
+/* Drafts the sum of n doubles of all members: the first member gathers and then distributes it. wrong_member: the
+ * member that has extra_bytes additional bytes; -1: none. */
+static void draft_sum(struct draft *d, int me, int tag, double *in, double *out, int64_t n, int wrong_member,
+		      int64_t extra_bytes) {
 	begin_draft(d, me, tag);
-	int64_t bytes = n * 8 + (me == wrong ? more : 0);
+	int64_t bytes = n * 8 + (me == wrong_member ? extra_bytes : 0);
 	d->head.op = (uintptr_t)MPI_SUM;
 	d->head.datatype = (uintptr_t)MPI_DOUBLE;
-	d->head.element = 8;
+	d->head.element_bytes = 8;
 	add(d, STEP_COPY, 0, in, out, bytes);
 	if (me != 0) {
 		add(d, STEP_SEND, 0, in, NULL, bytes);
@@ -94,12 +94,12 @@ static void draft_sum(struct draft *d, int me, int tag, double *in, double *out,
 		add(d, STEP_RECV, i, NULL, own + i * bytes, bytes);
 	add(d, STEP_WAIT, 0, NULL, NULL, 0);
 	for (int i = 1; i < MEMBERS; i++)
-		add(d, STEP_COMBINE, 0, own + i * bytes, out, bytes);
+		add(d, STEP_REDUCE, 0, own + i * bytes, out, bytes);
 	for (int i = 1; i < MEMBERS; i++)
-		add(d, STEP_PASS, i, out, NULL, bytes);
+		add(d, STEP_FORWARD, i, out, NULL, bytes);
 }
 
-static void sums(int64_t n, int wrong, int64_t more) {
+static void sums(int64_t n, int wrong_member, int64_t extra_bytes) {
 	struct gompi_plan *plan[MEMBERS];
 	static struct draft draft[MEMBERS];
 	double *in[MEMBERS], *out[MEMBERS];
@@ -109,16 +109,16 @@ static void sums(int64_t n, int wrong, int64_t more) {
 			out[i] = calloc(1, (size_t)(n * 8 + 64));
 			for (int64_t k = 0; k < n + 8; k++)
 				in[i][k] = (double)(i + k);
-			draft_sum(&draft[i], i, again, in[i], out[i], n, wrong, more);
+			draft_sum(&draft[i], i, again, in[i], out[i], n, wrong_member, extra_bytes);
 			draft[i].head.urgent = again == 1;
 			plan[i] = plan_of(&draft[i]);
 		}
 		for (int turn = 0; turn < 2; turn++) { /* runs each plan twice */
 			CHECK(run_all(plan, MEMBERS), "%lld doubles: the plans do not end", (long long)n);
 			for (int i = 0; i < MEMBERS; i++) {
-				bool told = plan[i]->why.class != MPI_SUCCESS;
-				CHECK(told == (wrong >= 0), "member %d: class %d", i, plan[i]->why.class);
-				for (int64_t k = 0; k < n && wrong < 0; k++)
+				bool has_error = plan[i]->error.class != MPI_SUCCESS;
+				CHECK(has_error == (wrong_member >= 0), "member %d: class %d", i, plan[i]->error.class);
+				for (int64_t k = 0; k < n && wrong_member < 0; k++)
 					if (out[i][k] != (double)(3 * k + 3)) {
 						CHECK(false, "member %d: element %lld is %g", i, (long long)k,
 						      out[i][k]);
@@ -148,43 +148,44 @@ static void in_rounds(void) {
 	}
 }
 
-/* A step that calls the application waits for one of its threads. A step that needs all lengths to be right is skipped
- * otherwise. */
-static int asked, gone;
-static int ask(uintptr_t go, int64_t what, char *text) {
-	asked++;
+/* A step that calls the application waits for one of its threads. A step that needs correct lengths is skipped after an
+ * error. */
+static int go_call_count, freed_count;
+static int call_go(uintptr_t go, int64_t what, char *text) {
+	go_call_count++;
 	text[0] = 0;
 	return go == 7 && what == 5 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
-static void tell_gone(uintptr_t go) { gone += go == 7; }
+static void on_freed(uintptr_t go) { freed_count += go == 7; }
 
-static void for_the_application(void) {
+static void application_steps(void) {
 	struct draft d;
 	begin_draft(&d, 0, 1);
-	d.head.go = 7;
-	add(&d, STEP_GO, 0, NULL, NULL, 5)->asks = true;
-	add(&d, STEP_GO, 0, NULL, NULL, 6);
-	add(&d, STEP_GO, 0, NULL, NULL, 5);
-	gompi_plan_tell((void *)ask, (void *)tell_gone);
+	d.head.go_handle = 7;
+	add(&d, STEP_CALL_GO, 0, NULL, NULL, 5)->calls_application = true;
+	add(&d, STEP_CALL_GO, 0, NULL, NULL, 6);
+	add(&d, STEP_CALL_GO, 0, NULL, NULL, 5);
+	gompi_plan_set_callbacks((void *)call_go, (void *)on_freed);
 	struct gompi_plan *p = plan_of(&d);
-	gompi_progress_thread = true;
-	CHECK(!gompi_plan_poll(p) && p->stalled && asked == 0, "the agent has called the application");
-	gompi_progress_thread = false;
-	CHECK(gompi_plan_poll(p) && asked == 2, "%d steps, 2 before the error", asked);
-	CHECK(p->why.class == MPI_ERR_OTHER, "class %d", p->why.class);
-	CHECK(gompi_plan_poll(p) && asked == 2, "a plan that is over goes on");
+	gompi_is_progress_thread = true;
+	CHECK(!gompi_plan_poll(p) && p->needs_app_thread && go_call_count == 0,
+	      "the progress thread has called the application");
+	gompi_is_progress_thread = false;
+	CHECK(gompi_plan_poll(p) && go_call_count == 2, "%d steps, 2 before the error", go_call_count);
+	CHECK(p->error.class == MPI_ERR_OTHER, "class %d", p->error.class);
+	CHECK(gompi_plan_poll(p) && go_call_count == 2, "a plan that is over goes on");
 	end_plans(&p, 1);
 }
 
-static void given_up(void) {
+static void abandoned_plan(void) {
 	char to[8] = "........";
 	struct draft d;
 	begin_draft(&d, 0, 9);
 	add(&d, STEP_RECV, 1, NULL, to, sizeof to);
 	struct gompi_plan *p = plan_of(&d);
 	CHECK(!gompi_plan_poll(p), "nothing was sent");
-	gompi_plan_abandon(p, MPI_ERR_PROC_ABORTED, "rank 1 is gone");
-	CHECK(gompi_plan_poll(p) && p->why.class == MPI_ERR_PROC_ABORTED, "class %d", p->why.class);
+	gompi_plan_abandon(p, MPI_ERR_PROC_ABORTED, "rank 1 has failed");
+	CHECK(gompi_plan_poll(p) && p->error.class == MPI_ERR_PROC_ABORTED, "class %d", p->error.class);
 	end_plans(&p, 1);
 	begin_draft(&d, 1, 9);
 	add(&d, STEP_SEND, 0, "too late", NULL, sizeof to);
@@ -195,55 +196,55 @@ static void given_up(void) {
 	}
 	CHECK(memcmp(to, "........", sizeof to) == 0, "a plan that was given up receives");
 	gompi_plan_free(p);
-	gompi_engine_forget(process[0], WORLD | 1, 1);
+	gompi_engine_close_contexts(process[0], WORLD | 1, 1);
 }
 
 /* Returns true if process i was notified since the last call. */
-static bool was_rung(int i) {
+static bool was_notified(int i) {
 	struct gompi_cell *cell = gompi_messages_cell(process[0], i);
-	return gompi_swap_total(&cell->thread_sleeps, 1) == 0;
+	return gompi_swap_seq_cst(&cell->progress_sleeps, 1) == 0;
 }
 
-static void bells(void) {
+static void doorbells(void) {
 	struct draft d;
 	int64_t word[2] = {0};
-	gompi_a32 *called = &gompi_messages_cell(process[0], 1)->called;
+	gompi_a32 *called = &gompi_messages_cell(process[0], 1)->needs_doorbell;
 	struct gompi_plan *p[2];
 	begin_draft(&d, 0, 3);
 	add(&d, STEP_RECV, 1, NULL, &word[0], 8);
 	p[0] = plan_of(&d);
 	gompi_plan_poll(p[0]);
-	was_rung(1);
+	was_notified(1);
 	gompi_plan_remind(p[0]);
-	CHECK(was_rung(1) && gompi_load(called) == 0, "the first time: called is %u", gompi_load(called));
+	CHECK(was_notified(1) && gompi_load(called) == 0, "the first time: called is %u", gompi_load(called));
 	for (int i = 0; i < 2; i++) { /* without a notification, and then with one */
 		begin_draft(&d, 2, 4 + i);
 		add(&d, STEP_SEND, 1, &word[1], NULL, 8);
 		struct gompi_plan *q = plan_of(&d);
 		CHECK(gompi_plan_poll(q), "an eager send waits");
-		CHECK(was_rung(1) == (i == 1), "message %d: rung or not", i);
+		CHECK(was_notified(1) == (i == 1), "message %d: notified or not", i);
 		gompi_plan_free(q);
 		gompi_plan_remind(p[0]);
-		CHECK(was_rung(1) && gompi_load(called) == 1, "the second time: called is %u", gompi_load(called));
+		CHECK(was_notified(1) && gompi_load(called) == 1, "the second time: called is %u", gompi_load(called));
 	}
-	gompi_progress_thread = true;
+	gompi_is_progress_thread = true;
 	gompi_plan_remind(p[0]);
-	gompi_progress_thread = false;
-	CHECK(!was_rung(1), "a progress thread rings twice at one step");
+	gompi_is_progress_thread = false;
+	CHECK(!was_notified(1), "a progress thread rings twice at one step");
 	/* The notified member receives the messages, has a plan pending, and then none. */
 	begin_draft(&d, 1, 4);
 	add(&d, STEP_RECV, 2, NULL, &word[1], 8);
 	p[1] = plan_of(&d);
-	gompi_plan_enter(p[1]);
-	gompi_plan_leave(p[1]);
+	gompi_plan_activate(p[1]);
+	gompi_plan_deactivate(p[1]);
 	CHECK(gompi_plan_poll(p[1]) && gompi_load(called) == 0, "called still, with nothing under way");
 	gompi_plan_abandon(p[0], MPI_ERR_PROC_ABORTED, "enough");
 	for (int i = 0; i < 2; i++)
 		gompi_plan_free(p[i]);
-	gompi_engine_forget(process[1], WORLD | 1, 1);
-	nothing_left(MEMBERS);
+	gompi_engine_close_contexts(process[1], WORLD | 1, 1);
+	check_idle(MEMBERS);
 	for (int i = 0; i < MEMBERS; i++)
-		gompi_store(&gompi_messages_cell(process[0], i)->thread_sleeps, 0);
+		gompi_store(&gompi_messages_cell(process[0], i)->progress_sleeps, 0);
 }
 
 /* Several threads make progress on the same plans. */
@@ -259,7 +260,7 @@ static void *poll_both(void *arg) {
 	return arg;
 }
 
-static void by_threads(void) {
+static void many_threads(void) {
 	enum { ROUNDS = 10, TIMES = 200 };
 	pthread_t thread;
 	for (int time = 0; time < TIMES; time++) {
@@ -296,20 +297,20 @@ static void as_requests(bool persistent) {
 	struct gompi_plan *plan[MEMBERS];
 	struct gompi_request *r[MEMBERS];
 	double in[MEMBERS], out[MEMBERS];
-	gone = 0;
+	freed_count = 0;
 	for (int i = 0; i < MEMBERS; i++) {
 		in[i] = i + 1;
 		draft_sum(&d[i], i, 77, &in[i], &out[i], 1, -1, 0);
-		d[i].head.go = 7;
+		d[i].head.go_handle = 7;
 		plan[i] = plan_of(&d[i]);
 		r[i] = NULL;
 		if (!persistent)
 			continue;
-		r[i] = gompi_plan_request(plan[i], PLAN_AGAIN);
+		r[i] = gompi_plan_request(plan[i], PLAN_PERSISTENT);
 		CHECK(r[i] != NULL && gompi_load(&r[i]->state) == REQUEST_INACTIVE, "member %d: not inactive", i);
-		CHECK(gompi_plan_for_later() == plan[i] && !gompi_plan_reuse(plan[i]), "member %d's plan is free", i);
+		CHECK(gompi_plan_to_cache() == plan[i] && !gompi_plan_reuse(plan[i]), "member %d's plan is free", i);
 	}
-	struct gompi_verdict v;
+	struct gompi_error_status v;
 	for (int time = 0; time < TIMES; time++) {
 		for (int i = 0; i < MEMBERS; i++) {
 			out[i] = 0;
@@ -321,16 +322,16 @@ static void as_requests(bool persistent) {
 			}
 			CHECK(time == 0 || gompi_plan_reuse(plan[i]), "time %d: member %d's plan is in use", time, i);
 			CHECK(!gompi_plan_reuse(plan[i]), "time %d: member %d's plan is for two", time, i);
-			r[i] = gompi_plan_request(plan[i], time == 0 ? PLAN_KEEP : PLAN_ONCE);
+			r[i] = gompi_plan_request(plan[i], time == 0 ? PLAN_ONCE_CACHED : PLAN_ONCE);
 			if (time == 0)
-				CHECK(gompi_plan_for_later() == plan[i], "member %d's plan is not kept", i);
+				CHECK(gompi_plan_to_cache() == plan[i], "member %d's plan is not cached", i);
 		}
 		int over = 0;
 		for (int turn = 0; turn < 1000 && over < MEMBERS; turn++) {
 			over = 0;
 			for (int i = 0; i < MEMBERS; i++) {
 				gompi_messages_progress_all(process[i]);
-				gompi_messages_step(process[i]);
+				gompi_messages_run_plans(process[i]);
 				over += gompi_is_complete(r[i]);
 			}
 		}
@@ -340,50 +341,50 @@ static void as_requests(bool persistent) {
 			if (persistent)
 				gompi_store(&r[i]->state, REQUEST_INACTIVE);
 			else
-				gompi_request_forget(r[i], &v);
+				gompi_request_destroy(r[i], &v);
 		}
-		CHECK(gone == 0, "time %d: %d plans are gone", time, gone);
+		CHECK(freed_count == 0, "time %d: %d plans are freed", time, freed_count);
 	}
 	for (int i = 0; i < MEMBERS; i++) {
 		if (persistent) {
-			gompi_request_forget(r[i], &v);
-			CHECK(gone == i && gompi_plan_reuse(plan[i]), "member %d's plan is not kept", i);
-			gompi_plan_leave_it(plan[i]);
+			gompi_request_destroy(r[i], &v);
+			CHECK(freed_count == i && gompi_plan_reuse(plan[i]), "member %d's plan is not cached", i);
+			gompi_plan_return(plan[i]);
 		}
-		gompi_plan_unkeep(plan[i]);
+		gompi_plan_uncache(plan[i]);
 		free(d[i].own);
 	}
-	CHECK(gone == MEMBERS, "%d of %d plans are gone", gone, MEMBERS);
-	nothing_left(MEMBERS);
+	CHECK(freed_count == MEMBERS, "%d of %d plans are freed", freed_count, MEMBERS);
+	check_idle(MEMBERS);
 }
 
 /* Tests that a plan without an owner is freed with its request, which still reports the error afterwards. */
-static void kept_no_longer(void) {
+static void uncached_plan(void) {
 	struct draft d;
 	begin_draft(&d, 0, 1);
-	d.head.go = 7;
-	add(&d, STEP_GO, 0, NULL, NULL, 6);
+	d.head.go_handle = 7;
+	add(&d, STEP_CALL_GO, 0, NULL, NULL, 6);
 	struct gompi_plan *p = plan_of(&d);
-	struct gompi_request *r = gompi_plan_request(p, PLAN_KEEP);
-	struct gompi_verdict v = {0};
-	gone = 0;
+	struct gompi_request *r = gompi_plan_request(p, PLAN_ONCE_CACHED);
+	struct gompi_error_status v = {0};
+	freed_count = 0;
 	CHECK(gompi_is_complete(r) && r->result.class == MPI_ERR_OTHER, "class %d", r->result.class);
-	CHECK(gompi_plan_for_later() == p && gompi_plan_for_later() == NULL && gone == 0, "it is not kept");
-	gompi_plan_unkeep(p);
-	CHECK(gone == 1, "it is over, and still there");
-	CHECK(gompi_request_forget(r, &v) == MPI_ERR_OTHER && v.class == MPI_ERR_OTHER && gone == 1,
-	      "class %d, %d gone", v.class, gone);
+	CHECK(gompi_plan_to_cache() == p && gompi_plan_to_cache() == NULL && freed_count == 0, "it is not cached");
+	gompi_plan_uncache(p);
+	CHECK(freed_count == 1, "it is over, and still there");
+	CHECK(gompi_request_destroy(r, &v) == MPI_ERR_OTHER && v.class == MPI_ERR_OTHER && freed_count == 1,
+	      "class %d, %d freed", v.class, freed_count);
 }
 
 int main(void) {
-	open_here(MEMBERS, MEMBERS, NULL, false);
+	open_on_one_node(MEMBERS, MEMBERS, NULL, false);
 	in_rounds();
-	for_the_application();
-	given_up();
-	bells();
-	by_threads();
+	application_steps();
+	abandoned_plan();
+	doorbells();
+	many_threads();
 	as_requests(true);
 	as_requests(false);
-	kept_no_longer();
+	uncached_plan();
 	return unit_end();
 }

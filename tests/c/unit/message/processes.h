@@ -3,53 +3,53 @@
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
-#include "nodes.h"
+#include "fake_network.h"
 
 #include "message/remote.h"
 #include "message/call.h"
 #include "message/engine.h"
 
-enum { MOST_PROCESSES = 3, WORLD = 1 << 4, ANY_SOURCE = MPI_ANY_SOURCE, ANY_TAG = MPI_ANY_TAG };
+enum { MAX_PROCESSES = 3, WORLD = 1 << 4, ANY_SOURCE = MPI_ANY_SOURCE, ANY_TAG = MPI_ANY_TAG };
 
-static struct gompi_messages *process[MOST_PROCESSES];
+static struct gompi_messages *process[MAX_PROCESSES];
 static int processes;
-static bool apart; /* each process is on its own node */
+static bool one_per_node;
 
 static int network_sender(const char *record) { return ((const struct gompi_record *)(const void *)record)->from; }
 /* delivers a record, possibly changed; NULL: normal delivery */
-static void (*network_changes)(int to, int from, const char *record, size_t length);
+static void (*network_tamper)(int to, int from, const char *record, size_t length);
 static void network_deliver(int to, int from, const char *record, size_t length) {
-	if (network_changes != NULL)
-		network_changes(to, from, record, length);
+	if (network_tamper != NULL)
+		network_tamper(to, from, record, length);
 	else
-		gompi_remote_arrived(process[to], from, record, length);
+		gompi_remote_handle_record(process[to], from, record, length);
 }
-static void network_room(int of, int peer) {
+static void network_space(int of, int peer) {
 	if (of < processes)
-		gompi_remote_room(process[of], peer);
+		gompi_remote_handle_space(process[of], peer);
 }
 
 static void set_state(int i, uint32_t state) {
 	struct gompi_messages *m = process[i];
-	gompi_store(&gompi_messages_cell(m, m->node.me)->state, state);
+	gompi_store(&gompi_messages_cell(m, m->node.local_index)->state, state);
 }
 
-static void open_apart(int n) {
-	size_t rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
+static void open_one_per_node(int n) {
+	size_t rings = (size_t)GOMPI_VCI_COUNT * GOMPI_INBOX_SIZE;
 	processes = n;
 	for (int i = 0; i < n; i++) {
 		char *control = unit_memory(2 * 4096 + rings);
-		int32_t node_of[MOST_PROCESSES], index[MOST_PROCESSES];
+		int32_t node_of[MAX_PROCESSES], index[MAX_PROCESSES];
 		for (int k = 0; k < n; k++)
 			node_of[k] = k, index[k] = k == i ? 0 : -1;
 		struct gompi_processes *all = unit_processes(n, node_of, index);
 		all->self = i;
-		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
-									    .rings = control + 2 * 4096,
-									    .cell_stride = 4096,
-									    .ring_stride = rings,
-									    .n = 1,
-									    .processes = all});
+		process[i] = gompi_engine_open(&(struct gompi_engine_config){.control = control,
+									     .rings = control + 2 * 4096,
+									     .cell_stride = 4096,
+									     .ring_stride = rings,
+									     .n = 1,
+									     .processes = all});
 		if (process[i] == NULL)
 			abort();
 		set_state(i, 1);
@@ -57,8 +57,8 @@ static void open_apart(int n) {
 }
 
 /* Opens the first n processes of a job of `size`, which share a node. */
-static void open_here(int n, int size, const int32_t *index, bool no_cma) {
-	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
+static void open_on_one_node(int n, int size, const int32_t *index, bool no_cma) {
+	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_VCI_COUNT * GOMPI_INBOX_SIZE;
 	char *control = unit_memory(cells + (size_t)n * rings);
 	processes = n;
 	for (int i = 0; i < n; i++) {
@@ -67,28 +67,28 @@ static void open_here(int n, int size, const int32_t *index, bool no_cma) {
 		gompi_store(&cell->state, 1);
 		struct gompi_processes *all = unit_processes(size, NULL, index);
 		all->self = i;
-		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
-									    .rings = control + cells,
-									    .cell_stride = 4096,
-									    .ring_stride = rings,
-									    .n = n,
-									    .me = i,
-									    .processes = all,
-									    .no_cma = no_cma});
+		process[i] = gompi_engine_open(&(struct gompi_engine_config){.control = control,
+									     .rings = control + cells,
+									     .cell_stride = 4096,
+									     .ring_stride = rings,
+									     .n = n,
+									     .me = i,
+									     .processes = all,
+									     .no_cma = no_cma});
 		if (process[i] == NULL)
 			abort();
 	}
 }
 
 static void open_all(int n, bool no_cma) {
-	if (apart) {
-		open_apart(n);
+	if (one_per_node) {
+		open_one_per_node(n);
 		return;
 	}
-	open_here(n, n, NULL, no_cma);
+	open_on_one_node(n, n, NULL, no_cma);
 }
 
-static bool serve_all(void) {
+static bool progress_all(void) {
 	bool worked = false;
 	for (int i = 0; i < processes; i++)
 		worked = gompi_engine_progress(process[i]) || worked;
@@ -97,16 +97,16 @@ static bool serve_all(void) {
 
 /* Closes all processes and checks that nothing is pending. */
 static void close_all(void) {
-	while (serve_all())
+	while (progress_all())
 		;
 	for (int i = 0; i < processes; i++) {
-		struct gompi_engine_stock s;
-		gompi_engine_stock(process[i], &s);
-		CHECK(s.sends == 0 && s.receives == 0 && s.held == 0 && s.backlog == 0 && s.unexpected == 0 &&
-			      s.posted == 0 && s.picked == 0 && !s.asks,
+		struct gompi_engine_counts s;
+		gompi_engine_counts(process[i], &s);
+		CHECK(s.sends == 0 && s.receives == 0 && s.unexpected_bytes == 0 && s.pending_links == 0 &&
+			      s.unexpected == 0 && s.posted == 0 && s.extracted == 0 && !s.throttles,
 		      "process %d has %d sends, %d receives, %d bytes, %d behind, %d unexpected, %d posted, %d picked",
-		      i, (int)s.sends, (int)s.receives, (int)s.held, (int)s.backlog, (int)s.unexpected, (int)s.posted,
-		      (int)s.picked);
+		      i, (int)s.sends, (int)s.receives, (int)s.unexpected_bytes, (int)s.pending_links,
+		      (int)s.unexpected, (int)s.posted, (int)s.extracted);
 	}
 	for (int i = 0; i < processes; i++)
 		gompi_engine_close(process[i]);
@@ -145,7 +145,7 @@ static struct gompi_request *receive_from(int me, int source, uint64_t context, 
 							  .size = size});
 }
 
-static bool is_over(struct gompi_request *r) {
+static bool is_done(struct gompi_request *r) {
 	return r == NULL || gompi_load_acquire((gompi_a32 *)gompi_engine_state(r)) != REQUEST_ACTIVE;
 }
 
@@ -154,7 +154,7 @@ static struct gompi_engine_result finish(int me, struct gompi_request *r) {
 	struct gompi_engine_result out = {0};
 	if (r == NULL)
 		return out;
-	while (!is_over(r)) {
+	while (!is_done(r)) {
 		if (!gompi_engine_progress(process[me]))
 			sched_yield();
 	}

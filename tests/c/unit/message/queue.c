@@ -9,13 +9,13 @@
 #include "message/messages.h"
 #include "message/queue.h"
 
-enum { SOURCES = 4, TAGS = 5, MOST = 400, STEPS = 60000 };
+enum { SOURCES = 4, TAGS = 5, MAX_ENTRIES = 400, STEPS = 60000 };
 
 static uint32_t state = 1;
 static int below(int n) { return (int)((state = state * 1664525 + 1013904223) >> 8) % n; }
 
 /* The plain array: the entries of the list, oldest first. */
-static struct gompi_entry *plain[MOST];
+static struct gompi_entry *plain[MAX_ENTRIES];
 static int n;
 
 static int matches(bool messages, const struct gompi_entry *e, int source, int tag) {
@@ -31,33 +31,33 @@ static struct gompi_entry *first(bool messages, int source, int tag) {
 	return NULL;
 }
 
-/* Looks a message up by the number of its send, which half of the messages have. */
+/* Looks a message up by the id of its send, which half of the messages have. */
 static struct gompi_entry *of_send(struct gompi_list *l, const struct gompi_entry *e) {
 	const struct gompi_message *m = (const struct gompi_message *)e;
-	return gompi_list_of_send(l, m->from, m->id);
+	return gompi_list_find_send(l, m->from, m->id);
 }
 
-static void against_plain(bool messages) {
+static void compare_with_array(bool messages) {
 	/* gives each entry the same surroundings as in the engine */
-	static struct gompi_message room[MOST];
-	struct gompi_list l = {.messages = messages};
-	struct gompi_entry *free_ones[MOST];
-	int left = MOST, indexed = 0;
-	memset(room, 0, sizeof room);
+	static struct gompi_message messages_memory[MAX_ENTRIES];
+	struct gompi_list l = {.has_messages = messages};
+	struct gompi_entry *free_ones[MAX_ENTRIES];
+	int free_count = MAX_ENTRIES, indexed = 0;
+	memset(messages_memory, 0, sizeof messages_memory);
 	n = 0;
-	for (int i = 0; i < MOST; i++) {
-		free_ones[i] = &room[i].entry;
-		room[i].from = i % 2;
-		room[i].id = i % 4 < 2 ? 0
-				       : (uint64_t)(i % 3) << 32 |
-						 (uint64_t)(i / 4 + 1); /* some share a fifo of the index */
+	for (int i = 0; i < MAX_ENTRIES; i++) {
+		free_ones[i] = &messages_memory[i].entry;
+		messages_memory[i].from = i % 2;
+		messages_memory[i].id = i % 4 < 2 ? 0
+						  : (uint64_t)(i % 3) << 32 |
+							    (uint64_t)(i / 4 + 1); /* some share a fifo of the index */
 	}
 	for (int step = 0; step < STEPS; step++) {
 		/* it grows and empties repeatedly */
-		int most = step / 500 % 4 == 3 ? 0 : step / 500 % 4 == 1 ? MOST : 40;
+		int target_count = step / 500 % 4 == 3 ? 0 : step / 500 % 4 == 1 ? MAX_ENTRIES : 40;
 		int source = below(SOURCES), tag = below(TAGS);
-		if (n < most && left > 0 && below(3) > 0) {
-			struct gompi_entry *e = free_ones[--left];
+		if (n < target_count && free_count > 0 && below(3) > 0) {
+			struct gompi_entry *e = free_ones[--free_count];
 			e->source = !messages && below(4) == 0 ? MPI_ANY_SOURCE : source;
 			e->tag = !messages && below(4) == 0 ? MPI_ANY_TAG : tag;
 			gompi_list_add(&l, e);
@@ -67,8 +67,8 @@ static void against_plain(bool messages) {
 				source = MPI_ANY_SOURCE;
 			if (messages && below(3) == 0)
 				tag = MPI_ANY_TAG;
-			struct gompi_entry *e =
-				messages ? gompi_list_message(&l, source, tag) : gompi_list_receiver(&l, source, tag);
+			struct gompi_entry *e = messages ? gompi_list_find_message(&l, source, tag)
+							 : gompi_list_find_receive(&l, source, tag);
 			CHECK(e == first(messages, source, tag), "step %d: other than the plain list", step);
 			if (e == NULL || below(4) == 0)
 				e = plain[below(n)]; /* cancelled */
@@ -83,62 +83,63 @@ static void against_plain(bool messages) {
 			} else {
 				gompi_list_remove(&l, e);
 			}
-			CHECK(!numbered || of_send(&l, e) == NULL, "step %d: a message is found that has gone", step);
+			CHECK(!numbered || of_send(&l, e) == NULL, "step %d: a removed message is found", step);
 			int at = 0;
 			while (plain[at] != e)
 				at++;
 			memmove(plain + at, plain + at + 1, (size_t)(--n - at) * sizeof *plain);
-			free_ones[left++] = e;
+			free_ones[free_count++] = e;
 		}
 		if (messages)
 			CHECK(gompi_list_oldest(&l) == (n > 0 ? plain[0] : NULL), "step %d: the oldest", step);
-		CHECK(l.n == n, "step %d: %d entries, not %d", step, (int)l.n, n);
+		CHECK(l.count == n, "step %d: %d entries, not %d", step, (int)l.count, n);
 		indexed += l.index != NULL;
 	}
 	CHECK(indexed > STEPS / 10 && indexed < STEPS * 9 / 10, "%d of %d steps had an index", indexed, STEPS);
 	while (n > 0)
 		gompi_list_remove(&l, plain[--n]);
 	CHECK(l.index == NULL, "an empty list has an index");
-	for (int i = 0; i < MOST; i++)
-		free(room[i].more);
+	for (int i = 0; i < MAX_ENTRIES; i++)
+		free(messages_memory[i].index_links);
 }
 
 /* Checks the number of steps of a lookup by the memory that it reads: the entries that it must not visit lie in memory
  * that is inaccessible during the lookup. */
 static void long_list(bool messages) {
 	enum { LONG = 3000, PAGE = 4096 };
-	char *far = unit_memory((size_t)LONG * PAGE);
+	char *guarded = unit_memory((size_t)LONG * PAGE);
 	static struct gompi_message last;
-	struct gompi_list l = {.messages = messages};
+	struct gompi_list l = {.has_messages = messages};
 	for (int i = 0; i < LONG; i++) {
-		struct gompi_entry *e = &((struct gompi_message *)(void *)(far + (size_t)i * PAGE))->entry;
+		struct gompi_entry *e = &((struct gompi_message *)(void *)(guarded + (size_t)i * PAGE))->entry;
 		e->source = 1, e->tag = i;
-		((struct gompi_message *)(void *)(far + (size_t)i * PAGE))->id = (uint64_t)i + 1;
+		((struct gompi_message *)(void *)(guarded + (size_t)i * PAGE))->id = (uint64_t)i + 1;
 		gompi_list_add(&l, e);
 	}
 	last.entry.source = 2, last.entry.tag = 7, last.id = LONG + 1;
 	gompi_list_add(&l, &last.entry);
 	/* the first lookup builds the index */
-	CHECK((messages ? gompi_list_message(&l, 2, 7) : gompi_list_receiver(&l, 2, 7)) == &last.entry, "not found");
+	CHECK((messages ? gompi_list_find_message(&l, 2, 7) : gompi_list_find_receive(&l, 2, 7)) == &last.entry,
+	      "not found");
 	CHECK(l.index != NULL, "no index");
-	mprotect(far, (size_t)LONG * PAGE, PROT_NONE);
+	mprotect(guarded, (size_t)LONG * PAGE, PROT_NONE);
 	for (int i = 0; i < 3; i++) {
-		struct gompi_entry *e =
-			messages ? gompi_list_message(&l, 2, i == 1 ? MPI_ANY_TAG : 7) : gompi_list_receiver(&l, 2, 7);
+		struct gompi_entry *e = messages ? gompi_list_find_message(&l, 2, i == 1 ? MPI_ANY_TAG : 7)
+						 : gompi_list_find_receive(&l, 2, 7);
 		CHECK(e == &last.entry, "not found among many");
 		CHECK(!messages || of_send(&l, &last.entry) == &last.entry, "not found among many");
-		CHECK((messages ? gompi_list_message(&l, 3, 7) : gompi_list_receiver(&l, 3, 7)) == NULL,
+		CHECK((messages ? gompi_list_find_message(&l, 3, 7) : gompi_list_find_receive(&l, 3, 7)) == NULL,
 		      "found what is not there");
 	}
-	mprotect(far, (size_t)LONG * PAGE, PROT_READ | PROT_WRITE);
+	mprotect(guarded, (size_t)LONG * PAGE, PROT_READ | PROT_WRITE);
 	for (int i = 0; i < LONG; i++) {
-		struct gompi_message *m = (struct gompi_message *)(void *)(far + (size_t)i * PAGE);
+		struct gompi_message *m = (struct gompi_message *)(void *)(guarded + (size_t)i * PAGE);
 		gompi_list_remove(&l, &m->entry);
-		free(m->more);
+		free(m->index_links);
 	}
 	gompi_list_remove(&l, &last.entry);
-	free(last.more);
-	last.more = NULL;
+	free(last.index_links);
+	last.index_links = NULL;
 	CHECK(l.index == NULL, "an empty list has an index");
 }
 
@@ -150,7 +151,8 @@ static void queues(void) {
 	for (int turn = 0; turn < 2; turn++) {
 		for (int i = 0; i < CONTEXTS; i++) {
 			q[i] = gompi_queue_of(&qs, (uint64_t)i * 16);
-			CHECK(q[i]->context == (uint64_t)i * 16 && q[i]->posted.n == 0 && q[i]->unexpected.messages,
+			CHECK(q[i]->context == (uint64_t)i * 16 && q[i]->posted.count == 0 &&
+				      q[i]->unexpected.has_messages,
 			      "queue %d", i);
 		}
 		CHECK(qs.n == CONTEXTS, "%u queues", qs.n);
@@ -159,7 +161,7 @@ static void queues(void) {
 			CHECK(gompi_queue_find(&qs, (uint64_t)i * 16) == q[i], "another queue %d", i);
 		}
 		for (int i = 0; i < CONTEXTS; i++) {
-			gompi_queue_drop(&qs, q[(i * 7) % CONTEXTS]);
+			gompi_queue_free(&qs, q[(i * 7) % CONTEXTS]);
 			CHECK(gompi_queue_find(&qs, (uint64_t)(i * 7 % CONTEXTS) * 16) == NULL, "queue %d stays", i);
 		}
 		CHECK(qs.n == 0, "%u queues", qs.n);
@@ -170,7 +172,7 @@ static void queues(void) {
 
 int main(void) {
 	for (int messages = 0; messages < 2; messages++) {
-		against_plain(messages);
+		compare_with_array(messages);
 		long_list(messages);
 	}
 	queues();

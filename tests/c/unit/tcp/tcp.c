@@ -14,7 +14,7 @@
 
 enum { PEERS = 2000, ME = PEERS / 2, RANKS = PEERS + 1 };
 
-#include "other_end.h"
+#include "remote_end.h"
 
 /* --- The peers: all in one process, which sees one port of theirs for all */
 
@@ -56,7 +56,7 @@ static struct socket *watch(int fd, int rank, int state) {
 	return s;
 }
 
-static void ask(int rank) {
+static void begin_link(int rank) {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)to_port)};
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -71,7 +71,7 @@ static void put(struct socket *s, const void *what, size_t n) {
 	}
 }
 
-static void talk(struct socket *s) {
+static void open_for_data(struct socket *s) {
 	struct peer *p = &peers[s->rank];
 	s->state = TALKS;
 	p->link = s;
@@ -84,21 +84,21 @@ static void talk(struct socket *s) {
 }
 
 /* Returns the length of the next message if it is complete, 0 if it is not, -1 if the socket is closed. */
-static int take(struct socket *s) {
+static int handle_input(struct socket *s) {
 	struct peer *p = s->rank >= 0 ? &peers[s->rank] : NULL;
 	struct hello h;
 	struct request r = {0};
-	struct verdict v = {0};
-	const uint64_t confirm = TCP_CONFIRM, go = TCP_GO, stay = TCP_STAY;
+	struct response v = {0};
+	const uint64_t confirm = TCP_CONFIRM, go = TCP_CLOSE_ACCEPT, stay = TCP_CLOSE_REJECT;
 	uint32_t head[4];
 	switch (s->state) {
 	case ASKS_HELLO:
 		if (s->have < sizeof h)
 			return 0;
 		memcpy(&h, s->in, sizeof h);
-		memcpy(s->theirs, h.number, sizeof s->theirs);
+		memcpy(s->theirs, h.nonce, sizeof s->theirs);
 		r.source = (uint32_t)s->rank, r.destination = ME;
-		memcpy(r.number, s->mine, sizeof r.number);
+		memcpy(r.nonce, s->mine, sizeof r.nonce);
 		r.proof = proof(1, r.source, ME, s->theirs, s->mine);
 		if (draw(20) == 0) { /* sends half of it and never the rest */
 			put(s, &r, sizeof r / 2);
@@ -112,31 +112,31 @@ static int take(struct socket *s) {
 		if (s->have < sizeof v)
 			return 0;
 		memcpy(&v, s->in, sizeof v);
-		if (v.proof != proof(2 | (uint64_t)v.said << 32, (uint32_t)s->rank, ME, s->theirs, s->mine))
+		if (v.proof != proof(2 | (uint64_t)v.answer << 32, (uint32_t)s->rank, ME, s->theirs, s->mine))
 			exit(5);
-		if (v.said != YES || p->link != NULL) {
+		if (v.answer != ANSWER_YES || p->link != NULL) {
 			drop(s);
 			return -1;
 		}
 		put(s, &confirm, sizeof confirm);
-		talk(s);
+		open_for_data(s);
 		return sizeof v;
 	case WAITS_REQUEST:
 		if (s->have < sizeof r)
 			return 0;
 		memcpy(&r, s->in, sizeof r);
 		if (r.source != ME || r.destination >= RANKS ||
-		    r.proof != proof(1, ME, r.destination, s->mine, r.number))
+		    r.proof != proof(1, ME, r.destination, s->mine, r.nonce))
 			exit(6);
 		s->rank = (int)r.destination;
 		p = &peers[s->rank];
-		v.said = p->link != NULL || p->busy > 0                                          ? BUSY
-			 : p->asking != NULL && p->asking->state == ASKS_VERDICT && s->rank < ME ? CROSSED
-												 : YES;
+		v.answer = p->link != NULL || p->busy > 0                                          ? ANSWER_BUSY
+			   : p->asking != NULL && p->asking->state == ASKS_VERDICT && s->rank < ME ? ANSWER_CROSSED
+												   : ANSWER_YES;
 		p->busy -= p->busy > 0;
-		v.proof = proof(2 | (uint64_t)v.said << 32, ME, r.destination, s->mine, r.number);
+		v.proof = proof(2 | (uint64_t)v.answer << 32, ME, r.destination, s->mine, r.nonce);
 		put(s, &v, sizeof v);
-		if (v.said != YES) {
+		if (v.answer != ANSWER_YES) {
 			s->rank = -1;
 			drop(s);
 			return -1;
@@ -151,13 +151,13 @@ static int take(struct socket *s) {
 			return 0;
 		if (memcmp(s->in, &confirm, sizeof confirm) != 0)
 			exit(7);
-		talk(s);
+		open_for_data(s);
 		return sizeof confirm;
 	case TALKS:
 		if (s->have < 8)
 			return 0;
 		memcpy(head, s->in, 8);
-		if (head[0] == TCP_BYE) {
+		if (head[0] == TCP_CLOSE_OFFER) {
 			const bool done = p->sent == p->got; /* everything that was sent is answered */
 			put(s, done ? &go : &stay, 8);
 			if (!done)
@@ -165,7 +165,7 @@ static int take(struct socket *s) {
 			drop(s);
 			return -1;
 		}
-		if (head[0] == TCP_STAY || head[0] == TCP_GO || head[0] == TCP_CONFIRM)
+		if (head[0] == TCP_CLOSE_REJECT || head[0] == TCP_CLOSE_ACCEPT || head[0] == TCP_CONFIRM)
 			exit(8);
 		if (head[0] != TCP_FRAME || head[1] != 8)
 			exit(9);
@@ -176,7 +176,7 @@ static int take(struct socket *s) {
 			exit(10);
 		finished += ++p->got == rounds;
 		if (p->sent < p->got || p->sent < rounds)
-			talk(s);
+			open_for_data(s);
 		return 16;
 	}
 	return 0;
@@ -191,7 +191,7 @@ static void read_some(struct socket *s) {
 		return;
 	}
 	s->have += (size_t)n;
-	for (int used; (used = take(s)) != 0;) {
+	for (int used; (used = handle_input(s)) != 0;) {
 		if (used < 0)
 			return;
 		s->have -= (size_t)used;
@@ -200,7 +200,7 @@ static void read_some(struct socket *s) {
 }
 
 /* Runs the process of the peers until all have had the given number of messages, and then until the other side ends. */
-static void be_peers(int listener, int done_pipe) {
+static void run_peers(int listener, int done_pipe) {
 	epoll = epoll_create1(0);
 	watch(listener, -1, WAITS_REQUEST)->fd = listener;
 	for (int i = 0; i < RANKS; i++) {
@@ -232,7 +232,7 @@ static void be_peers(int listener, int done_pipe) {
 			struct peer *p = &peers[next];
 			if (next != ME && (p->active || p->got > 0) && p->link == NULL && p->asking == NULL &&
 			    p->sent == p->got && p->got < rounds)
-				ask(next);
+				begin_link(next);
 		}
 		if (finished == PEERS && !told) {
 			told = true;
@@ -254,13 +254,13 @@ static void all_peers(int n, int files) {
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
-		be_peers(listener, done_pipe[1]);
+		run_peers(listener, done_pipe[1]);
 		_exit(0);
 	}
 	close(listener);
 	const struct rlimit few = {(rlim_t)files, (rlim_t)files};
 	if (files > 0) { /* not undone: it is the last test */
-		gompi_tcp_state.most_links = files / 2;
+		gompi_tcp_state.max_links = files / 2;
 		setrlimit(RLIMIT_NOFILE, &few);
 	}
 	struct pollfd over = {.fd = done_pipe[0], .events = POLLIN};
@@ -269,8 +269,8 @@ static void all_peers(int n, int files) {
 		step();
 		int to = (int)(i * 7919LL % RANKS); /* this side connects as well, in another order */
 		if (i < RANKS && to != ME)
-			gompi_tcp_reach(to);
-		most = gompi_tcp_counts.links > most ? gompi_tcp_counts.links : most;
+			gompi_tcp_connect(to);
+		most = gompi_tcp_counts.open_links > most ? gompi_tcp_counts.open_links : most;
 		int status;
 		if (waitpid(child, &status, WNOHANG) == child) {
 			CHECK(false, "the peers have ended with %#x", status);
@@ -280,30 +280,31 @@ static void all_peers(int n, int files) {
 	CHECK(read(done_pipe[0], &byte, 1) == 1, "the end");
 	for (int i = 0; i < RANKS; i++)
 		CHECK(i == ME || got[i] == n, "%d messages of peer %d", got[i], i);
-	CHECK(lost_n == 0, "%d peers are lost", lost_n);
+	CHECK(failed_count == 0, "%d peers are lost", failed_count);
 	printf("%d peers, %d messages each: connected %llu, accepted %llu, crossed %llu, given up %llu, at most %d "
 	       "links\n",
 	       PEERS, n, (unsigned long long)gompi_tcp_counts.connected, (unsigned long long)gompi_tcp_counts.accepted,
-	       (unsigned long long)gompi_tcp_counts.crossed, (unsigned long long)gompi_tcp_counts.idle, most);
+	       (unsigned long long)gompi_tcp_counts.crossed_requests, (unsigned long long)gompi_tcp_counts.idle_closed,
+	       most);
 	if (files > 0)
-		CHECK(gompi_tcp_counts.idle > 0 && most <= files, "%d links with %d files, %llu given up", most, files,
-		      (unsigned long long)gompi_tcp_counts.idle);
+		CHECK(gompi_tcp_counts.idle_closed > 0 && most <= files, "%d links with %d files, %llu given up", most,
+		      files, (unsigned long long)gompi_tcp_counts.idle_closed);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	gompi_tcp_end();
-	CHECK(gompi_tcp_counts.links == 0, "%d links are left", gompi_tcp_counts.links);
+	CHECK(gompi_tcp_counts.open_links == 0, "%d links are left", gompi_tcp_counts.open_links);
 	close(done_pipe[0]), close(done_pipe[1]);
 	memset(&gompi_tcp_counts, 0, sizeof gompi_tcp_counts);
-	lost_n = 0;
+	failed_count = 0;
 }
 
 /* --- Strangers */
 
 /* Offers to give the link up, as a peer. The offer is refused while this side has something pending, then accepted
  * at once. Returns the next link. */
-static int offers(int fd) {
+static int offer_close(int fd) {
 	static char to[8];
-	const uint64_t bye = TCP_BYE, stay = TCP_STAY, go = TCP_GO, confirm = TCP_CONFIRM;
+	const uint64_t bye = TCP_CLOSE_OFFER, stay = TCP_CLOSE_REJECT, go = TCP_CLOSE_ACCEPT, confirm = TCP_CONFIRM;
 	uint64_t said;
 	struct iovec v = {to, sizeof to};
 	struct fi_rma_iov from = {3, sizeof to, 99};
@@ -328,10 +329,10 @@ static int offers(int fd) {
 	send(fd, &bye, sizeof bye, 0);
 	read_all(fd, &said, sizeof said);
 	CHECK(said == go, "the answer to the second offer is %llu", (unsigned long long)said);
-	is_closed(fd);
-	CHECK(lost_n == 0, "who has given up its link is lost");
-	fd = call_me();
-	CHECK(introduce(fd, 1, ME, 0, NULL, NULL) == YES, "another link");
+	wait_and_close(fd);
+	CHECK(failed_count == 0, "who has given up its link is lost");
+	fd = connect_here();
+	CHECK(request_link(fd, 1, ME, 0, NULL, NULL) == ANSWER_YES, "another link");
 	send(fd, &confirm, sizeof confirm, 0);
 	return fd;
 }
@@ -365,7 +366,7 @@ static void crowd(int fd) {
 	}
 	memcpy(all[0], (uint32_t[]){TCP_FRAME, 8, 1, 0}, sizeof all[0]);
 	CHECK(send(fd, all[0], sizeof all[0], 0) == sizeof all[0], "one more");
-	CHECK(gompi_tcp_state.peers[1]->link->watched == EPOLLIN, "nobody looks for what comes after a crowd");
+	CHECK(gompi_tcp_state.peers[1]->link->epoll_events == EPOLLIN, "nobody looks for what comes after a crowd");
 	while (!step()) {
 	}
 	CHECK(got[1] == 1, "%d messages", got[1]);
@@ -382,54 +383,54 @@ static void crossing(int listener, uint32_t rank) {
 	struct hello h = {0x31706d6f67, {7, rank}};
 	struct request r;
 	struct pollfd on = {.fd = listener, .events = POLLIN};
-	gompi_tcp_reach((int)rank);
+	gompi_tcp_connect((int)rank);
 	while (poll(&on, 1, 0) == 0)
 		step();
 	int asked = accept(listener, NULL, NULL);
 	send(asked, &h, sizeof h, MSG_NOSIGNAL);
 	read_all(asked, &r, sizeof r);
-	CHECK(r.source == ME && r.destination == rank && r.proof == proof(1, ME, rank, h.number, r.number),
+	CHECK(r.source == ME && r.destination == rank && r.proof == proof(1, ME, rank, h.nonce, r.nonce),
 	      "the request of %u to %u", r.source, r.destination);
-	int asks = call_me();
-	uint32_t said = introduce(asks, rank, ME, 0, NULL, NULL);
-	CHECK(said == (rank < ME ? YES : CROSSED), "rank %u is told %u", rank, said);
+	int asks = connect_here();
+	uint32_t said = request_link(asks, rank, ME, 0, NULL, NULL);
+	CHECK(said == (rank < ME ? ANSWER_YES : ANSWER_CROSSED), "rank %u is told %u", rank, said);
 	if (rank < ME) {
 		send(asks, &confirm, sizeof confirm, MSG_NOSIGNAL);
-		is_closed(asked);
+		wait_and_close(asked);
 		return;
 	}
-	is_closed(asks);
-	struct verdict v = {.said = YES};
-	v.proof = proof(2 | (uint64_t)YES << 32, ME, rank, h.number, r.number);
+	wait_and_close(asks);
+	struct response v = {.answer = ANSWER_YES};
+	v.proof = proof(2 | (uint64_t)ANSWER_YES << 32, ME, rank, h.nonce, r.nonce);
 	send(asked, &v, sizeof v, MSG_NOSIGNAL);
 	read_all(asked, &confirmed, sizeof confirmed);
 	CHECK(confirmed == confirm, "the link is not confirmed");
 }
 
-static void strangers(void) {
+static void unauthenticated(void) {
 	int port, listener = listen_here(&port), silent[40];
 	memset(got, 0, sizeof got);
 	open_tcp(port);
 	for (int i = 0; i < 40; i++)
-		silent[i] = call_me();
+		silent[i] = connect_here();
 	crossing(listener, ME - 100);
 	crossing(listener, ME + 100);
 	close(listener);
-	int fd = call_me();
-	CHECK(introduce(fd, 1, ME, 1, NULL, NULL) == 0, "a wrong proof is answered");
-	is_closed(fd);
-	fd = call_me();
-	CHECK(introduce(fd, 1, 5, 0, NULL, NULL) == WRONG, "somebody else's request");
-	is_closed(fd);
+	int fd = connect_here();
+	CHECK(request_link(fd, 1, ME, 1, NULL, NULL) == 0, "a wrong proof is answered");
+	wait_and_close(fd);
+	fd = connect_here();
+	CHECK(request_link(fd, 1, 5, 0, NULL, NULL) == ANSWER_ERROR, "somebody else's request");
+	wait_and_close(fd);
 	struct request said;
-	fd = call_me();
-	CHECK(introduce(fd, 1, ME, 0, NULL, &said) == YES, "the right one");
-	int again = call_me();
-	CHECK(introduce(again, 1, ME, 0, &said, NULL) == 0, "a repeated proof is answered");
-	is_closed(again);
-	again = call_me();
-	CHECK(introduce(again, 1, ME, 0, NULL, NULL) == BUSY, "a second link");
-	is_closed(again);
+	fd = connect_here();
+	CHECK(request_link(fd, 1, ME, 0, NULL, &said) == ANSWER_YES, "the right one");
+	int again = connect_here();
+	CHECK(request_link(again, 1, ME, 0, &said, NULL) == 0, "a repeated proof is answered");
+	wait_and_close(again);
+	again = connect_here();
+	CHECK(request_link(again, 1, ME, 0, NULL, NULL) == ANSWER_BUSY, "a second link");
+	wait_and_close(again);
 	const uint64_t confirm = TCP_CONFIRM;
 	send(fd, &confirm, sizeof confirm, 0);
 	/* Unregistered memory, and a range beyond registered memory. */
@@ -454,15 +455,16 @@ static void strangers(void) {
 	CHECK(a.kind == TCP_DONE && a.key == FI_EACCES && memory[0] == 0, "a write to what is only to be read");
 	fi_close(&mr->fid);
 	for (int i = 0; i < 40; i++)
-		is_closed(silent[i]);
-	fd = offers(fd);
+		wait_and_close(silent[i]);
+	fd = offer_close(fd);
 	crowd(fd);
 	/* A message that is longer than any receive buffer. */
 	const uint32_t long_one[] = {TCP_FRAME, 65};
 	send(fd, long_one, sizeof long_one, 0);
-	is_closed(fd);
-	CHECK(lost_n == 1, "%d peers are lost", lost_n);
-	CHECK(gompi_tcp_counts.strangers == 42, "%llu strangers", (unsigned long long)gompi_tcp_counts.strangers);
+	wait_and_close(fd);
+	CHECK(failed_count == 1, "%d peers are lost", failed_count);
+	CHECK(gompi_tcp_counts.unauth_closed == 42, "%llu unauthenticated links closed",
+	      (unsigned long long)gompi_tcp_counts.unauth_closed);
 	gompi_tcp_end();
 }
 
@@ -476,8 +478,8 @@ int main(void) {
 		printf("left out: the limit of files is %llu\n", (unsigned long long)r.rlim_cur);
 		return 77;
 	}
-	strangers();
-	lost_n = 0;
+	unauthenticated();
+	failed_count = 0;
 	memset(&gompi_tcp_counts, 0, sizeof gompi_tcp_counts);
 	all_peers(1, 0);
 	all_peers(3, 128);

@@ -57,7 +57,7 @@ static void sums(bool pulled, bool fetch, int n) {
 				   .offset = 4,
 				   .type = MPI_INT64_T,
 				   .origin = from,
-				   .element = 8,
+				   .element_bytes = 8,
 				   .bytes = (uint64_t)n * 8};
 	fill();
 	if (pulled) {
@@ -98,7 +98,7 @@ static void forbidden(bool may_read, bool may_write) {
 					   .type = moves ? MPI_BYTE : MPI_INT64_T,
 					   .origin = kinds[i].needs_read ? there : NULL,
 					   .result = kinds[i].needs_write ? there : NULL,
-					   .element = moves ? 1 : 8,
+					   .element_bytes = moves ? 1 : 8,
 					   .bytes = ELEMENTS * 8};
 		fill();
 		int rc = apply(&o, NULL);
@@ -114,8 +114,8 @@ static void forbidden(bool may_read, bool may_write) {
 }
 
 /* Checks that an access beyond the origin's buffer is refused, and that no byte is moved. */
-static void too_much(void) {
-	enum { MOST = 2 * PACKET_PULLED };
+static void pull_too_large(void) {
+	enum { MOST = 2 * PACKET_MAX_PULL_BYTES };
 	static const enum gompi_packet_kind kinds[] = {PACKET_PUT_PULL, PACKET_GET_PULL, PACKET_ACCUMULATE_PULL,
 						       PACKET_FETCH_PULL};
 	struct gompi_win *usual = w;
@@ -129,8 +129,8 @@ static void too_much(void) {
 					   .type = moves ? MPI_BYTE : MPI_INT64_T,
 					   .origin = kinds[i] != PACKET_GET_PULL ? there : NULL,
 					   .result = there,
-					   .element = moves ? 1 : 8,
-					   .bytes = PACKET_PULLED + 8};
+					   .element_bytes = moves ? 1 : 8,
+					   .bytes = PACKET_MAX_PULL_BYTES + 8};
 		int rc = apply(&o, NULL);
 		CHECK(rc == MPI_ERR_INTERN, "kind %d: class %d", (int)kinds[i], rc);
 	}
@@ -200,9 +200,9 @@ static void same_put(const struct gompi_packet *m) {
 	int class = gompi_packet_apply(m, NULL, most, NULL);
 	memcpy(want, memory, SIZE);
 	memcpy(memory, old, SIZE);
-	int rc = gompi_packet_put(w, m, most);
+	int rc = gompi_packet_apply_put(w, m, most);
 	CHECK(rc == class && memcmp(memory, want, SIZE) == 0,
-	      "a put of %llu bytes at %llu, of %u: class %d, and by the other way %d", (unsigned long long)m->bytes,
+	      "a put of %llu bytes at %llu, of %u: class %d, and by the other path %d", (unsigned long long)m->bytes,
 	      (unsigned long long)m->offset, m->head.length, rc, class);
 	puts_done[class != MPI_SUCCESS]++;
 }
@@ -226,7 +226,7 @@ static void nonsense(int i) {
 	for (uint64_t k = 0; k < length; k++)
 		m->data[k] = (char)draw(256);
 	uint64_t at = 0, word;
-	if (gompi_packet_pulls(m->head.kind & 0x3f)) {
+	if (gompi_packet_is_pull(m->head.kind & 0x3f)) {
 		for (int k = 0; k < 2 && at + 8 <= length; k++, at += 8) {
 			word = draw(4) ? (uint64_t)(uintptr_t)there + draw(64) : draw(2) ? 0 : number(SIZE);
 			memcpy(m->data + at, &word, 8);
@@ -262,7 +262,7 @@ static void nonsense(int i) {
 	char *reply = malloc(GOMPI_PACKET_DATA);
 	int rc = gompi_packet_apply(m, reply, GOMPI_PACKET_DATA, pull);
 	CHECK(rc >= 0 && rc <= MPI_ERR_LASTCODE, "packet %d: class %d", i, rc);
-	CHECK((gompi_load(&gompi_member(w, 0)->accumulate) & 2) == 0, "packet %d: the lock is left", i);
+	CHECK((gompi_load(&gompi_member(w, 0)->accumulate_state) & 2) == 0, "packet %d: the lock is left", i);
 	free(reply);
 	free(m);
 }
@@ -278,11 +278,11 @@ int main(void) {
 	for (int i = 0; i < 8; i++) {
 		sums(false, i % 2, 1 + i * 17);
 		sums(true, i % 2, 1 + i * 22);
-		gompi_store(&gompi_member(w, 0)->accumulate, 0);
+		gompi_store(&gompi_member(w, 0)->accumulate_state, 0);
 	}
 	for (int i = 0; i < 4; i++)
 		forbidden(i % 2, i / 2);
-	too_much();
+	pull_too_large();
 	refused();
 	for (int i = 0; i < NONSENSE; i++)
 		nonsense(i);

@@ -60,7 +60,7 @@ static void write_message(struct gompi_packet *m, struct gompi_win *w) {
 				     .type = type,
 				     .origin = reads ? data : NULL,
 				     .result = (void *)data,
-				     .element = size,
+				     .element_bytes = size,
 				     .bytes = n * size,
 				     .in_order = draw(2)};
 	if (draw(2)) {
@@ -68,7 +68,7 @@ static void write_message(struct gompi_packet *m, struct gompi_win *w) {
 		for (uint64_t i = 0; i < n; i++)
 			at[i] = (int64_t)(draw(4) ? i * size : draw(16) * size + draw(2));
 		gompi_cursor_init(&pieces, (const struct gompi_type *)words, 1, GOMPI_ELEMENTS);
-		out.pieces = &pieces;
+		out.cursor = &pieces;
 	}
 	gompi_packet_write(m, w, &out, GOMPI_PACKET_DATA, GOMPI_PACKET_DATA);
 }

@@ -22,9 +22,9 @@ static int send(enum gompi_packet_kind kind, MPI_Op op, uint64_t offset, const v
 				   .type = kind >= PACKET_ACCUMULATE ? MPI_INT64_T : MPI_BYTE,
 				   .origin = from,
 				   .result = back,
-				   .element = kind >= PACKET_ACCUMULATE ? 8 : 1,
+				   .element_bytes = kind >= PACKET_ACCUMULATE ? 8 : 1,
 				   .bytes = bytes,
-				   .reply = back != NULL};
+				   .wants_reply = back != NULL};
 	return gompi_ring_send(w, &o);
 }
 
@@ -48,14 +48,14 @@ static void exchange(int i) {
 			/* more operations at once than the ring has cells, in order */
 			for (int64_t m = 0; m < 2 * GOMPI_RING_CELLS; m++)
 				send(PACKET_PUT, MPI_OP_NULL, mine, &m, NULL, 8);
-			CHECK(gompi_ring_wait(w, 0, "test") == MPI_SUCCESS, "wait");
+			CHECK(gompi_ring_flush(w, 0, "test") == MPI_SUCCESS, "wait");
 			CHECK(send(PACKET_GET, MPI_OP_NULL, mine, NULL, &got, 8) == MPI_SUCCESS &&
 				      got == 2 * GOMPI_RING_CELLS - 1,
 			      "%lld is there after %d puts", (long long)got, 2 * GOMPI_RING_CELLS);
 		}
 	}
-	CHECK(gompi_ring_wait(w, GOMPI_ALL, "test") == MPI_SUCCESS, "wait");
-	gompi_add_total(&over, 1);
+	CHECK(gompi_ring_flush(w, GOMPI_ALL, "test") == MPI_SUCCESS, "wait");
+	gompi_add_seq_cst(&over, 1);
 }
 
 #ifndef __SANITIZE_THREAD__ /* it would rightly report a race: one thread writes while the other reads */
@@ -103,7 +103,7 @@ int main(void) {
 	unit_types();
 	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
 		unit_node(1);
-		gompi_node.policy.oversubscribed = oversubscribed;
+		gompi_node.policy.is_oversubscribed = oversubscribed;
 		unit_hurry = unit_sleep_forever = true;
 		gompi_ring_open();
 		char *memory = unit_memory(SIZE);

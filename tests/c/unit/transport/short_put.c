@@ -1,7 +1,7 @@
 /* Proves: a put of a few bytes to a member on another node by the fast path (gompi_put_short) sends the same bytes as
  * any other put. It uses that path exactly when it may. It reports errors like any other put, without sending anything.
  * The test determines the path of a 3-byte put from the space that it reserves. */
-#include "loop.h"
+#include "loopback.h"
 
 enum { HEAD = sizeof(struct gompi_packet) };
 
@@ -9,39 +9,39 @@ static char data[8192];
 static uint64_t dice = 3;
 
 static uint64_t sent(void) {
-	struct gompi_stream *s = gompi_stream_known(w, OTHER);
+	struct gompi_stream *s = gompi_stream_find(w, OTHER);
 	return s == NULL ? 0 : gompi_load(&s->sent);
 }
 
 static int put(MPI_Aint at, MPI_Count n) { return gompi_put_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win); }
 
 /* Puts by the general path, as an operation that gives a request. */
-static int put_any_way(MPI_Aint at, MPI_Count n) {
+static int put_generic_path(MPI_Aint at, MPI_Count n) {
 	MPI_Request request;
 	return gompi_rput_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win, &request);
 }
 
 /* Puts 3 bytes. Returns true if they used the fast path. Checks that the sent bytes are the same, and that they are
  * marked for the next flush. */
-static bool goes_short(void) {
+static bool uses_short_path(void) {
 	uint64_t before = sent();
-	FINE(put(64, 3));
-	struct gompi_stream *s = gompi_stream_known(w, OTHER);
-	CHECK(sent() > before && gompi_load(&s->due) == sent(), "record %d of %d is due", (int)gompi_load(&s->due),
-	      (int)sent());
-	CHECK(gompi_load(&w->flush_more) & FLUSH_SENT, "a flush does not know of the put");
-	CHECK(asked_for == HEAD + 3 || asked_for == HEAD + 8, "room of %d bytes", (int)asked_for - HEAD);
+	CHECK_SUCCESS(put(64, 3));
+	struct gompi_stream *s = gompi_stream_find(w, OTHER);
+	CHECK(sent() > before && gompi_load(&s->flush_number) == sent(), "record %d of %d is due",
+	      (int)gompi_load(&s->flush_number), (int)sent());
+	CHECK(gompi_load(&w->flush_flags) & FLUSH_SENT, "a flush does not know of the put");
+	CHECK(asked_for == HEAD + 3 || asked_for == HEAD + 8, "space of %d bytes", (int)asked_for - HEAD);
 	return asked_for == HEAD + 3;
 }
 
-#define SHORT(yes) CHECK(goes_short() == (yes), "line %d: the short way or not", __LINE__)
+#define SHORT(yes) CHECK(uses_short_path() == (yes), "line %d: the short path or not", __LINE__)
 
 /* Begins an epoch with one put, so that the next puts may use the fast path. */
 static void begin(void) {
 	fresh(false, false);
-	FINE(gompi_win_lock_all(0, win));
-	FINE(put(0, 3));
-	FINE(gompi_win_flush(OTHER, win));
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(put(0, 3));
+	CHECK_SUCCESS(gompi_win_flush(OTHER, win));
 	SHORT(true);
 }
 
@@ -51,46 +51,46 @@ static void same_records(void) {
 	static const int sizes[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 64, 1000, 4095, 4096, 4097, 8000};
 	static char mine[HEAD + sizeof data];
 	begin();
-	pending_waits = true; /* records stay in the queue for inspection */
+	hold_pending = true; /* records stay in the queue for inspection */
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		int n = sizes[i];
 		for (size_t k = 0; k < sizeof data; k++)
 			data[k] = (char)check_random(&dice);
-		FINE(put(100 * (MPI_Aint)i, n));
+		CHECK_SUCCESS(put(100 * (MPI_Aint)i, n));
 		CHECK(asked_for >= (size_t)(HEAD + n) && (asked_for == (size_t)(HEAD + n)) == (n <= 4096 || n % 8 == 0),
-		      "%d bytes: room for %d", n, (int)asked_for - HEAD);
+		      "%d bytes: space for %d", n, (int)asked_for - HEAD);
 		size_t length = open_record->length;
 		memcpy(mine, open_record->data, length);
-		FINE(put_any_way(100 * (MPI_Aint)i, n));
+		CHECK_SUCCESS(put_generic_path(100 * (MPI_Aint)i, n));
 		struct gompi_packet *m = (struct gompi_packet *)(void *)open_record->data;
 		CHECK(m->head.number == sent() && ((struct gompi_packet *)(void *)mine)->head.number == sent() - 1,
 		      "%d bytes: numbers", n);
 		m->head.number--;
 		CHECK(length == open_record->length && memcmp(mine, m, length) == 0, "%d bytes: the records differ", n);
 		m->head.number++;
-		FINE(gompi_win_flush(OTHER, win));
+		CHECK_SUCCESS(gompi_win_flush(OTHER, win));
 		CHECK(memcmp(memory + 100 * i, data, (size_t)n) == 0, "%d bytes: they have not come", n);
 	}
-	pending_waits = false;
-	FINE(gompi_win_unlock_all(win));
+	hold_pending = false;
+	CHECK_SUCCESS(gompi_win_unlock_all(win));
 }
 
 /* --- Conditions of the fast path */
 
-static void ways(void) {
+static void short_path_conditions(void) {
 	fresh(false, false);
-	FINE(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
 	SHORT(false); /* there is no stream and no lock */
 	SHORT(true);  /* the lock request was sent and may be unanswered */
-	FINE(gompi_win_unlock_all(win));
+	CHECK_SUCCESS(gompi_win_unlock_all(win));
 
-	FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
 	SHORT(false);
 	SHORT(true);
-	FINE(gompi_win_unlock(OTHER, win));
-	FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, MPI_MODE_NOCHECK, win));
+	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
+	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, MPI_MODE_NOCHECK, win));
 	SHORT(true); /* no lock is needed */
-	FINE(gompi_win_unlock(OTHER, win));
+	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 
 	/* The first operation of a fence epoch opens it. */
 	gompi_store(&w->access, ACCESS_FENCE_OPEN);
@@ -99,15 +99,15 @@ static void ways(void) {
 	SHORT(true);
 	gompi_store(&w->access, ACCESS_START);
 	gompi_or(&w->targets[OTHER].state, TARGET_STARTED);
-	FINE(gompi_transport_fabric.post(w, OTHER, "post"));
+	CHECK_SUCCESS(gompi_transport_fabric.post(w, OTHER, "post"));
 	SHORT(false); /* it sends the start of the epoch */
 	SHORT(true);
-	FINE(gompi_transport_fabric.complete(w, OTHER, "complete"));
+	CHECK_SUCCESS(gompi_transport_fabric.complete(w, OTHER, "complete"));
 	gompi_and(&w->targets[OTHER].state, ~(uint32_t)TARGET_STARTED);
 	gompi_store(&w->access, ACCESS_FENCE);
 
 	/* As if this process had sent nothing yet. */
-	gompi_and(&w->flush_more, ~(uint32_t)FLUSH_SENT);
+	gompi_and(&w->flush_flags, ~(uint32_t)FLUSH_SENT);
 	SHORT(false);
 	SHORT(true);
 
@@ -118,25 +118,25 @@ static void ways(void) {
 	SHORT(true);
 	CHECK(c->calls == 1 && c->bytes == 3, "%d operations of %d bytes were counted", (int)c->calls, (int)c->bytes);
 	w->counts = NULL;
-	FINE(gompi_flush(w, OTHER, "flush"));
+	CHECK_SUCCESS(gompi_flush(w, OTHER, "flush"));
 	gompi_store(&w->access, 0);
 }
 
 /* Checks that the amount of data waiting at the target for its lock is bounded: beyond that the origin waits, by
  * either path. */
-static void no_more_than_fits(void) {
+static void credit_limits_bytes(void) {
 	fresh(false, false);
 	struct gompi_win_member *m = gompi_member(w, 0);
 	CHECK(gompi_lock_try(m, true, false), "no lock");
-	FINE(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
-	enum { FIT = STREAM_AHEAD / (HEAD + 4096) };
+	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
+	enum { FIT = STREAM_AHEAD_BYTES / (HEAD + 4096) };
 	for (int i = 0; i < FIT; i++)
-		FINE(put(0, 4096));
+		CHECK_SUCCESS(put(0, 4096));
 	uint64_t before = sent();
 	CHECK(!gompi_put_short(w, OTHER, 0, data, 4096) || !gompi_put_short(w, OTHER, 0, data, 4096), "too much");
 	CHECK(sent() <= before + 1, "%d records", (int)(sent() - before));
 	gompi_unlock(w, 0, true);
-	FINE(gompi_win_unlock(OTHER, win));
+	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 }
 
 /* --- Errors */
@@ -178,7 +178,7 @@ static void refused(void) {
 				     win);
 		int any = gompi_rput_c(puts[i].from, puts[i].n, MPI_BYTE, puts[i].target, puts[i].at, puts[i].n,
 				       MPI_BYTE, win, &request);
-		CHECK(rc == puts[i].class && any == rc, "put %d: class %d, in the other way %d", (int)i, rc, any);
+		CHECK(rc == puts[i].class && any == rc, "put %d: class %d, by the other path %d", (int)i, rc, any);
 		CHECK(sent() == before, "put %d was sent", (int)i);
 	}
 	w->remote[OTHER].disp_unit = 1;
@@ -189,26 +189,26 @@ static void refused(void) {
 	rc = gompi_put_c(data, many + 1, MPI_INT64_T, OTHER, 0, many + 1, MPI_INT64_T, win);
 	CHECK(rc == MPI_ERR_COUNT, "2^61 + 1 elements: class %d", rc);
 
-	FINE(put(SIZE - 3, 3)); /* the last put that is inside */
-	FINE(put(SIZE - 8, 8));
+	CHECK_SUCCESS(put(SIZE - 3, 3)); /* the last put that is inside */
+	CHECK_SUCCESS(put(SIZE - 8, 8));
 	SHORT(true);
-	FINE(gompi_win_unlock_all(win));
+	CHECK_SUCCESS(gompi_win_unlock_all(win));
 	uint64_t before = sent();
 	rc = put(0, 3);
 	CHECK(rc == MPI_ERR_RMA_SYNC, "without an epoch: class %d", rc);
-	FINE(gompi_win_lock(MPI_LOCK_SHARED, 0, 0, win));
+	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_SHARED, 0, 0, win));
 	rc = put(0, 3);
 	CHECK(rc == MPI_ERR_RMA_SYNC, "another is locked: class %d", rc);
 	CHECK(sent() == before, "it was sent");
-	FINE(gompi_win_unlock(0, win));
+	CHECK_SUCCESS(gompi_win_unlock(0, win));
 }
 
 /* Checks that a put to a failed peer reports it, and that the flush reports an error of the target. */
-static void told(void) {
+static void errors_reported(void) {
 	begin();
 	w->size = 16; /* unknown to the origin */
-	FINE(put(15, 3));
-	FINE(put(13, 3));
+	CHECK_SUCCESS(put(15, 3));
+	CHECK_SUCCESS(put(13, 3));
 	int rc = gompi_win_flush(OTHER, win);
 	CHECK(rc == MPI_ERR_RMA_RANGE, "a put that the target refuses: class %d", rc);
 	gompi_store(&cut, 1);
@@ -233,24 +233,24 @@ static void writers(int i) {
 	}
 	for (int64_t k = 1; k <= PUTS && check_errors == 0; k++) {
 		int64_t back = 0;
-		FINE(gompi_put_c(&k, 1, MPI_INT64_T, OTHER, 64 * i, 1, MPI_INT64_T, win));
+		CHECK_SUCCESS(gompi_put_c(&k, 1, MPI_INT64_T, OTHER, 64 * i, 1, MPI_INT64_T, win));
 		if (k % 64 != 0)
 			continue;
-		FINE(gompi_win_flush(OTHER, win));
-		FINE(gompi_get_c(&back, 1, MPI_INT64_T, OTHER, 64 * i, 1, MPI_INT64_T, win));
-		FINE(gompi_win_flush(OTHER, win));
+		CHECK_SUCCESS(gompi_win_flush(OTHER, win));
+		CHECK_SUCCESS(gompi_get_c(&back, 1, MPI_INT64_T, OTHER, 64 * i, 1, MPI_INT64_T, win));
+		CHECK_SUCCESS(gompi_win_flush(OTHER, win));
 		CHECK(back == k, "%d: %lld is there, not %lld", i, (long long)back, (long long)k);
 	}
-	gompi_add_total(&finished, 1);
+	gompi_add_seq_cst(&finished, 1);
 }
 
 static void threads(void) {
 	fresh(false, false);
-	FINE(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
 	unit_threads(1 + WRITERS, writers);
-	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	CHECK(gompi_load(&s->sent) >= WRITERS * PUTS, "%d records", (int)gompi_load(&s->sent));
-	FINE(gompi_win_unlock_all(win));
+	CHECK_SUCCESS(gompi_win_unlock_all(win));
 	for (int i = 1; i <= WRITERS; i++)
 		CHECK(*(int64_t *)(void *)(memory + 64 * i) == PUTS, "the last put of %d has not come", i);
 }
@@ -258,10 +258,10 @@ static void threads(void) {
 int main(void) {
 	unit_types();
 	same_records();
-	ways();
-	no_more_than_fits();
+	short_path_conditions();
+	credit_limits_bytes();
 	refused();
-	told();
+	errors_reported();
 	threads();
 	return unit_end();
 }

@@ -4,21 +4,21 @@
  * thread blocks for it in a call. Operations after the request are stored meanwhile; so are those before the target has
  * posted, up to the limit. A flush reports refused operations of the target, and ends when the peer has failed. After
  * an error at one member the other members are still flushed and unlocked. */
-#include "loop.h"
+#include "loopback.h"
 
-#include "transport/serve.h"
+#include "transport/progress_thread.h"
 
 /* --- Operations of all shapes, compared with the same operations on local memory */
 
-enum { STEPS = 3000, MOST = 40 << 10, PIECES = 512 };
+enum { STEPS = 3000, MAX_BYTES = 40 << 10, MAX_BLOCKS = 512 };
 static uintptr_t some_type;
 static char *model;
 static uint64_t dice = 7;
 static uint64_t draw(uint64_t n) { return check_random(&dice) % n; }
 
 /* Makes some_type a type of n elements MPI_INT64_T at irregular distances. Returns their offsets. */
-static const int64_t *pieces(int64_t n) {
-	static int64_t words[GOMPI_ELEMENTS_WORDS(PIECES)];
+static const int64_t *make_blocks(int64_t n) {
+	static int64_t words[GOMPI_ELEMENTS_WORDS(MAX_BLOCKS)];
 	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), n, 0), next = 0;
 	for (int64_t i = 0; i < n; i++) {
 		at[i] = next;
@@ -28,7 +28,7 @@ static const int64_t *pieces(int64_t n) {
 	t->root = t->elem_root;
 	t->extent = t->true_ub = at[n - 1] + 8;
 	gompi_type_remove(some_type);
-	some_type = gompi_type_add_program((struct gompi_facts){0}, words, t->words, 0);
+	some_type = gompi_type_add_from_go((struct gompi_type_props){0}, words, t->words, 0);
 	if (some_type == 0)
 		abort();
 	return at;
@@ -63,44 +63,46 @@ static void compare(void) {
 }
 
 static void one_operation(bool large) {
-	static int64_t data[MOST / 8];
-	size_t most = large ? MOST : draw(3) == 0 ? 4000 : 64, bytes = 8 * (1 + draw(most / 8));
+	static int64_t data[MAX_BYTES / 8];
+	size_t max_bytes = large ? MAX_BYTES : draw(3) == 0 ? 4000 : 64, bytes = 8 * (1 + draw(max_bytes / 8));
 	size_t at = 8 * draw((SIZE - bytes) / 8 + 1);
 	int64_t n = (int64_t)bytes / 8, *there = (int64_t *)(void *)(model + at), *back;
 	for (int64_t i = 0; i < n; i++)
 		data[i] = (int64_t)check_random(&dice);
 	switch (draw(9)) {
 	case 0:
-		FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, win));
+		CHECK_SUCCESS(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, win));
 		memcpy(there, data, bytes);
 		break;
 	case 1:
-		FINE(gompi_get_c(expect_result(bytes), n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, win));
+		CHECK_SUCCESS(
+			gompi_get_c(expect_result(bytes), n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, win));
 		memcpy(wanted(), there, bytes);
 		break;
 	case 2:
-		FINE(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, MPI_SUM, win));
+		CHECK_SUCCESS(
+			gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, MPI_SUM, win));
 		for (int64_t i = 0; i < n; i++)
 			there[i] = (int64_t)((uint64_t)there[i] + (uint64_t)data[i]);
 		break;
 	case 3:
 		back = (int64_t *)(void *)expect_result(bytes);
-		FINE(gompi_get_accumulate_c(data, n, MPI_INT64_T, back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n,
-					    MPI_INT64_T, MPI_BXOR, win));
+		CHECK_SUCCESS(gompi_get_accumulate_c(data, n, MPI_INT64_T, back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n,
+						     MPI_INT64_T, MPI_BXOR, win));
 		memcpy(wanted(), there, bytes);
 		for (int64_t i = 0; i < n; i++)
 			there[i] ^= data[i];
 		break;
 	case 4:
 		back = (int64_t *)(void *)expect_result(8);
-		FINE(gompi_fetch_and_op(data, back, MPI_INT64_T, OTHER, (MPI_Aint)at, MPI_REPLACE, win));
+		CHECK_SUCCESS(gompi_fetch_and_op(data, back, MPI_INT64_T, OTHER, (MPI_Aint)at, MPI_REPLACE, win));
 		memcpy(wanted(), there, 8);
 		there[0] = data[0];
 		break;
 	case 5: {
 		int64_t compare_with = draw(2) ? there[0] : 5;
 		back = (int64_t *)(void *)expect_result(8);
-		FINE(gompi_compare_and_swap(data, &compare_with, back, MPI_INT64_T, OTHER, (MPI_Aint)at, win));
+		CHECK_SUCCESS(gompi_compare_and_swap(data, &compare_with, back, MPI_INT64_T, OTHER, (MPI_Aint)at, win));
 		memcpy(wanted(), there, 8);
 		if (there[0] == compare_with)
 			there[0] = data[0];
@@ -109,23 +111,25 @@ static void one_operation(bool large) {
 	case 6:
 	case 7:
 	case 8: {
-		n = 2 + (int64_t)draw(large ? PIECES - 1 : 20);
-		const int64_t *where = pieces(n);
+		n = 2 + (int64_t)draw(large ? MAX_BLOCKS - 1 : 20);
+		const int64_t *where = make_blocks(n);
 		size_t span = (size_t)where[n - 1] + 8;
 		there = (int64_t *)(void *)(model + (at = 8 * draw((SIZE - span) / 8 + 1)));
 		int kind = (int)draw(3);
 		if (kind == 0) { /* a put copies its data in the call if it lies in several blocks */
-			FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type, win));
+			CHECK_SUCCESS(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type,
+						  win));
 			for (int64_t i = 0; i < n; i++)
 				there[where[i] / 8] = data[i];
 		} else if (kind == 1) {
 			back = (int64_t *)(void *)expect_result((size_t)n * 8);
-			FINE(gompi_get_c(back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type, win));
+			CHECK_SUCCESS(gompi_get_c(back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type,
+						  win));
 			for (int64_t i = 0; i < n; i++)
 				memcpy(wanted() + 8 * i, &there[where[i] / 8], 8);
 		} else {
-			FINE(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type,
-						MPI_SUM, win));
+			CHECK_SUCCESS(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1,
+							 (MPI_Datatype)some_type, MPI_SUM, win));
 			for (int64_t i = 0; i < n; i++)
 				there[where[i] / 8] = (int64_t)((uint64_t)there[where[i] / 8] + (uint64_t)data[i]);
 		}
@@ -140,30 +144,31 @@ static void operations(bool registered) {
 	for (int i = 0; i < STEPS && check_errors == 0; i++) {
 		if (!locked) {
 			all = draw(2);
-			FINE(all ? gompi_win_lock_all(0, win)
-				 : gompi_win_lock(draw(2) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+			CHECK_SUCCESS(
+				all ? gompi_win_lock_all(0, win)
+				    : gompi_win_lock(draw(2) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
 			locked = true;
 		}
 		bool large = draw(20) == 0;
 		/* direct reads and writes are not ordered with records */
 		if (large && registered)
-			FINE(gompi_win_flush(OTHER, win));
+			CHECK_SUCCESS(gompi_win_flush(OTHER, win));
 		one_operation(large);
 		if ((large && registered) || results_number == WAITING || draw(10) == 0) {
 			int how = (int)draw(4);
-			FINE(how == 0   ? gompi_win_flush(OTHER, win)
-			     : how == 1 ? gompi_win_flush_all(win)
-			     : how == 2 ? all ? gompi_win_unlock_all(win) : gompi_win_unlock(OTHER, win)
-					: gompi_win_flush_local(OTHER, win));
+			CHECK_SUCCESS(how == 0   ? gompi_win_flush(OTHER, win)
+				      : how == 1 ? gompi_win_flush_all(win)
+				      : how == 2 ? all ? gompi_win_unlock_all(win) : gompi_win_unlock(OTHER, win)
+						 : gompi_win_flush_local(OTHER, win));
 			locked = how != 2;
 			compare();
 			if (how == 3 && large && registered)
-				FINE(gompi_win_flush(OTHER, win));
+				CHECK_SUCCESS(gompi_win_flush(OTHER, win));
 			CHECK(how == 3 || memcmp(memory, model, SIZE) == 0, "after %d operations memory differs", i);
 		}
 	}
 	if (locked)
-		FINE(all ? gompi_win_unlock_all(win) : gompi_win_unlock(OTHER, win));
+		CHECK_SUCCESS(all ? gompi_win_unlock_all(win) : gompi_win_unlock(OTHER, win));
 	compare();
 	CHECK(memcmp(memory, model, SIZE) == 0, "in the end memory differs");
 	CHECK(gompi_load(&gompi_member(w, 0)->lock) == 0, "a lock is left");
@@ -188,29 +193,29 @@ static void origins(int i) {
 	static int64_t large[1 + ORIGINS][2048];
 	for (int64_t k = 1; k <= ROUNDS && check_errors == 0; k++) {
 		int64_t one = 1, was = -1, got = -1;
-		FINE(gompi_put_c(&k, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
-		FINE(gompi_fetch_and_op(NULL, &was, MPI_INT64_T, OTHER, mine, MPI_NO_OP, win));
-		FINE(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
-		FINE(gompi_get_c(&got, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
+		CHECK_SUCCESS(gompi_put_c(&k, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
+		CHECK_SUCCESS(gompi_fetch_and_op(NULL, &was, MPI_INT64_T, OTHER, mine, MPI_NO_OP, win));
+		CHECK_SUCCESS(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
+		CHECK_SUCCESS(gompi_get_c(&got, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
 		for (int64_t m = 0; m < 20; m++)
-			FINE(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, MPI_SUM, win));
+			CHECK_SUCCESS(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, MPI_SUM, win));
 		if (k % 8 == 0) {
 			large[i][0] = k;
-			FINE(gompi_put_c(large[i], 2048, MPI_INT64_T, OTHER, 1024 + 16384 * (i - 1), 2048, MPI_INT64_T,
-					 win));
+			CHECK_SUCCESS(gompi_put_c(large[i], 2048, MPI_INT64_T, OTHER, 1024 + 16384 * (i - 1), 2048,
+						  MPI_INT64_T, win));
 		}
-		FINE(k % 2 ? gompi_win_flush(OTHER, win) : gompi_win_flush_all(win));
+		CHECK_SUCCESS(k % 2 ? gompi_win_flush(OTHER, win) : gompi_win_flush_all(win));
 		CHECK(was == k && got == k, "%lld, %lld, not %lld", (long long)was, (long long)got, (long long)k);
 	}
-	gompi_add_total(&over, 1);
+	gompi_add_seq_cst(&over, 1);
 }
 
 static void together(bool oversubscribed) {
 	fresh(true, oversubscribed);
 	gompi_store(&over, 0);
-	FINE(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
 	unit_threads(1 + ORIGINS, origins);
-	FINE(gompi_win_unlock_all(win));
+	CHECK_SUCCESS(gompi_win_unlock_all(win));
 	const int64_t *sums = (const int64_t *)(const void *)memory;
 	CHECK(sums[0] == ORIGINS * ROUNDS && sums[1] == 20 * sums[0], "%lld, %lld", (long long)sums[0],
 	      (long long)sums[1]);
@@ -235,7 +240,7 @@ static void lockers(int i) {
 	} else if (i == 2) {
 		for (int k = 0; k < TURNS; k++) {
 			if (!gompi_lock_try(m, true, false))
-				FINE(gompi_lock_wait(w, 0, true, "lock"));
+				CHECK_SUCCESS(gompi_lock_wait(w, 0, true, "lock"));
 			int64_t *x = (int64_t *)(void *)memory;
 			x[0]++; /* not atomic: the lock protects them */
 			if (k % 4 == 0)
@@ -243,28 +248,28 @@ static void lockers(int i) {
 			x[1]++;
 			gompi_unlock(w, 0, true);
 		}
-		gompi_add_total(&over, 1);
+		gompi_add_seq_cst(&over, 1);
 	} else {
-		static char much[60 << 10];
+		static char large_data[60 << 10];
 		for (int k = 0; k < TURNS; k++) {
 			int64_t x[2], after[2];
-			FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
-			FINE(gompi_get_c(x, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
+			CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+			CHECK_SUCCESS(gompi_get_c(x, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
 			if (k % 8 == 0) /* more than the target may store */
-				for (size_t at = 0; at < sizeof much; at += 4096)
-					FINE(gompi_put_c(much + at, 4096, MPI_BYTE, OTHER, 1024 + (MPI_Aint)at, 4096,
-							 MPI_BYTE, win));
-			FINE(gompi_win_flush(OTHER, win));
+				for (size_t at = 0; at < sizeof large_data; at += 4096)
+					CHECK_SUCCESS(gompi_put_c(large_data + at, 4096, MPI_BYTE, OTHER,
+								  1024 + (MPI_Aint)at, 4096, MPI_BYTE, win));
+			CHECK_SUCCESS(gompi_win_flush(OTHER, win));
 			CHECK(x[0] == x[1], "%lld and %lld", (long long)x[0], (long long)x[1]);
 			after[0] = after[1] = x[0] + 1;
-			FINE(gompi_put_c(after, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
-			FINE(gompi_win_unlock(OTHER, win));
+			CHECK_SUCCESS(gompi_put_c(after, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
+			CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 			if (k % 16 == 1) { /* an empty epoch */
-				FINE(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
-				FINE(gompi_win_unlock(OTHER, win));
+				CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
+				CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 			}
 		}
-		gompi_add_total(&over, 1);
+		gompi_add_seq_cst(&over, 1);
 	}
 }
 
@@ -276,9 +281,10 @@ static void locks_in_turn(void) {
 	CHECK(x[0] == 2 * TURNS && x[1] == 2 * TURNS, "%lld, %lld, not %d", (long long)x[0], (long long)x[1],
 	      2 * TURNS);
 	struct gompi_win_member *m = gompi_member(w, 0);
-	CHECK(gompi_load(&m->lock) == 0 && gompi_load(&m->lock_elsewhere) == 0 &&
+	CHECK(gompi_load(&m->lock) == 0 && gompi_load(&m->lock_remote_waiters) == 0 &&
 		      gompi_load(&m->lock_next) == gompi_load(&m->lock_serving),
-	      "lock word %#llx, %u waiting", (unsigned long long)gompi_load(&m->lock), gompi_load(&m->lock_elsewhere));
+	      "lock word %#llx, %u waiting", (unsigned long long)gompi_load(&m->lock),
+	      gompi_load(&m->lock_remote_waiters));
 }
 
 /* --- A lock that is released while a record requests it: thread 0 releases it, thread 1 delivers the record, thread 2
@@ -286,76 +292,76 @@ static void locks_in_turn(void) {
  * thread must have been notified, since no other thread would check. */
 
 enum { HANDOVERS = UNIT_REPEATS(60000) };
-static gompi_a32 came;
-static bool somebody_polls;
+static gompi_a32 arrivals;
+static bool third_thread_polls;
 
 /* Waits at a barrier that all threads leave at the same moment if each has a core. It polls only 50 times
  * before it yields: polls are expensive with the thread sanitizer, and without a core per thread more polls find no
  * more errors. */
-static void step_together(uint32_t *steps) {
-	const uint32_t all = ++*steps * (somebody_polls ? 3 : 2);
-	gompi_add_total(&came, 1);
+static void step_barrier(uint32_t *steps) {
+	const uint32_t all = ++*steps * (third_thread_polls ? 3 : 2);
+	gompi_add_seq_cst(&arrivals, 1);
 	int64_t idle = 0;
-	for (int looks = 0; gompi_load_total(&came) < all; looks++)
+	for (int looks = 0; gompi_load_seq_cst(&arrivals) < all; looks++)
 		if (looks > 50)
 			unit_idle(&idle);
 }
 
-static void handed_over(struct gompi_stream *s, int k) {
+static void check_handover(struct gompi_stream *s, int k) {
 	struct gompi_cell *me = gompi_my_cell();
-	bool rung = gompi_load(&me->thread_sleeps) == 0;
-	CHECK(s->waits == WAITS_FOR_NOTHING || rung, "handover %d: the lock is free, and nobody looks", k);
+	bool rung = gompi_load(&me->progress_sleeps) == 0;
+	CHECK(s->waits_for == WAITS_FOR_NOTHING || rung, "handover %d: the lock is free, and nobody looks", k);
 	gompi_serve();
-	CHECK(s->waits == WAITS_FOR_NOTHING && s->holds == HOLDS_EXCLUSIVE, "handover %d: it waits (%d, %d)", k,
-	      (int)s->waits, (int)s->holds);
+	CHECK(s->waits_for == WAITS_FOR_NOTHING && s->lock_held == HOLDS_EXCLUSIVE, "handover %d: it waits (%d, %d)", k,
+	      (int)s->waits_for, (int)s->lock_held);
 }
 
-static void tell_target(struct gompi_stream *s, enum gompi_packet_kind kind) {
+static void send_record_to_target(struct gompi_stream *s, enum gompi_packet_kind kind) {
 	struct gompi_packet m = {.head.window = (uint32_t)w->handle,
 				 .origin = OTHER,
 				 .head.kind = (uint8_t)kind,
 				 .op = 1,
 				 .head.number = s->arrived + 1};
-	rma->record(PEER, (const char *)&m, sizeof m);
+	rma->on_record(PEER, (const char *)&m, sizeof m);
 }
 
 static void hand_over(int i) {
-	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	struct gompi_cell *me = gompi_my_cell();
 	uint32_t steps = 0;
 	for (int k = 0; k < HANDOVERS; k++) {
 		if (i == 0) {
 			CHECK(gompi_lock_try(gompi_member(w, 0), true, false), "the lock is taken");
-			gompi_store_total(&me->thread_sleeps, 1);
-			gompi_add_total(&me->pollers, somebody_polls);
+			gompi_store_seq_cst(&me->progress_sleeps, 1);
+			gompi_add_seq_cst(&me->poller_count, third_thread_polls);
 		}
-		step_together(&steps);
+		step_barrier(&steps);
 		/* varies the delay before the record is processed */
 		for (volatile int pause = i == 1 ? 0 : k % 500; pause > 0; pause--)
 			;
 		if (i == 0)
 			gompi_unlock(w, 0, true);
 		if (i == 1)
-			tell_target(s, PACKET_LOCK);
+			send_record_to_target(s, PACKET_LOCK);
 		if (i == 2) {
 			gompi_serve();
-			gompi_sub_total(&me->pollers, 1);
-			gompi_full_fence_after_change();
-			gompi_serve_last();
+			gompi_sub_seq_cst(&me->poller_count, 1);
+			gompi_full_fence_after_rmw();
+			gompi_serve_at_wait_end();
 		}
-		step_together(&steps);
+		step_barrier(&steps);
 		if (i == 1) {
-			handed_over(s, k);
-			tell_target(s, PACKET_UNLOCK);
+			check_handover(s, k);
+			send_record_to_target(s, PACKET_UNLOCK);
 		}
-		step_together(&steps);
+		step_barrier(&steps);
 	}
 }
 
 static void handovers(bool polls) {
 	fresh(true, false);
-	somebody_polls = polls;
-	gompi_store(&came, 0);
+	third_thread_polls = polls;
+	gompi_store(&arrivals, 0);
 	unit_threads(polls ? 3 : 2, hand_over);
 }
 
@@ -365,49 +371,49 @@ static void handovers(bool polls) {
 enum { ENDINGS = 3000 };
 
 static void end_locks(int i) {
-	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	uint32_t steps = 0;
 	for (int k = 0; k < ENDINGS; k++) {
 		if (i == 1)
-			FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
-		step_together(&steps);
+			CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+		step_barrier(&steps);
 		if (i == 1) {
 			for (volatile int pause = k % 300; pause > 0; pause--)
 				;
-			FINE(gompi_lock_in_order("lock"));
+			CHECK_SUCCESS(gompi_acquire_deferred_lock("lock"));
 		} else {
-			FINE(gompi_win_unlock(OTHER, win));
+			CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 		}
-		step_together(&steps);
-		CHECK(s->holds == HOLDS_NOTHING && gompi_load(&s->has_lock) == 0, "round %d: it has a lock", k);
-		step_together(&steps);
+		step_barrier(&steps);
+		CHECK(s->lock_held == HOLDS_NOTHING && gompi_load(&s->lock_sent) == 0, "round %d: it has a lock", k);
+		step_barrier(&steps);
 	}
 }
 
 static void ended_by_another(void) {
 	fresh(true, false);
-	somebody_polls = false;
-	gompi_store(&came, 0);
+	third_thread_polls = false;
+	gompi_store(&arrivals, 0);
 	unit_threads(2, end_locks);
 }
 
 /* Checks that an epoch takes a single round trip. */
 static void round_trips(void) {
 	fresh(true, false);
-	pending_waits = true;
+	hold_pending = true;
 	uint64_t before = gompi_load(&records);
 	int64_t x = 5;
-	FINE(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
 	CHECK(gompi_load(&records) == before, "the lock did not wait");
-	FINE(gompi_win_unlock(OTHER, win));
+	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 	CHECK(gompi_load(&records) == before + 4, "%d records, not lock, put, unlock and one answer",
 	      (int)(gompi_load(&records) - before));
 	before = gompi_load(&records);
-	FINE(gompi_win_lock_all(0, win));
-	FINE(gompi_win_unlock_all(win));
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(gompi_win_unlock_all(win));
 	CHECK(gompi_load(&records) == before, "lock_all sends something");
-	pending_waits = false;
+	hold_pending = false;
 }
 
 /* --- Posts */
@@ -419,20 +425,20 @@ static void start(void) {
 
 static void complete(void) {
 	gompi_and(&w->targets[OTHER].state, ~(uint32_t)TARGET_STARTED);
-	FINE(gompi_transport_fabric.complete(w, OTHER, "complete"));
+	CHECK_SUCCESS(gompi_transport_fabric.complete(w, OTHER, "complete"));
 	gompi_store(&w->access, 0);
 }
 
-static void put_here(int64_t x) { FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win)); }
+static void put_at_0(int64_t x) { CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win)); }
 
 /* Returns the number of epochs completed at the target. */
 static uint32_t epochs(void) {
 	while (gompi_fabric_progress())
 		;
-	return gompi_load(&gompi_member(w, 0)->completed);
+	return gompi_load(&gompi_member(w, 0)->complete_count);
 }
 
-static void post(void) { FINE(gompi_transport_fabric.post(w, OTHER, "post")); }
+static void post(void) { CHECK_SUCCESS(gompi_transport_fabric.post(w, OTHER, "post")); }
 
 static void posts_and_starts(void) {
 	fresh(true, false);
@@ -440,7 +446,7 @@ static void posts_and_starts(void) {
 	uint64_t before = gompi_load(&records);
 	for (int64_t k = 1; k <= 2; k++) { /* two epochs before their posts */
 		start();
-		put_here(k);
+		put_at_0(k);
 		complete();
 	}
 	CHECK(epochs() == 0 && *x == 0, "%u epochs and %lld before a post", epochs(), (long long)*x);
@@ -460,11 +466,11 @@ static void posts_and_starts(void) {
 	static int64_t large[2048] = {7};
 	post();
 	start();
-	FINE(gompi_put_c(large, 2048, MPI_INT64_T, OTHER, 0, 2048, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_put_c(large, 2048, MPI_INT64_T, OTHER, 0, 2048, MPI_INT64_T, win));
 	complete();
 	CHECK(epochs() == 4 && *x == 7, "%u epochs and %lld with a large put", epochs(), (long long)*x);
 	/* A member that completes an epoch that it has not begun, or begins one twice, opens and ends nothing. */
-	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	for (int i = 0; i < 3; i++) {
 		struct gompi_packet m = {.head.window = (uint32_t)w->handle,
 					 .origin = OTHER,
@@ -472,12 +478,12 @@ static void posts_and_starts(void) {
 					 .head.number = s->arrived + 1};
 		post();
 		if (i == 1) {
-			rma->record(PEER, (const char *)&m, sizeof m);
+			rma->on_record(PEER, (const char *)&m, sizeof m);
 			m.head.number++;
 		}
-		rma->record(PEER, (const char *)&m, sizeof m);
-		CHECK(gompi_load(&gompi_member(w, 0)->completed) == 4 + (i == 2), "%u completes",
-		      gompi_load(&gompi_member(w, 0)->completed));
+		rma->on_record(PEER, (const char *)&m, sizeof m);
+		CHECK(gompi_load(&gompi_member(w, 0)->complete_count) == 4 + (i == 2), "%u completes",
+		      gompi_load(&gompi_member(w, 0)->complete_count));
 	}
 	gompi_store(&cut, 1);
 	while (gompi_fabric_progress())
@@ -502,7 +508,7 @@ static void posters(int i) {
 	for (int64_t k = 0, one = 1; k < AHEAD; k++) {
 		start();
 		if (!empty_epochs)
-			FINE(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
+			CHECK_SUCCESS(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
 		complete();
 	}
 	gompi_store_release(&over, 1);
@@ -515,32 +521,32 @@ static void posts_in_turn(bool empty) {
 	unit_threads(2, posters);
 	CHECK(epochs() == AHEAD && *(int64_t *)(void *)memory == (empty ? 0 : AHEAD), "%u epochs, %lld sums", epochs(),
 	      (long long)*(int64_t *)(void *)memory);
-	CHECK(gompi_load(&gompi_stream_of(w, OTHER)->broken) == 0, "too much was sent before the posts");
+	CHECK(gompi_load(&gompi_stream_get(w, OTHER)->broken_class) == 0, "too much was sent before the posts");
 }
 
 /* --- Errors */
 
 static void refused(void) {
 	fresh(false, false);
-	FINE(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
 	int64_t x = 5, y = 7;
 	gompi_store(&unit_errors, 0);
 	w->size = 16; /* unknown to the origin */
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
 	CHECK(gompi_win_flush(OTHER, win) == MPI_ERR_RMA_RANGE, "a put beyond the window");
 	CHECK(*(int64_t *)(void *)(memory + 8) == 5 && *(int64_t *)(void *)(memory + 16) == 0, "what is put is wrong");
-	FINE(gompi_win_flush(OTHER, win));
-	FINE(gompi_get_c(&y, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_win_flush(OTHER, win));
+	CHECK_SUCCESS(gompi_get_c(&y, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
 	CHECK(gompi_win_flush_local(OTHER, win) == MPI_ERR_RMA_RANGE && y == 7, "a get beyond the window");
 	MPI_Request request;
 	CHECK(gompi_rget_c(&y, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win, &request) == MPI_ERR_RMA_RANGE, "rget");
-	FINE(gompi_rget_c(&y, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win, &request));
+	CHECK_SUCCESS(gompi_rget_c(&y, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win, &request));
 	CHECK(y == 5, "rget got %lld", (long long)y);
 	gompi_store(&cut, 1);
 	CHECK(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win) == MPI_ERR_PROC_ABORTED, "to nobody");
 	gompi_store(&cut, 0);
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
 	gompi_store(&cut, 1);
 	CHECK(gompi_win_flush(OTHER, win) == MPI_ERR_PROC_ABORTED, "a flush of nobody");
 	while (gompi_fabric_progress())
@@ -551,50 +557,50 @@ static void refused(void) {
  * released. */
 static void error_at_one(void) {
 	members = 3;
-	strangers = true;
+	extra_peers = true;
 	fresh(false, false);
-	struct gompi_stream *s = gompi_stream_of(w, OTHER), *third = gompi_stream_of(w, 2);
+	struct gompi_stream *s = gompi_stream_get(w, OTHER), *third = gompi_stream_get(w, 2);
 	int64_t x = 5, y = 7;
-	FINE(gompi_win_lock_all(0, win));
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
-	FINE(gompi_get_c(&y, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
-	gompi_store(&third->broken, MPI_ERR_INTERN);
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_get_c(&y, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
+	gompi_store(&third->broken_class, MPI_ERR_INTERN);
 	CHECK(gompi_win_flush_all(win) == MPI_ERR_INTERN, "a flush of a broken stream");
 	CHECK(y == 5, "the flush of the others got %lld", (long long)y);
 	CHECK(gompi_win_unlock_all(win) == MPI_ERR_INTERN, "an unlock of a broken stream");
-	CHECK(gompi_load(&s->has_lock) == 0 && gompi_load(&third->has_lock) == 0, "a lock is left");
-	CHECK(s->holds == HOLDS_NOTHING, "the target has kept it");
+	CHECK(gompi_load(&s->lock_sent) == 0 && gompi_load(&third->lock_sent) == 0, "a lock is left");
+	CHECK(s->lock_held == HOLDS_NOTHING, "the target still holds the lock");
 	x = 6;
-	FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
-	FINE(gompi_win_unlock(OTHER, win));
+	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 	CHECK(*(int64_t *)(void *)memory == 6, "the next lock's put");
-	FINE(gompi_win_lock(MPI_LOCK_SHARED, 2, 0, win));
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
+	CHECK_SUCCESS(gompi_win_lock(MPI_LOCK_SHARED, 2, 0, win));
+	CHECK_SUCCESS(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
 	gompi_store(&cut, 1); /* the end of its epoch cannot be sent */
-	CHECK(gompi_win_unlock(2, win) != MPI_SUCCESS && gompi_load(&third->has_lock) == 0, "a lock is left");
+	CHECK(gompi_win_unlock(2, win) != MPI_SUCCESS && gompi_load(&third->lock_sent) == 0, "a lock is left");
 	gompi_store(&cut, 0);
 	members = 2;
-	strangers = false;
+	extra_peers = false;
 }
 
 /* Returns the stream's error after an invalid answer, while a get of 8 bytes to `to` is pending. */
 static uint32_t broken_by(struct gompi_answer answer, void *to, uint32_t class) {
 	fresh(false, false);
-	pending_waits = true; /* the get stays in the queue */
-	FINE(gompi_win_lock_all(0, win));
-	FINE(gompi_get_c(to, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
-	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	hold_pending = true; /* the get stays in the queue */
+	CHECK_SUCCESS(gompi_win_lock_all(0, win));
+	CHECK_SUCCESS(gompi_get_c(to, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	answer.head.window = (uint32_t)w->handle;
 	answer.from = OTHER;
 	if (answer.head.kind == PACKET_RESULT)
 		answer.head.number = gompi_load(&s->sent);
-	gompi_stream_answered(PEER, &answer);
-	uint32_t broken = gompi_load(&s->broken), told = gompi_load(&s->class);
-	CHECK(told == class, "class %u is told, not %u", told, class);
+	gompi_stream_on_answer(PEER, &answer);
+	uint32_t broken = gompi_load(&s->broken_class), reported = gompi_load(&s->error_class);
+	CHECK(reported == class, "class %u is told, not %u", reported, class);
 	gompi_store(&cut, 1);
-	pending_waits = false;
+	hold_pending = false;
 	while (gompi_fabric_progress())
 		;
 	return broken;
@@ -608,7 +614,7 @@ static void forged(void) {
 	broken = broken_by((struct gompi_answer){.head.kind = PACKET_RESULT}, &y, MPI_SUCCESS);
 	CHECK(broken == MPI_ERR_INTERN && y == 7, "%u after a result without data, %lld", broken, (long long)y);
 	y = 7;
-	broken = broken_by((struct gompi_answer){.head.kind = PACKET_DONE, .head.flags = PACKET_BROKEN}, &y,
+	broken = broken_by((struct gompi_answer){.head.kind = PACKET_DONE, .head.flags = PACKET_STREAM_END}, &y,
 			   MPI_SUCCESS);
 	CHECK(broken == MPI_ERR_INTERN, "%u after an end without a reason", broken);
 }
@@ -617,9 +623,9 @@ int main(void) {
 	unit_types();
 	for (int registered = 0; registered < 2; registered++) {
 		operations(registered);
-		pending_waits = true;
+		hold_pending = true;
 		operations(registered);
-		pending_waits = false;
+		hold_pending = false;
 	}
 	round_trips();
 	handovers(false);

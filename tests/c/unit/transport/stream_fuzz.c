@@ -5,25 +5,25 @@
  *
  * sanitizer: address (one thread)
  */
-#include "loop.h"
+#include "loopback.h"
 
 #include "../fuzz.h"
 #include "win/attached.h"
 
-enum { RECORDS = 100000, PART = 10000, ROUND = 100, MOST = 20 << 10, GUARD = 512, CANARY = 0x5a };
-enum { CHANGED, STOPPED, BROKEN, KEPT, CAME, APPLIED, ELSEWHERE, LATE }; /* counts */
+enum { RECORDS = 100000, PART = 10000, ROUND = 100, MAX_BYTES = 20 << 10, GUARD = 512, CANARY = 0x5a };
+enum { CHANGED, STOPPED, BROKEN, QUEUED_BYTES, RESULTS, APPLIED, REDIRECTED, LATE }; /* counts */
 
 /* --- Windows. This process sends to the first one; corrupted records may name the others. */
 
-enum { MAIN, DYNAMIC, EMPTY, FOREIGN, NEAR, GONE, WINDOWS };
+enum { MAIN, DYNAMIC, EMPTY, FOREIGN, ONE_NODE, FREED, WINDOWS };
 static const size_t sizes[WINDOWS] = {24 << 10, 4096, 0, 4096, 4096, 4096};
 static struct gompi_win *windows[WINDOWS];
 static char *control[WINDOWS], *bases[WINDOWS];
-static uintptr_t gone;       /* the handle of a freed window */
-static char *arena, *before; /* arena: the memory of all windows, with guards between them; before: its previous
+static uintptr_t freed_handle; /* the handle of a freed window */
+static char *arena, *before;   /* arena: the memory of all windows, with guards between them; before: its previous
                               * content */
 static size_t arena_size;
-static struct gompi_attached *table;
+static struct gompi_attached_regions *table;
 
 static void *attached_table(uintptr_t window, int rank) {
 	CHECK(window == windows[DYNAMIC]->handle && rank == 0, "the table of %d", rank);
@@ -38,13 +38,13 @@ static void attach(char *at, size_t size) {
 		edges[2 * i + 1] = edges[2 * i] + size / 2 - 64;
 		gompi_store(&table->entry[i].address, edges[2 * i]);
 		gompi_store(&table->entry[i].size, size / 2 - 64);
-		gompi_store(&table->entry[i].heap, UINT64_MAX);
+		gompi_store(&table->entry[i].heap_offset, UINT64_MAX);
 	}
 	gompi_store(&table->count, 2);
 }
 
 static void prepare(void) {
-	strangers = true;
+	extra_peers = true;
 	fresh(false, false);
 	gompi_win_close(w->handle);
 	w = NULL;
@@ -54,8 +54,8 @@ static void prepare(void) {
 	arena = unit_memory(arena_size);
 	before = malloc(arena_size);
 	memset(arena, CANARY, arena_size);
-	table = (struct gompi_attached *)(void *)unit_memory(sizeof *table + 2 * sizeof table->entry[0]);
-	gompi_up.attached_table = attached_table;
+	table = (struct gompi_attached_regions *)(void *)unit_memory(sizeof *table + 2 * sizeof table->entry[0]);
+	gompi_go_callbacks.attached_table = attached_table;
 	char *at = arena + GUARD;
 	for (int i = 0; i < WINDOWS; at += sizes[i] + GUARD, i++) {
 		bases[i] = at;
@@ -79,16 +79,16 @@ static void open_windows(void) {
 		struct gompi_win_plan plan = {.handle = handle++,
 					      .shared = (uintptr_t)control[i],
 					      .flavor = dynamic ? MPI_WIN_FLAVOR_DYNAMIC : MPI_WIN_FLAVOR_ALLOCATE,
-					      .n = i == NEAR ? 1 : 2,
-					      .local_n = 1};
+					      .n = i == ONE_NODE ? 1 : 2,
+					      .local_size = 1};
 		if (!gompi_win_open(&plan, &member))
 			abort();
 		gompi_win_set_members(plan.handle, 0, plan.n, remote);
 		windows[i] = gompi_win_get((MPI_Win)plan.handle);
-		CHECK((windows[i]->remote == NULL) == (i == NEAR), "window %d", i);
+		CHECK((windows[i]->remote == NULL) == (i == ONE_NODE), "window %d", i);
 	}
-	gone = windows[GONE]->handle;
-	gompi_win_close(gone);
+	freed_handle = windows[FREED]->handle;
+	gompi_win_close(freed_handle);
 	w = windows[MAIN];
 	win = (MPI_Win)w->handle;
 	gompi_store(&w->access, ACCESS_LOCK_ALL);
@@ -97,28 +97,28 @@ static void open_windows(void) {
 static void close_windows(void) {
 	gompi_store(&w->access, 0);
 	for (int i = 0; i < WINDOWS; i++)
-		if (i != GONE)
+		if (i != FREED)
 			gompi_win_close(windows[i]->handle);
 	w = NULL;
 }
 
 /* --- The bytes that a record may write */
 
-static unsigned char may[64 << 10]; /* flags per byte of the arena */
+static unsigned char may_be_written[64 << 10]; /* flags per byte of the arena */
 
-static void may_write(int i, uint64_t offset, uint64_t bytes) {
+static void mark_writable(int i, uint64_t offset, uint64_t bytes) {
 	for (int k = 0; k < 2; k++) { /* clips to the accessible regions */
 		uint64_t begin = i == DYNAMIC ? edges[2 * k] : 0, size = i == DYNAMIC ? sizes[i] / 2 - 64 : sizes[i];
 		uint64_t from = offset - begin;
 		char *at = i == DYNAMIC ? (char *)(uintptr_t)begin : bases[i];
 		if (from < size)
-			memset(may + (at - arena) + from, 1, bytes < size - from ? bytes : size - from);
+			memset(may_be_written + (at - arena) + from, 1, bytes < size - from ? bytes : size - from);
 	}
 }
 
 /* Walks the words that describe blocks (transport/layout.h), as far as they are valid. */
-static void may_write_pieces(int i, const struct gompi_packet *m, size_t length) {
-	int64_t words[STREAM_DATA / 8];
+static void mark_layout_writable(int i, const struct gompi_packet *m, size_t length) {
+	int64_t words[STREAM_DATA_BYTES / 8];
 	size_t n = (length - sizeof *m) / 8;
 	memcpy(words, m->data, n * 8);
 	if (n == 0 || words[0] <= 0 || (uint64_t)words[0] > n - 1)
@@ -132,19 +132,19 @@ static void may_write_pieces(int i, const struct gompi_packet *m, size_t length)
 		    (list && count > n - at - 2))
 			return;
 		for (uint64_t k = 0; k < count; k++)
-			may_write(i,
-				  m->offset + (list ? (uint64_t)words[at + 2 + k]
-						    : (uint64_t)words[at + 3] + k * (uint64_t)words[at + 2]),
-				  block);
+			mark_writable(i,
+				      m->offset + (list ? (uint64_t)words[at + 2 + k]
+							: (uint64_t)words[at + 3] + k * (uint64_t)words[at + 2]),
+				      block);
 		at += list ? 2 + count : 4;
 	}
 }
 
-static void look_what_may(const struct gompi_packet *m, size_t length, int peer) {
+static void mark_record_writable(const struct gompi_packet *m, size_t length, int peer) {
 	int kind = m->head.kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER), i = 0;
-	memset(may, 0, arena_size);
+	memset(may_be_written, 0, arena_size);
 	if (length < sizeof *m || m->head.length > length - sizeof *m || m->origin != OTHER || peer != PEER ||
-	    m->bytes > STREAM_DATA)
+	    m->bytes > STREAM_DATA_BYTES)
 		return;
 	while (i < FOREIGN && windows[i]->handle != m->head.window)
 		i++;
@@ -152,14 +152,14 @@ static void look_what_may(const struct gompi_packet *m, size_t length, int peer)
 			     kind != PACKET_COMPARE_AND_SWAP))
 		return;
 	if (m->head.kind & PACKET_LAYOUT)
-		may_write_pieces(i, m, sizeof *m + m->head.length);
+		mark_layout_writable(i, m, sizeof *m + m->head.length);
 	else
-		may_write(i, m->offset, m->bytes);
+		mark_writable(i, m->offset, m->bytes);
 }
 
 static void check_written(const char *what) {
 	for (size_t k = 0; k < arena_size; k++)
-		if (arena[k] != before[k] && !may[k]) {
+		if (arena[k] != before[k] && !may_be_written[k]) {
 			CHECK(false, "%s: byte %zd of the arena was written", what, (ssize_t)k);
 			return;
 		}
@@ -193,10 +193,10 @@ static char *result_of(size_t bytes) {
 }
 
 static void end_results(bool all) {
-	struct gompi_stream *s = gompi_stream_known(w, OTHER);
-	uint64_t done = gompi_load(&s->done);
+	struct gompi_stream *s = gompi_stream_find(w, OTHER);
+	uint64_t done = gompi_load(&s->acked);
 	for (struct result **at = &results, *r; (r = *at) != NULL;) {
-		if (!all && r->number > done && gompi_load(&s->broken) == 0) {
+		if (!all && r->number > done && gompi_load(&s->broken_class) == 0) {
 			at = &r->next;
 			continue;
 		}
@@ -208,11 +208,11 @@ static void end_results(bool all) {
 
 /* Sends a random operation and does not wait. */
 static void operate(void) {
-	static int64_t data[MOST / 8];
+	static int64_t data[MAX_BYTES / 8];
 	static int64_t words[GOMPI_ELEMENTS_WORDS(16)];
-	size_t bytes = 8 * (1 + draw(draw(20) == 0 ? MOST / 8 : 8));
+	size_t bytes = 8 * (1 + draw(draw(20) == 0 ? MAX_BYTES / 8 : 8));
 	int64_t n = (int64_t)bytes / 8;
-	MPI_Aint at = (MPI_Aint)(8 * draw((sizes[MAIN] - MOST) / 8));
+	MPI_Aint at = (MPI_Aint)(8 * draw((sizes[MAIN] - MAX_BYTES) / 8));
 	MPI_Datatype type = MPI_INT64_T;
 	int64_t count = n;
 	struct result *first = results;
@@ -226,39 +226,39 @@ static void operate(void) {
 		t->extent = t->true_ub = where[n - 1] + 8;
 		static uintptr_t made;
 		gompi_type_remove(made);
-		made = gompi_type_add_program((struct gompi_facts){0}, words, t->words, 0);
+		made = gompi_type_add_from_go((struct gompi_type_props){0}, words, t->words, 0);
 		type = (MPI_Datatype)made;
 		count = 1;
 	}
 	switch (draw(10)) {
 	case 0:
-		FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, at, count, type, win));
+		CHECK_SUCCESS(gompi_put_c(data, n, MPI_INT64_T, OTHER, at, count, type, win));
 		break;
 	case 1:
-		FINE(gompi_get_c(result_of((size_t)n * 8), n, MPI_INT64_T, OTHER, at, count, type, win));
+		CHECK_SUCCESS(gompi_get_c(result_of((size_t)n * 8), n, MPI_INT64_T, OTHER, at, count, type, win));
 		break;
 	case 2:
-		FINE(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, at, count, type, MPI_SUM, win));
+		CHECK_SUCCESS(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, at, count, type, MPI_SUM, win));
 		break;
 	case 3:
-		FINE(gompi_get_accumulate_c(data, n, MPI_INT64_T, result_of((size_t)n * 8), n, MPI_INT64_T, OTHER, at,
-					    count, type, MPI_MAX, win));
+		CHECK_SUCCESS(gompi_get_accumulate_c(data, n, MPI_INT64_T, result_of((size_t)n * 8), n, MPI_INT64_T,
+						     OTHER, at, count, type, MPI_MAX, win));
 		break;
 	case 4:
-		FINE(gompi_compare_and_swap(data, data, result_of(8), MPI_INT64_T, OTHER, at, win));
+		CHECK_SUCCESS(gompi_compare_and_swap(data, data, result_of(8), MPI_INT64_T, OTHER, at, win));
 		break;
 	case 5:
-		FINE(gompi_transport_fabric.post(w, OTHER, "post"));
+		CHECK_SUCCESS(gompi_transport_fabric.post(w, OTHER, "post"));
 		break;
 	case 6:
 		if (draw(4) == 0)
-			FINE(gompi_transport_fabric.lock(w, OTHER, draw(2), "lock"));
+			CHECK_SUCCESS(gompi_transport_fabric.lock(w, OTHER, draw(2), "lock"));
 		break;
 	case 7:
-		FINE(gompi_fetch_and_op(data, result_of(8), MPI_INT64_T, OTHER, at, MPI_BXOR, win));
+		CHECK_SUCCESS(gompi_fetch_and_op(data, result_of(8), MPI_INT64_T, OTHER, at, MPI_BXOR, win));
 		break;
 	case 8: { /* a flush record, and the end of a lock */
-		struct gompi_stream *s = gompi_stream_of(w, OTHER);
+		struct gompi_stream *s = gompi_stream_get(w, OTHER);
 		int class;
 		struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(
 			PEER, FABRIC_RMA, sizeof *m, FABRIC_WAIT, &class);
@@ -266,17 +266,17 @@ static void operate(void) {
 		*m = (struct gompi_packet){.head.window = (uint32_t)w->handle,
 					   .origin = OTHER,
 					   .head.kind = draw(8) ? PACKET_FLUSH : PACKET_UNLOCK + draw(2) * 3,
-					   .head.flags = PACKET_ASKS,
+					   .head.flags = PACKET_WANTS_ANSWER,
 					   .head.number = number};
 		gompi_store(&s->sent, number);
 		gompi_fabric_commit(PEER, sizeof *m, FABRIC_NOW);
 		break;
 	}
 	default:
-		FINE(gompi_put_c(data, 1, MPI_INT64_T, OTHER, at, 1, MPI_INT64_T, win));
+		CHECK_SUCCESS(gompi_put_c(data, 1, MPI_INT64_T, OTHER, at, 1, MPI_INT64_T, win));
 	}
 	if (results != first)
-		results->number = gompi_load(&gompi_stream_of(w, OTHER)->due_here);
+		results->number = gompi_load(&gompi_stream_get(w, OTHER)->result_number);
 }
 
 /* --- Corruption */
@@ -332,10 +332,10 @@ static void change(struct gompi_packet *m, size_t *length) {
 }
 
 /* Redirects a record to another window, or to none. */
-static void send_elsewhere(struct gompi_packet *m) {
+static void redirect_record(struct gompi_packet *m) {
 	int to = (int)draw(WINDOWS);
-	m->head.window = (uint32_t)(to == GONE ? gone : windows[to]->handle);
-	struct gompi_stream *s = to == NEAR || to == GONE ? NULL : gompi_stream_known(windows[to], OTHER);
+	m->head.window = (uint32_t)(to == FREED ? freed_handle : windows[to]->handle);
+	struct gompi_stream *s = to == ONE_NODE || to == FREED ? NULL : gompi_stream_find(windows[to], OTHER);
 	m->head.number = s == NULL ? 1 : s->arrived + 1;
 	if (to == DYNAMIC && draw(2))
 		m->offset = (uint64_t)(uintptr_t)bases[to] + draw(sizes[to] / 8) * 8;
@@ -343,29 +343,29 @@ static void send_elsewhere(struct gompi_packet *m) {
 		m->offset = edges[draw(4)] - draw(2) * m->bytes + draw(48) - 24;
 	else if (to != MAIN)
 		m->offset = draw(4096);
-	fuzz_count[ELSEWHERE]++;
+	fuzz_count[REDIRECTED]++;
 }
 
 static void hand_over(int peer, const char *data, size_t length) {
 	static unsigned turn;
-	struct gompi_stream *s = gompi_stream_known(w, OTHER), *d = gompi_stream_known(windows[DYNAMIC], OTHER);
-	bool looks = ++turn % 8 == 0 && !s->waits && (d == NULL || !d->waits);
+	struct gompi_stream *s = gompi_stream_find(w, OTHER), *d = gompi_stream_find(windows[DYNAMIC], OTHER);
+	bool looks = ++turn % 8 == 0 && !s->waits_for && (d == NULL || !d->waits_for);
 	char *copy = malloc(length); /* exactly as long as the record */
 	memcpy(copy, data, length);
 	if (looks) {
 		memcpy(before, arena, arena_size);
-		look_what_may((const struct gompi_packet *)(const void *)data, length, peer);
+		mark_record_writable((const struct gompi_packet *)(const void *)data, length, peer);
 	}
 	uint64_t applied = s->applied;
-	rma->record(peer, copy, length);
+	rma->on_record(peer, copy, length);
 	fuzz_count[CHANGED]++;
 	fuzz_count[APPLIED] += s->applied != applied;
 	if (looks)
 		check_written("a record");
 	free(copy);
 	end_results(false);
-	if (s->kept_end > fuzz_count[KEPT])
-		fuzz_count[KEPT] = s->kept_end;
+	if (s->queue_end > fuzz_count[QUEUED_BYTES])
+		fuzz_count[QUEUED_BYTES] = s->queue_end;
 }
 
 /* Records delivered earlier, for replay. */
@@ -380,7 +380,7 @@ static void deliver(bool changes) {
 	bool numbers = draw(2);
 	while (queue != NULL) {
 		struct record *r = queue;
-		struct gompi_stream *s = gompi_stream_known(w, OTHER);
+		struct gompi_stream *s = gompi_stream_find(w, OTHER);
 		queue = r->next;
 		if (queue == NULL)
 			queue_end = &queue;
@@ -405,7 +405,7 @@ static void deliver(bool changes) {
 		if (changes && draw(answer ? 40 : 2) == 0)
 			change(m, &length);
 		if (changes && !answer && draw(8) == 0)
-			send_elsewhere(m);
+			redirect_record(m);
 		else if (numbers && !answer)
 			m->head.number = s->arrived + 1;
 		hand_over(peer, r->data, length);
@@ -429,16 +429,17 @@ static void round_of_records(void) {
 	uint64_t locked = draw(3), first = fuzz_count[CHANGED];
 	if (locked == 1)
 		CHECK(gompi_lock_try(m, true, false), "no lock");
-	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	struct gompi_stream *s = gompi_stream_get(w, OTHER);
 	while (fuzz_count[CHANGED] - first < ROUND) {
 		for (int i = 0; i < 10; i++) {
-			gompi_store(&s->ahead, 0); /* no caller waits for a lock */
-			if (gompi_load(&s->results_out) < STREAM_RESULTS / 2)
+			gompi_store(&s->ahead_bytes, 0); /* no caller waits for a lock */
+			if (gompi_load(&s->result_credits_used) < STREAM_RESULT_CREDITS / 2)
 				operate();
 		}
 		deliver(true);
 		gompi_serve_all();
-		if (s->stopped || gompi_load(&s->broken) || gompi_load(&s->results_out) >= STREAM_RESULTS / 2)
+		if (s->is_stopped || gompi_load(&s->broken_class) ||
+		    gompi_load(&s->result_credits_used) >= STREAM_RESULT_CREDITS / 2)
 			break;
 	}
 	if (locked == 1)
@@ -446,10 +447,10 @@ static void round_of_records(void) {
 	gompi_serve_all();
 	uint64_t late = gompi_load(&s->results_end) - gompi_load(&s->results_first);
 	deliver(false); /* late records of a stream that may have ended */
-	fuzz_count[LATE] += gompi_load(&s->broken) != 0 ? late : 0;
-	fuzz_count[STOPPED] += s->stopped;
-	fuzz_count[BROKEN] += gompi_load(&s->broken) != 0;
-	fuzz_count[CAME] += gompi_load(&s->results_first);
+	fuzz_count[LATE] += gompi_load(&s->broken_class) != 0 ? late : 0;
+	fuzz_count[STOPPED] += s->is_stopped;
+	fuzz_count[BROKEN] += gompi_load(&s->broken_class) != 0;
+	fuzz_count[RESULTS] += gompi_load(&s->results_first);
 	end_results(true);
 	close_windows();
 	check_guards();
@@ -464,8 +465,8 @@ static void part(uint64_t records) {
 
 int main(int argc, char **argv) {
 	if (fuzz(argc, argv, RECORDS, PART, part) && fuzz_count[CHANGED] >= RECORDS) {
-		static const char *const names[] = {"stopped", "broken",    "bytes kept", "results",
-						    "applied", "elsewhere", "late"};
+		static const char *const names[] = {"stopped", "broken",     "bytes queued", "results",
+						    "applied", "redirected", "late"};
 		static const uint64_t least[] = {100, 100, 10000, RECORDS / 100, RECORDS / 8, RECORDS / 100, 50};
 		for (int i = 0; i < 7; i++)
 			CHECK(fuzz_count[STOPPED + i] > least[i], "%s: %llu", names[i],

@@ -17,8 +17,8 @@ static void end_child(void *arg) {
 
 static void forks(int i) {
 	(void)i;
-	gompi_mark_get();
-	CHECK(gompi_my_mark == &gompi_my_cell()->marks[0], "no mark");
+	gompi_activity_acquire();
+	CHECK(gompi_my_activity == &gompi_my_cell()->activity[0], "no activity flag");
 	pthread_key_create(&end_key, end_child);
 	pid_t child = fork();
 	if (child == 0) {
@@ -27,16 +27,16 @@ static void forks(int i) {
 	}
 	int status = -1;
 	CHECK(waitpid(child, &status, 0) == child && status == 0, "child: status %#x", (unsigned)status);
-	CHECK(gompi_load(&gompi_my_cell()->marks_used) == 1, "marks %#x after a child's end",
-	      gompi_load(&gompi_my_cell()->marks_used));
+	CHECK(gompi_load(&gompi_my_cell()->activity_used) == 1, "marks %#x after a child's end",
+	      gompi_load(&gompi_my_cell()->activity_used));
 }
 
 int main(void) {
 	unit_node(1);
-	if (gompi_node.membarrier) {
+	if (gompi_node.has_membarrier) {
 		unit_threads(1, forks);
-		CHECK(gompi_load(&gompi_my_cell()->marks_used) == 0, "marks %#x after the thread's end",
-		      gompi_load(&gompi_my_cell()->marks_used));
+		CHECK(gompi_load(&gompi_my_cell()->activity_used) == 0, "marks %#x after the thread's end",
+		      gompi_load(&gompi_my_cell()->activity_used));
 	}
 	return unit_end();
 }

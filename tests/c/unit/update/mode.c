@@ -9,7 +9,7 @@
 #include "update/update.h"
 
 enum {
-	THREADS = GOMPI_MARK_SLOTS + 4,
+	THREADS = GOMPI_ACTIVITY_SLOTS + 4,
 	SMALL = UNIT_REPEATS(2000),
 	LARGE = UNIT_REPEATS(60),
 	LENGTH = 500,
@@ -34,10 +34,11 @@ static int add(int first, int n, char *result) {
 	struct gompi_operation o = {.kind = result ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, .op = MPI_SUM};
 	struct gompi_update u = {.w = w, .operation = &o, .element = element};
 	char *to = memory + shift + (size_t)first * size;
-	static gompi_a32 by_turns;
-	if (gompi_add(&by_turns, 1) % 3 != 0 && gompi_update_together(w, 0, to, ones, result, n, element, MPI_SUM)) {
+	static gompi_a32 call_count;
+	if (gompi_add(&call_count, 1) % 3 != 0 &&
+	    gompi_update_contiguous(w, 0, to, ones, result, n, element, MPI_SUM)) {
 		uint64_t granularity = gompi_load(&w->granularity), part = (granularity + size - 1) / size;
-		CHECK(granularity == 0 || (uint64_t)n <= part || part > GOMPI_FEW,
+		CHECK(granularity == 0 || (uint64_t)n <= part || part > GOMPI_ATOMIC_MAX_COUNT,
 		      "%d elements at once in spite of the granularity of %llu bytes", n,
 		      (unsigned long long)granularity);
 		return MPI_SUCCESS;
@@ -46,7 +47,7 @@ static int add(int first, int n, char *result) {
 	if (rc == MPI_SUCCESS)
 		rc = gompi_update(&u, to, ones, result, (uint64_t)n);
 	gompi_update_end(&u);
-	CHECK(u.holds == HOLD_NOTHING, "something is held at the end");
+	CHECK(u.hold == HOLD_NOTHING, "something is held at the end");
 	return rc;
 }
 
@@ -75,7 +76,7 @@ static void sums(MPI_Datatype type, int type_size, int64_t granularity, int odd)
 	size = (size_t)type_size;
 	shift = odd;
 	memset(memory, 0, BYTES);
-	gompi_store_total(&w->granularity, (uint64_t)granularity);
+	gompi_store_seq_cst(&w->granularity, (uint64_t)granularity);
 	unit_threads(THREADS, adds);
 	for (int i = 0; i < LENGTH; i++) {
 		uint64_t want = THREADS / 4 * LARGE;
@@ -87,11 +88,11 @@ static void sums(MPI_Datatype type, int type_size, int64_t granularity, int odd)
 		      (int)(uintptr_t)type, (long long)granularity, odd, i, (unsigned long long)got,
 		      (unsigned long long)want);
 	}
-	for (int i = 0; i < GOMPI_MARK_SLOTS; i++)
-		CHECK(gompi_load(&gompi_my_cell()->marks[i].seq) % 2 == 0, "mark %d is left", i);
-	CHECK(gompi_load(&gompi_my_cell()->marks_used) == 0, "lines %#x are left to threads that are gone",
-	      gompi_load(&gompi_my_cell()->marks_used));
-	uint32_t word = gompi_load(&gompi_member(w, 0)->accumulate);
+	for (int i = 0; i < GOMPI_ACTIVITY_SLOTS; i++)
+		CHECK(gompi_load(&gompi_my_cell()->activity[i].seq) % 2 == 0, "activity flag %d is set", i);
+	CHECK(gompi_load(&gompi_my_cell()->activity_used) == 0, "lines %#x are left to threads that have ended",
+	      gompi_load(&gompi_my_cell()->activity_used));
+	uint32_t word = gompi_load(&gompi_member(w, 0)->accumulate_state);
 	CHECK((word & ACCUMULATE_OWNED) || (word & ~(uint32_t)ACCUMULATE_BULK) == 0, "the lock is left");
 }
 
@@ -106,23 +107,23 @@ static void all_sums(void) {
 	sums(MPI_INT32_T, 4, 40, 2);
 }
 
-/* Resets the memory to its state after the creation of its window, or as after that many ownership
+/* Resets the memory to its state after the creation of its window, with `transfers` counted ownership
  * transfers. */
-static void fresh(uint32_t turns) {
+static void fresh(uint32_t transfers) {
 	struct gompi_win_member *m = gompi_member(w, 0);
-	gompi_store(&m->accumulate, 0);
-	gompi_store(&m->accumulate_small, 0);
-	gompi_store(&m->accumulate_last, 0);
-	gompi_store(&m->accumulate_row, 0);
-	gompi_store(&m->accumulate_turns, turns);
+	gompi_store(&m->accumulate_state, 0);
+	gompi_store(&m->accumulate_small_streak, 0);
+	gompi_store(&m->accumulate_last_owner, 0);
+	gompi_store(&m->accumulate_lock_streak, 0);
+	gompi_store(&m->accumulate_transfers, transfers);
 }
 
 /* --- Segments: the lock is released after each one; the test counts the consecutive acquisitions of a thread */
 
-static void parts(void) {
+static void test_segments(void) {
 	static const struct {
 		uint64_t granularity;
-		uint32_t parts; /* of LENGTH elements */
+		uint32_t lock_count; /* acquisitions for LENGTH elements */
 	} of[] = {{0, 1},    {800, 5},  {799, 5},  {801, 5},  {520, 8},
 		  {2000, 2}, {3992, 2}, {3993, 1}, {4000, 1}, {1 << 20, 1}};
 	static int64_t ones[LENGTH], before[LENGTH];
@@ -131,78 +132,79 @@ static void parts(void) {
 	for (int i = 0; i < LENGTH; i++)
 		ones[i] = 1;
 	for (unsigned k = 0; k < sizeof of / sizeof *of; k++) {
-		gompi_store_total(&w->granularity, of[k].granularity);
+		gompi_store_seq_cst(&w->granularity, of[k].granularity);
 		for (int i = 0; i < LENGTH; i++)
 			((int64_t *)memory)[i] = i;
-		fresh(ACCUMULATE_CONTENDED);
-		CHECK(gompi_update_together(w, 0, memory, ones, before, LENGTH, element, MPI_SUM),
+		fresh(CONTENDED_MIN_TRANSFERS);
+		CHECK(gompi_update_contiguous(w, 0, memory, ones, before, LENGTH, element, MPI_SUM),
 		      "granularity %llu: no update at once", (unsigned long long)of[k].granularity);
-		CHECK(gompi_load(&m->accumulate_row) == of[k].parts - 1,
+		CHECK(gompi_load(&m->accumulate_lock_streak) == of[k].lock_count - 1,
 		      "granularity %llu: the lock was taken %u times, not %u", (unsigned long long)of[k].granularity,
-		      gompi_load(&m->accumulate_row) + 1, of[k].parts);
+		      gompi_load(&m->accumulate_lock_streak) + 1, of[k].lock_count);
 		for (int i = 0; i < LENGTH; i++)
 			CHECK(before[i] == i && ((int64_t *)memory)[i] == i + 1,
 			      "granularity %llu: element %d was %lld, is %lld", (unsigned long long)of[k].granularity,
 			      i, (long long)before[i], (long long)((int64_t *)memory)[i]);
 	}
-	/* Segments of few elements use the other path. */
-	gompi_store_total(&w->granularity, 8 * GOMPI_FEW);
-	CHECK(!gompi_update_together(w, 0, memory, ones, before, LENGTH, element, MPI_SUM), "at once in parts of few");
-	gompi_store_total(&w->granularity, 0);
+	/* gompi_update_contiguous refuses segments of at most GOMPI_ATOMIC_MAX_COUNT elements. */
+	gompi_store_seq_cst(&w->granularity, 8 * GOMPI_ATOMIC_MAX_COUNT);
+	CHECK(!gompi_update_contiguous(w, 0, memory, ones, before, LENGTH, element, MPI_SUM),
+	      "small segments are updated at once");
+	gompi_store_seq_cst(&w->granularity, 0);
 }
 
 /* --- Return to SMALL mode, after many small updates under the lock or by the owner */
 
 static void adds_small(int i) {
-	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate_state;
 	for (int k = 0; k < (i == 0 ? 10000 : 1000); k++)
 		add(0, 1, NULL);
-	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK),
+	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? 0 : ACCUMULATE_BULK),
 	      "word %#x after many small updates of %s thread", gompi_load(word), i == 0 ? "this" : "another");
 }
 
-static void adds_small_elsewhere(int i) {
+static void adds_small_other_thread(int i) {
 	if (i == 1)
 		adds_small(1);
 }
 
-static void turns_back(void) {
-	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+static void returns_to_small(void) {
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate_state;
 	element = MPI_INT64_T, size = 8, shift = 0;
-	gompi_store_total(&w->granularity, 0);
+	gompi_store_seq_cst(&w->granularity, 0);
 	for (int i = 0; i < 2; i++) {
 		fresh(0);
 		CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS &&
-			      gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : ACCUMULATE_BULK),
+			      gompi_load(word) == (gompi_node.has_membarrier ? gompi_my_owner_id : ACCUMULATE_BULK),
 		      "word %#x after a large one", gompi_load(word));
 		if (i == 0)
 			adds_small(0);
 		else
-			unit_threads(2, adds_small_elsewhere);
+			unit_threads(2, adds_small_other_thread);
 	}
 	/* An owner keeps its memory when large updates come in between, and for its own small element counts. */
 	fresh(0);
 	for (int i = 0; i < 10000; i++)
 		CHECK(add(0, i % 1000 == 0 ? LENGTH : 1, NULL) == MPI_SUCCESS, "an update failed");
-	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : 1), "word %#x after large and small ones",
-	      gompi_load(word));
+	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? gompi_my_owner_id : 1),
+	      "word %#x after large and small ones", gompi_load(word));
 	/* After ownership transfers no thread becomes owner at once. Updates of several elements by atomic instructions
 	 * return to SMALL mode, too. */
-	fresh(ACCUMULATE_CONTENDED);
+	fresh(CONTENDED_MIN_TRANSFERS);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(word) == ACCUMULATE_BULK, "word %#x, contended",
 	      gompi_load(word));
 	for (int i = 0; i < 1000; i++)
 		add(0, 3, NULL);
-	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK), "word %#x after 1000 of 3 elements",
-	      gompi_load(word));
+	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? 0 : ACCUMULATE_BULK),
+	      "word %#x after 1000 of 3 elements", gompi_load(word));
 	/* In the end the only remaining thread owns the memory. */
 	for (int i = 0; i < 10000; i++)
 		add(0, LENGTH, NULL);
-	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : ACCUMULATE_BULK),
+	CHECK(gompi_load(word) == (gompi_node.has_membarrier ? gompi_my_owner_id : ACCUMULATE_BULK),
 	      "word %#x after 10000 large ones", gompi_load(word));
 }
 
-/* --- A thread that takes the memory from its owner waits until the owner has left it */
+/* --- A thread that revokes the ownership waits until the owner has left its update */
 
 static gompi_a32 stage;
 
@@ -218,23 +220,23 @@ static void revokes(int i) {
 	}
 	fresh(0);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an update failed");
-	CHECK(gompi_update_enter(m) == HOLD_OWN, "not the owner after a large update");
+	CHECK(gompi_unlocked_update_begin(m) == HOLD_OWNER, "not the owner after a large update");
 	uint32_t barriers = gompi_load(&unit_membarriers);
 	gompi_store_release(&stage, 1);
-	UNIT_UNTIL(gompi_load(&m->accumulate) & ACCUMULATE_LOCKED);
+	UNIT_UNTIL(gompi_load(&m->accumulate_state) & ACCUMULATE_LOCKED);
 	for (int k = 0; k < 200; k++) {
 		CHECK(gompi_load(&stage) == 1, "the lock was taken during an owner's update");
 		unit_late(10);
 	}
-	gompi_small_leave();
-	CHECK(gompi_update_enter(m) == HOLD_NOTHING, "an owner's update beside the lock");
+	gompi_unlocked_update_end();
+	CHECK(gompi_unlocked_update_begin(m) == HOLD_NOTHING, "an owner's update beside the lock");
 	UNIT_UNTIL(gompi_load_acquire(&stage) == 2);
 	CHECK(gompi_load(&unit_membarriers) == barriers + 1, "%u barriers of the other processes, not 1",
 	      gompi_load(&unit_membarriers) - barriers);
 	gompi_store_release(&stage, 3);
-	UNIT_UNTIL(!(gompi_load_acquire(&m->accumulate) & ACCUMULATE_LOCKED));
-	CHECK(gompi_load(&m->accumulate) == ACCUMULATE_BULK, "word %#x after a change of hands",
-	      gompi_load(&m->accumulate));
+	UNIT_UNTIL(!(gompi_load_acquire(&m->accumulate_state) & ACCUMULATE_LOCKED));
+	CHECK(gompi_load(&m->accumulate_state) == ACCUMULATE_BULK, "word %#x after a change of hands",
+	      gompi_load(&m->accumulate_state));
 	barriers = gompi_load(&unit_membarriers);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(&unit_membarriers) == barriers,
 	      "a barrier where nobody owns the memory");
@@ -242,18 +244,18 @@ static void revokes(int i) {
 
 static void owner(void) {
 	element = MPI_INT64_T, size = 8, shift = 0;
-	gompi_store_total(&w->granularity, 0);
+	gompi_store_seq_cst(&w->granularity, 0);
 	gompi_store(&stage, 0);
 	unit_threads(2, revokes);
 }
 
-/* Marks the only process of the node, which may hold the lock, as dead; a later call marks it as live again. */
+/* Marks the only process of the node, which may hold the lock, as failed. revive reverts this. */
 static void die(void) {
-	gompi_store(&gompi_my_cell()->state, GOMPI_STATE_DEAD);
-	gompi_store(&gompi_header()->broken, 1);
+	gompi_store(&gompi_my_cell()->state, GOMPI_STATE_FAILED);
+	gompi_store(&gompi_node_header()->failed_count, 1);
 }
-static void rise(void) {
-	gompi_store(&gompi_header()->broken, 0);
+static void revive(void) {
+	gompi_store(&gompi_node_header()->failed_count, 0);
 	gompi_store(&gompi_my_cell()->state, 0);
 }
 
@@ -261,19 +263,20 @@ static void rise(void) {
 static void owner_dies(void) {
 	struct gompi_win_member *m = gompi_member(w, 0);
 	struct gompi_cell *c = gompi_my_cell();
-	uint32_t claim = ACCUMULATE_OWNED | (GOMPI_MARK_SLOTS - 1) << ACCUMULATE_OWNER_SHIFT;
+	uint32_t claim = ACCUMULATE_OWNED | (GOMPI_ACTIVITY_SLOTS - 1) << ACCUMULATE_OWNER_SHIFT;
 	fresh(0);
-	gompi_store(&m->accumulate, claim);
-	gompi_store(&c->marks[GOMPI_MARK_SLOTS - 1].seq, 1);
+	gompi_store(&m->accumulate_state, claim);
+	gompi_store(&c->activity[GOMPI_ACTIVITY_SLOTS - 1].seq, 1);
 	die();
 	for (int i = 0; i < 2; i++)
-		CHECK(add(0, LENGTH, NULL) == MPI_ERR_PROC_ABORTED && gompi_load(&m->accumulate) & ACCUMULATE_LOCKED,
-		      "word %#x after the owner died in an update", gompi_load(&m->accumulate));
-	gompi_store(&c->marks[GOMPI_MARK_SLOTS - 1].seq, 0);
+		CHECK(add(0, LENGTH, NULL) == MPI_ERR_PROC_ABORTED &&
+			      gompi_load(&m->accumulate_state) & ACCUMULATE_LOCKED,
+		      "word %#x after the owner died in an update", gompi_load(&m->accumulate_state));
+	gompi_store(&c->activity[GOMPI_ACTIVITY_SLOTS - 1].seq, 0);
 	fresh(0);
-	gompi_store(&m->accumulate, claim);
+	gompi_store(&m->accumulate_state, claim);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an owner died outside of an update");
-	rise();
+	revive();
 	fresh(0);
 }
 
@@ -282,7 +285,7 @@ static void owner_dies(void) {
 static gompi_a32 locked;
 
 static void locks(int i) {
-	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate_state;
 	if (i == 1) {
 		UNIT_UNTIL(gompi_load_acquire(&locked) == 1);
 		CHECK(gompi_accumulate_lock(w, 0) == MPI_SUCCESS, "no lock");
@@ -291,8 +294,8 @@ static void locks(int i) {
 		gompi_accumulate_unlock(w, 0, false);
 		return;
 	}
-	bool small = gompi_update_enter(gompi_member(w, 0)) == HOLD_MARK;
-	CHECK(small == gompi_node.membarrier, "small updates are %spossible", small ? "" : "not ");
+	bool small = gompi_unlocked_update_begin(gompi_member(w, 0)) == HOLD_ACTIVITY;
+	CHECK(small == gompi_node.has_membarrier, "small updates are %spossible", small ? "" : "not ");
 	uint32_t barriers = gompi_load(&unit_membarriers);
 	gompi_store_release(&locked, 1);
 	if (small) {
@@ -301,8 +304,9 @@ static void locks(int i) {
 			CHECK(gompi_load(&locked) == 1, "the lock was taken during a small update");
 			unit_late(10);
 		}
-		gompi_small_leave();
-		CHECK(gompi_update_enter(gompi_member(w, 0)) == HOLD_NOTHING, "a small update beside the lock");
+		gompi_unlocked_update_end();
+		CHECK(gompi_unlocked_update_begin(gompi_member(w, 0)) == HOLD_NOTHING,
+		      "a small update beside the lock");
 	}
 	UNIT_UNTIL(gompi_load_acquire(&locked) == 2);
 	CHECK(gompi_load(&unit_membarriers) == barriers + small, "%u barriers of the other processes, not %d",
@@ -314,66 +318,67 @@ static void locks(int i) {
 
 static void waits(void) {
 	gompi_store(&locked, 0);
-	fresh(ACCUMULATE_CONTENDED);
+	fresh(CONTENDED_MIN_TRANSFERS);
 	unit_threads(2, locks);
 }
 
 /* --- A lock whose holder is dead */
 
-static uint64_t marked(void) { return gompi_my_mark != NULL ? gompi_load(&gompi_my_mark->seq) : 0; }
+static uint64_t activity_seq(void) { return gompi_my_activity != NULL ? gompi_load(&gompi_my_activity->seq) : 0; }
 
 /* Checks that a failed update has changed nothing. */
-static void nothing_done(const char *what, int rc, const char *before, uint64_t mark) {
+static void check_unchanged(const char *what, int rc, const char *before, uint64_t seq_before) {
 	CHECK(rc == MPI_ERR_PROC_ABORTED, "%s: class %d", what, rc);
 	CHECK(memcmp(memory, before, BYTES) == 0, "%s: memory has changed", what);
-	CHECK(gompi_load(&gompi_member(w, 0)->accumulate) & ACCUMULATE_LOCKED, "%s: the dead one's lock was given back",
-	      what);
-	CHECK(marked() % 2 == 0 && marked() >= mark, "%s: a mark is left", what);
+	CHECK(gompi_load(&gompi_member(w, 0)->accumulate_state) & ACCUMULATE_LOCKED,
+	      "%s: the failed process' lock was released", what);
+	CHECK(activity_seq() % 2 == 0 && activity_seq() >= seq_before, "%s: the activity flag is set", what);
 }
 
 static void holder_dies(void) {
 	static char before[BYTES];
-	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate_state;
 	const uint64_t ones[2 * LENGTH] = {1, 1, 1};
 	struct gompi_operation o = {.kind = RMA_ACCUMULATE, .op = MPI_SUM};
 	element = MPI_INT64_T, size = 8, shift = 0;
-	gompi_store_total(&w->granularity, 0);
+	gompi_store_seq_cst(&w->granularity, 0);
 	memcpy(before, memory, BYTES);
-	uint64_t mark = marked();
+	uint64_t seq_before = activity_seq();
 
 	/* The process holds the lock when the update begins. */
 	die();
 	gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
-	nothing_done("begin, large", add(0, LENGTH, NULL), before, mark);
-	nothing_done("begin, small", add(0, 1, NULL), before, mark);
+	check_unchanged("begin, large", add(0, LENGTH, NULL), before, seq_before);
+	check_unchanged("begin, small", add(0, 1, NULL), before, seq_before);
 
 	/* A small update reaches a block at an odd distance, which needs the lock. */
 	gompi_store(word, 0);
 	struct gompi_update u = {.w = w, .operation = &o, .element = element};
 	CHECK(gompi_update_begin(&u, 2, memory) == MPI_SUCCESS, "begin");
-	if (u.holds == HOLD_MARK) {
+	if (u.hold == HOLD_ACTIVITY) {
 		gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
-		nothing_done("odd piece", gompi_update(&u, memory + 17, ones, NULL, 1), before, mark);
-		CHECK(u.holds == HOLD_NOTHING, "odd piece: something is held");
+		check_unchanged("odd block", gompi_update(&u, memory + 17, ones, NULL, 1), before, seq_before);
+		CHECK(u.hold == HOLD_NOTHING, "odd block: something is held");
 	}
 	gompi_update_end(&u);
-	if (gompi_node.membarrier)
-		nothing_done("end after an odd piece", MPI_ERR_PROC_ABORTED, before, mark);
+	if (gompi_node.has_membarrier)
+		check_unchanged("end after an odd block", MPI_ERR_PROC_ABORTED, before, seq_before);
 
 	/* A large update releases the lock after each segment, and a process that acquires it then dies. */
 	gompi_store(word, 0);
-	gompi_store_total(&w->granularity, 8 * LENGTH);
+	gompi_store_seq_cst(&w->granularity, 8 * LENGTH);
 	u = (struct gompi_update){.w = w, .operation = &o, .element = element};
-	CHECK(gompi_update_begin(&u, 2 * LENGTH, memory) == MPI_SUCCESS && u.left == LENGTH, "begin, by parts");
-	CHECK(gompi_update(&u, memory, ones, NULL, LENGTH) == MPI_SUCCESS && u.left == 0, "first part");
+	CHECK(gompi_update_begin(&u, 2 * LENGTH, memory) == MPI_SUCCESS && u.elements_left == LENGTH,
+	      "begin, in segments");
+	CHECK(gompi_update(&u, memory, ones, NULL, LENGTH) == MPI_SUCCESS && u.elements_left == 0, "first segment");
 	memcpy(before, memory, BYTES);
 	gompi_update_end(&u);
 	gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
-	nothing_done("second part", gompi_update(&u, memory, ones, NULL, LENGTH), before, mark);
+	check_unchanged("second segment", gompi_update(&u, memory, ones, NULL, LENGTH), before, seq_before);
 	gompi_update_end(&u);
-	nothing_done("end after the second part", MPI_ERR_PROC_ABORTED, before, mark);
+	check_unchanged("end after the second segment", MPI_ERR_PROC_ABORTED, before, seq_before);
 	gompi_store(word, 0);
-	rise();
+	revive();
 }
 
 int main(void) {
@@ -382,22 +387,23 @@ int main(void) {
 	unit_sleep_forever = true;
 	memory = unit_memory(BYTES);
 	w = unit_window(1, memory, BYTES, true);
-	const bool membarrier = gompi_node.membarrier;
+	const bool membarrier = gompi_node.has_membarrier;
 	for (int i = 0; i < 4; i++) {
-		gompi_node.policy.oversubscribed = i % 2;
-		gompi_node.membarrier = membarrier && i < 2;
-		for (uint32_t turns = 0; turns <= ACCUMULATE_CONTENDED; turns += ACCUMULATE_CONTENDED) {
-			fresh(turns);
+		gompi_node.policy.is_oversubscribed = i % 2;
+		gompi_node.has_membarrier = membarrier && i < 2;
+		for (uint32_t transfers = 0; transfers <= CONTENDED_MIN_TRANSFERS;
+		     transfers += CONTENDED_MIN_TRANSFERS) {
+			fresh(transfers);
 			all_sums();
 		}
 		waits();
-		if (gompi_node.membarrier)
+		if (gompi_node.has_membarrier)
 			owner();
 	}
-	gompi_node.membarrier = membarrier;
-	turns_back();
+	gompi_node.has_membarrier = membarrier;
+	returns_to_small();
 	if (membarrier) { /* otherwise no thread has an activity flag, and the former lock holder is unknown */
-		parts();
+		test_segments();
 		owner_dies();
 	}
 	holder_dies();

@@ -10,7 +10,7 @@
 enum { READERS = 3, LOOKS = 2000, REGION = 4096 };
 
 static struct gompi_win *w;
-static struct gompi_attached *table;
+static struct gompi_attached_regions *table;
 static gompi_a32 readers_left;
 static char *heap;
 
@@ -38,8 +38,8 @@ static int attach(uint64_t k, uint64_t from, uint64_t to) {
 }
 static int detach(uint64_t k) { return gompi_win_detach((MPI_Win)owner->handle, (char *)address_of(k)); }
 
-static void begin_change(void) { gompi_add_total(&table->version, 1); }
-static void end_change(void) { gompi_add_total(&table->version, 1); }
+static void begin_change(void) { gompi_add_seq_cst(&table->version, 1); }
+static void end_change(void) { gompi_add_seq_cst(&table->version, 1); }
 
 /* Attaches and detaches the regions around region 2, which stays attached. It is alternately the first and the
  * second entry. */
@@ -59,12 +59,12 @@ static void changes(void) {
 static bool find(uint64_t k, uint64_t from, uint64_t to) {
 	char *here;
 	uint64_t end = 0;
-	int rc = gompi_attached_find_some(w, 1, address_of(k) + from, address_of(k) + to, &here, &end);
+	int rc = gompi_attached_find_prefix(w, 1, address_of(k) + from, address_of(k) + to, &here, &end);
 	if (rc == MPI_ERR_RMA_RANGE)
 		return false;
 	CHECK(rc == MPI_SUCCESS, "class %d", rc);
-	uint64_t most = to < size_of(k) ? to : size_of(k);
-	CHECK(end == address_of(k) + most, "region %d ends at %#llx", (int)k, (unsigned long long)end);
+	uint64_t max_end = to < size_of(k) ? to : size_of(k);
+	CHECK(end == address_of(k) + max_end, "region %d ends at %#llx", (int)k, (unsigned long long)end);
 	CHECK(here == heap + k * 2 * REGION + from, "region %d is mapped at %td", (int)k, here - heap);
 	return true;
 }
@@ -122,41 +122,41 @@ static void writes(void) {
 	CHECK(gompi_load(&table->version) % 2 == 0, "in the middle of a change");
 	CHECK(attach(2, 0, size_of(2)) == MPI_SUCCESS, "not attached");
 	CHECK(!gompi_attached_overlaps(owner->handle, 0, UINT64_MAX), "shared memory is reached otherwise");
-	gompi_regions_remove(address_of(2));
+	gompi_heap_region_remove(address_of(2));
 	CHECK(detach(2) == MPI_SUCCESS && attach(2, 0, size_of(2)) == MPI_SUCCESS, "again");
 	CHECK(gompi_attached_overlaps(owner->handle, address_of(2) + size_of(2) - 1, UINT64_MAX) &&
 		      !gompi_attached_overlaps(owner->handle, address_of(2) + size_of(2), UINT64_MAX),
 	      "ordinary memory");
-	gompi_regions_add(address_of(2), size_of(2), 2);
+	gompi_heap_region_add(address_of(2), size_of(2), 2);
 	CHECK(detach(2) == MPI_SUCCESS && attach(2, 0, size_of(2)) == MPI_SUCCESS, "and again");
 }
 
-static int looks_for_dead;
-static void nobody_dead(void) {
-	if (++looks_for_dead == 3) /* the owner continues after all */
+static int failure_checks;
+static void none_failed(void) {
+	if (++failure_checks == 3) /* the owner continues after all */
 		end_change();
 }
-static void other_dead(void) { gompi_store_total(&gompi_header()->broken, 1); }
-static void owner_dead(void) { gompi_store(&gompi_cell(1)->state, GOMPI_STATE_DEAD); }
-static void first_other_dead(void) {
-	if (++looks_for_dead == 3)
-		looks_for_dead = 0;
-	gompi_up.find_dead = first_other_dead;
-	other_dead();
+static void other_failed(void) { gompi_store_seq_cst(&gompi_node_header()->failed_count, 1); }
+static void owner_failed(void) { gompi_store(&gompi_cell(1)->state, GOMPI_STATE_FAILED); }
+static void first_other_failed(void) {
+	if (++failure_checks == 3)
+		failure_checks = 0;
+	gompi_go_callbacks.find_failed = first_other_failed;
+	other_failed();
 }
 
 int main(void) {
 	unit_node(2);
 	heap = unit_memory(16 * REGION);
-	table = (struct gompi_attached *)unit_memory(sizeof *table + 32 * sizeof table->entry[0]);
-	gompi_up.attached_table = attached_table;
-	gompi_up.map_attached = map_attached;
-	gompi_up.grow_attached = grow_attached;
-	gompi_up.raise = raise_error;
+	table = (struct gompi_attached_regions *)unit_memory(sizeof *table + 32 * sizeof table->entry[0]);
+	gompi_go_callbacks.attached_table = attached_table;
+	gompi_go_callbacks.map_attached = map_attached;
+	gompi_go_callbacks.grow_attached = grow_attached;
+	gompi_go_callbacks.raise = raise_error;
 	for (uint64_t k = 4; k-- > 0;)
-		gompi_regions_add(address_of(k), size_of(k), (int64_t)k);
+		gompi_heap_region_add(address_of(k), size_of(k), (int64_t)k);
 	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
-		gompi_node.policy.oversubscribed = oversubscribed;
+		gompi_node.policy.is_oversubscribed = oversubscribed;
 		w = unit_window(2, heap, 0, false);
 		w->attached = calloc(2, sizeof *w->attached);
 		owner = unit_window(2, heap, 0, false);
@@ -170,17 +170,17 @@ int main(void) {
 		unit_threads(READERS + 1, reads);
 
 		unit_hurry = true;
-		looks_for_dead = 0;
-		gompi_up.find_dead = nobody_dead;
+		failure_checks = 0;
+		gompi_go_callbacks.find_failed = none_failed;
 		begin_change();
-		CHECK(find(2, 0, 8) && looks_for_dead == 3, "%d looks for the dead", looks_for_dead);
-		gompi_up.find_dead = owner_dead;
+		CHECK(find(2, 0, 8) && failure_checks == 3, "%d looks for the dead", failure_checks);
+		gompi_go_callbacks.find_failed = owner_failed;
 		begin_change();
 		char *here;
 		int rc = gompi_attached_find(w, 1, address_of(2), address_of(2) + 8, &here);
-		CHECK(rc == MPI_ERR_PROC_ABORTED && looks_for_dead == 3, "class %d of a dead process' table, %d looks",
-		      rc, looks_for_dead);
-		gompi_store(&gompi_header()->broken, 0);
+		CHECK(rc == MPI_ERR_PROC_ABORTED && failure_checks == 3, "class %d of a dead process' table, %d looks",
+		      rc, failure_checks);
+		gompi_store(&gompi_node_header()->failed_count, 0);
 		gompi_store(&gompi_cell(1)->state, 0);
 		end_change();
 		unit_hurry = false;

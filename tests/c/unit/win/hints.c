@@ -12,7 +12,7 @@
 #include "info/z_calls.h"
 #include "win/hints.h"
 
-static struct gompi_verdict verdict;
+static struct gompi_error_status verdict;
 
 /* Reads hints with one key, after other keys. */
 static int read_hints(struct gompi_hints *h, const char *key, const char *value) {
@@ -27,7 +27,7 @@ static int read_hints(struct gompi_hints *h, const char *key, const char *value)
 	gompi_info_set(info, key, value);
 	int class = gompi_hints_read(h, before, &verdict);
 	if (class == MPI_SUCCESS)
-		class = gompi_hints_take(h, info, &verdict);
+		class = gompi_hints_apply(h, info, &verdict);
 	gompi_info_free(&before);
 	gompi_info_free(&info);
 	return class;
@@ -90,7 +90,7 @@ static void values(void) {
 		CHECK(read_hints(&h, of[i].key, of[i].value) == MPI_SUCCESS, "%s=%s", of[i].key, of[i].value);
 		CHECK(h.common.promises == of[i].promises && h.common.granularity == of[i].granularity &&
 			      h.alignment == of[i].alignment && h.kinds != NULL && strcmp(h.kinds, of[i].kinds) == 0 &&
-			      !h.huge_pages && h.in_place == GOMPI_IN_PLACE_OFF && h.shared == NULL,
+			      !h.huge_pages && h.in_place == GOMPI_IN_PLACE_OFF && h.shared_in_place == NULL,
 		      "%s=%s: promises %#llx, granularity %llu, alignment %lld, kinds %s", of[i].key, of[i].value,
 		      (unsigned long long)h.common.promises, (unsigned long long)h.common.granularity,
 		      (long long)h.alignment, h.kinds);
@@ -126,7 +126,7 @@ static void environment(void) {
 	for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
 		setenv("GOMPIRMA_HUGE_PAGES", of[i].value, 1);
 		CHECK(gompi_hints_read(&h, MPI_INFO_NULL, &verdict) == MPI_SUCCESS && h.huge_pages == of[i].huge &&
-			      h.alignment == GOMPI_LEAST_ALIGNMENT && h.common.promises == 0,
+			      h.alignment == GOMPI_MIN_ALIGNMENT && h.common.promises == 0,
 		      "\"%s\": %d", of[i].value, h.huge_pages);
 		CHECK(read_hints(&h, "gompirma_huge_pages", "false") == MPI_SUCCESS && !h.huge_pages,
 		      "info goes before environment");
@@ -152,7 +152,7 @@ static void kinds(void) {
 		char value[MPI_MAX_INFO_VAL];
 		MPI_Info info;
 		struct gompi_info *x = gompi_info_begin();
-		gompi_kinds_add(x, of[i][0]);
+		gompi_memory_kinds_add(x, of[i][0]);
 		CHECK(gompi_info_finish(x, &info, &verdict) == MPI_SUCCESS, "no info");
 		CHECK(gompi_info_value(info, GOMPI_KEY_KINDS, value, &verdict) == MPI_SUCCESS &&
 			      strcmp(value, of[i][1]) == 0,

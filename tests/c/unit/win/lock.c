@@ -1,6 +1,6 @@
 /* Proves: the lock of a member's memory (win/lock.h) admits one writer alone or several readers. Queued threads acquire
- * it in order. Newcomers bypass the queue at most LOCK_BYPASSES times per turn. No sleeping thread misses its wake-up.
- * Runs with more threads than cores, and with both ways to wait. */
+ * it in order. Newcomers bypass the queue at most MAX_LOCK_BYPASSES times per turn. No sleeping thread misses its
+ * wake-up. Runs with more threads than cores, and with both ways to wait. */
 #include "../unit.h"
 
 #include "win/lock.h"
@@ -18,7 +18,7 @@ static void take(bool exclusive) {
 static void fresh(bool oversubscribed) {
 	w = unit_window(1, unit_memory(4096), 4096, true);
 	m = gompi_member(w, 0);
-	gompi_node.policy.oversubscribed = oversubscribed;
+	gompi_node.policy.is_oversubscribed = oversubscribed;
 }
 
 static void is_free(void) {
@@ -73,18 +73,18 @@ static void states(void) {
 /* --- The queue: thread 0 holds the lock while the others queue one by one, all for the other kind of lock */
 
 static bool queue_exclusive;
-static gompi_a32 begun, held, go_on;
+static gompi_a32 begun, held, may_release;
 static int order[THREADS], served;
 
 /* Acquires the lock as a newcomer as often as possible until the given number of queued threads have held it. Returns
  * the number of acquisitions. */
-static int passes(bool exclusive, uint32_t until_held) {
+static int bypass_until(bool exclusive, uint32_t until_held) {
 	int passed = 0;
-	for (int i = 0; gompi_load_total(&held) < until_held && passed <= LOCK_BYPASSES; i++) {
+	for (int i = 0; gompi_load_seq_cst(&held) < until_held && passed <= MAX_LOCK_BYPASSES; i++) {
 		if (gompi_lock_try(m, exclusive, false)) {
 			passed++;
 			gompi_unlock(w, 0, exclusive);
-		} else if (!exclusive && passed == LOCK_BYPASSES) {
+		} else if (!exclusive && passed == MAX_LOCK_BYPASSES) {
 			break;
 		}
 		if (i % 64 == 63)
@@ -99,8 +99,8 @@ static void queues(int i) {
 		CHECK(gompi_lock_wait(w, 0, queue_exclusive, "queue") == MPI_SUCCESS, "the wait failed");
 		if (queue_exclusive)
 			order[served++] = i;
-		gompi_add_total(&held, 1);
-		UNIT_UNTIL(gompi_load_total(&go_on) >= (uint32_t)i);
+		gompi_add_seq_cst(&held, 1);
+		UNIT_UNTIL(gompi_load_seq_cst(&may_release) >= (uint32_t)i);
 		gompi_unlock(w, 0, queue_exclusive);
 		return;
 	}
@@ -108,23 +108,23 @@ static void queues(int i) {
 	gompi_store_release(&begun, 1);
 	UNIT_UNTIL(gompi_load(&m->lock_next) == THREADS - 1);
 	if (queue_exclusive) { /* a reader holds the lock, so newcomers that read could enter forever */
-		int passed = passes(false, 1);
-		CHECK(passed == LOCK_BYPASSES, "%d passed the queue, not %d", passed, LOCK_BYPASSES);
+		int passed = bypass_until(false, 1);
+		CHECK(passed == MAX_LOCK_BYPASSES, "%d passed the queue, not %d", passed, MAX_LOCK_BYPASSES);
 	}
 	gompi_unlock(w, 0, !queue_exclusive);
 	if (!queue_exclusive) { /* the queued readers hold it together: each one admits the next */
-		UNIT_UNTIL(gompi_load_total(&held) == THREADS - 1);
-		gompi_store_total(&go_on, THREADS);
+		UNIT_UNTIL(gompi_load_seq_cst(&held) == THREADS - 1);
+		gompi_store_seq_cst(&may_release, THREADS);
 		return;
 	}
 	for (uint32_t turn = 1; turn < THREADS; turn++) {
-		UNIT_UNTIL(gompi_load_total(&held) >= turn);
-		CHECK(gompi_load_total(&held) == turn, "%u have the lock, a writer among them",
-		      gompi_load_total(&held));
+		UNIT_UNTIL(gompi_load_seq_cst(&held) >= turn);
+		CHECK(gompi_load_seq_cst(&held) == turn, "%u have the lock, a writer among them",
+		      gompi_load_seq_cst(&held));
 		CHECK(!gompi_lock_try(m, true, false), "a newcomer beside one of the queue");
-		gompi_add_total(&go_on, 1);
-		int passed = turn + 1 < THREADS ? passes(true, turn + 1) : 0;
-		CHECK(passed <= LOCK_BYPASSES, "%d passed before turn %u", passed, turn + 1);
+		gompi_add_seq_cst(&may_release, 1);
+		int passed = turn + 1 < THREADS ? bypass_until(true, turn + 1) : 0;
+		CHECK(passed <= MAX_LOCK_BYPASSES, "%d passed before turn %u", passed, turn + 1);
 	}
 }
 
@@ -133,7 +133,7 @@ static void in_turn(bool oversubscribed, bool exclusive) {
 	queue_exclusive = exclusive;
 	gompi_store(&begun, 0);
 	gompi_store(&held, 0);
-	gompi_store(&go_on, 0);
+	gompi_store(&may_release, 0);
 	served = 0;
 	unit_threads(THREADS, queues);
 	for (int i = 0; i < served; i++)
@@ -147,12 +147,12 @@ static void in_turn(bool oversubscribed, bool exclusive) {
 static void dies(void) {
 	fresh(true);
 	gompi_store(&m->lock, LOCK_WRITER);
-	gompi_store(&gompi_header()->broken, 1);
-	gompi_store(&gompi_cell(m->peer)->state, GOMPI_STATE_DEAD);
+	gompi_store(&gompi_node_header()->failed_count, 1);
+	gompi_store(&gompi_cell(m->peer)->state, GOMPI_STATE_FAILED);
 	CHECK(gompi_lock_wait(w, 0, true, "dead") == MPI_ERR_PROC_ABORTED, "a dead process' lock was taken");
 	CHECK((uint32_t)gompi_load(&m->lock) == LOCK_WRITER, "the lock has changed hands");
 	gompi_store(&gompi_cell(m->peer)->state, 0);
-	gompi_store(&gompi_header()->broken, 0);
+	gompi_store(&gompi_node_header()->failed_count, 0);
 }
 
 int main(void) {

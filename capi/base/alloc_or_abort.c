@@ -1,0 +1,42 @@
+#include "base/alloc_or_abort.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/atomics.h"
+
+enum { RESERVE_BYTES = 256 << 10 }; // never written to
+
+static void *_Atomic reserve;
+
+bool gompi_memory_is_low(void) {
+	void *expected = NULL, *new_reserve;
+	if (gompi_load(&reserve) != NULL)
+		return false;
+	if ((new_reserve = malloc(RESERVE_BYTES)) == NULL)
+		return true;
+	if (!gompi_cas_strong(&reserve, &expected, new_reserve))
+		free(new_reserve); // another thread was first
+	return false;
+}
+
+void gompi_abort_out_of_memory(size_t bytes) {
+	char line[100];
+	int n = snprintf(line, sizeof line, "gompirma: out of memory for a message (%zu bytes)\n", bytes);
+	if (write(2, line, (size_t)n) < 0) {
+		// there is no other way to report it
+	}
+	abort();
+}
+
+void *gompi_alloc_or_abort(size_t bytes) {
+	void *p = calloc(1, bytes);
+	if (p == NULL) {
+		free(gompi_swap_seq_cst(&reserve, NULL));
+		p = calloc(1, bytes);
+	}
+	if (p == NULL)
+		gompi_abort_out_of_memory(bytes);
+	return p;
+}

@@ -1,0 +1,22 @@
+// Memory for messages and operations that have already arrived from other processes. No error can be returned to their
+// senders, so a reserve is kept for them. While the reserve is in use, calls that need memory return MPI_ERR_NO_MEM.
+#ifndef GOMPI_ALLOC_OR_ABORT_H
+#define GOMPI_ALLOC_OR_ABORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+// Returns zeroed memory; the caller releases it with free(3). Terminates the process with a message if allocation fails
+// even after the reserve has been released.
+void *gompi_alloc_or_abort(size_t bytes);
+
+// Returns true if the reserve is in use and cannot be allocated again: new operations must not start.
+bool gompi_memory_is_low(void);
+
+// Terminates the process with a message that an allocation of this many bytes has failed.
+_Noreturn void gompi_abort_out_of_memory(size_t bytes);
+
+#pragma GCC visibility pop
+#endif

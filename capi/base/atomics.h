@@ -1,0 +1,154 @@
+// All memory orders of the data path, by name. A plain name is relaxed: it orders nothing. _acquire and _release pair
+// with each other; each use names its partner. Operations named seq_cst (sequentially consistent) are in one order that
+// all threads agree on. Except on x86 they do not order later plain accesses: a thread that then reads what another
+// thread may have written needs a barrier, see below.
+//
+// No other file names a memory order (tests/go/lint_test.go).
+#ifndef GOMPI_ATOMICS_H
+#define GOMPI_ATOMICS_H
+
+#include <stdatomic.h>
+
+// A single load of two fields that were just stored separately stalls until both stores, and all stores before them,
+// have left this core. That takes some 100 ns for a message behind another one. When gcc copies neighbouring fields it
+// merges their loads this way, so that optimization is off.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef _Atomic uint32_t gompi_a32;
+typedef _Atomic uint64_t gompi_a64;
+typedef _Atomic int32_t gompi_ai32;
+
+#define gompi_load(p) atomic_load_explicit(p, memory_order_relaxed)
+#define gompi_load_acquire(p) atomic_load_explicit(p, memory_order_acquire)
+#define gompi_load_seq_cst(p) atomic_load_explicit(p, memory_order_seq_cst)
+
+#define gompi_store(p, v) atomic_store_explicit(p, v, memory_order_relaxed)
+#define gompi_store_release(p, v) atomic_store_explicit(p, v, memory_order_release)
+#define gompi_store_seq_cst(p, v) atomic_store_explicit(p, v, memory_order_seq_cst)
+
+// These return the previous value.
+#define gompi_add(p, v) atomic_fetch_add_explicit(p, v, memory_order_relaxed)
+#define gompi_add_seq_cst(p, v) atomic_fetch_add_explicit(p, v, memory_order_seq_cst)
+#define gompi_sub(p, v) atomic_fetch_sub_explicit(p, v, memory_order_relaxed)
+#define gompi_sub_seq_cst(p, v) atomic_fetch_sub_explicit(p, v, memory_order_seq_cst)
+#define gompi_or(p, v) atomic_fetch_or_explicit(p, v, memory_order_relaxed)
+#define gompi_or_seq_cst(p, v) atomic_fetch_or_explicit(p, v, memory_order_seq_cst)
+#define gompi_and(p, v) atomic_fetch_and_explicit(p, v, memory_order_relaxed)
+#define gompi_and_seq_cst(p, v) atomic_fetch_and_explicit(p, v, memory_order_seq_cst)
+#define gompi_swap_seq_cst(p, v) atomic_exchange_explicit(p, v, memory_order_seq_cst)
+
+// Compare-and-exchange: stores v and returns true if *p equals *old; otherwise stores the current value in *old and
+// returns false. The weak form may fail spuriously.
+#define gompi_cas_weak(p, old, v) \
+	atomic_compare_exchange_weak_explicit(p, old, v, memory_order_relaxed, memory_order_relaxed)
+#define gompi_cas_weak_acq_rel(p, old, v) \
+	atomic_compare_exchange_weak_explicit(p, old, v, memory_order_acq_rel, memory_order_relaxed)
+#define gompi_cas_weak_seq_cst(p, old, v) \
+	atomic_compare_exchange_weak_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
+
+// The strong form of gompi_cas_weak_seq_cst: it does not fail spuriously.
+#define gompi_cas_strong(p, old, v) \
+	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
+
+// Returns true if *p equals v. Acquire: makes visible what was stored before the release of v. On x86 it is one
+// instruction; compilers do not fuse an atomic load with the comparison.
+static inline bool gompi_equals_acquire(gompi_a64 *p, uint64_t v) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+	bool equal;
+	__asm__ __volatile__("cmpq %2, %1" : "=@cce"(equal) : "m"(*p), "re"(v) : "memory");
+	return equal;
+#else
+	return gompi_load_acquire(p) == v;
+#endif
+}
+static inline bool gompi_equals_acquire_32(gompi_a32 *p, uint32_t v) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+	bool equal;
+	__asm__ __volatile__("cmpl %2, %1" : "=@cce"(equal) : "m"(*p), "ri"(v) : "memory");
+	return equal;
+#else
+	return gompi_load_acquire(p) == v;
+#endif
+}
+
+// A flag that one thread at a time holds. gompi_flag_test_and_set acquires it; it returns true if another thread
+// already holds it.
+#define gompi_flag_test_and_set(f) atomic_flag_test_and_set_explicit(f, memory_order_seq_cst)
+#define gompi_flag_clear(f) atomic_flag_clear_explicit(f, memory_order_seq_cst)
+
+// Orders earlier loads of this thread before its later loads and stores.
+static inline void gompi_load_fence(void) { atomic_thread_fence(memory_order_acquire); }
+
+// Orders earlier loads and stores of this thread before its later stores.
+static inline void gompi_store_fence(void) { atomic_thread_fence(memory_order_release); }
+
+// Orders the accesses of a thread for the compiler only: as its own signal handlers see them, or as another thread sees
+// them that supplies the CPU fence by membarrier(2).
+static inline void gompi_compiler_fence(void) { atomic_signal_fence(memory_order_seq_cst); }
+
+// Orders every store before it with every load after it. On x86 a locked instruction on the stack is cheaper than
+// mfence.
+static inline void gompi_full_fence(void) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+	__asm__ __volatile__("lock orl $0, -8(%%rsp)" ::: "memory", "cc");
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+// Executes a full fence directly after a seq_cst read-modify-write. On x86 that instruction already is a full fence. On
+// other processors a later load may overtake its store.
+static inline void gompi_full_fence_after_rmw(void) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+	gompi_compiler_fence();
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+// Starts to fetch the cache line at p for writing; does not wait.
+static inline void gompi_prefetch_write(void *p) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)        // ThreadSanitizer sees no acquire in assembly
+	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers emit a prefetch for reading
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
+// Fetches the cache line at p for writing, so that a load and a later store of it need one transfer instead of two.
+static inline void gompi_prefetch_rmw(void *p) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)         // ThreadSanitizer sees no acquire in assembly
+	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // a no-op where the processor lacks it
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
+// Pauses the processor briefly; for loops that poll a word.
+static inline void gompi_pause(void) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+	__asm__ __volatile__("pause");
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield");
+#endif
+}
+
+// Elements of window memory, which is the application's and not _Atomic. An accumulate releases the origin's earlier
+// stores, and acquires the accesses of other origins to the element.
+#define gompi_element_load(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define gompi_element_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#define gompi_element_swap(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)
+#define gompi_element_add(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define gompi_element_and(p, v) __atomic_fetch_and(p, v, __ATOMIC_ACQ_REL)
+#define gompi_element_or(p, v) __atomic_fetch_or(p, v, __ATOMIC_ACQ_REL)
+#define gompi_element_xor(p, v) __atomic_fetch_xor(p, v, __ATOMIC_ACQ_REL)
+// Weak form: for a retry loop. Strong form: for a single attempt.
+#define gompi_element_cas_weak(p, old, v) __atomic_compare_exchange_n(p, old, v, 1, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
+#define gompi_element_cas_strong(p, old, v) \
+	__atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+
+#endif

@@ -1,0 +1,75 @@
+// A biased lock, for critical sections that one thread nearly always enters. The first thread of the process that
+// acquires any lock of this kind owns the bias of all of them: it acquires and releases them by plain stores. Another
+// thread revokes the bias of a lock with membarrier(2); from then on the lock is a struct gompi_mutex. The owner
+// restores the bias after it has acquired the mutex many times without another thread in between. The required number
+// doubles with each revocation. Without membarrier(2) all these locks are mutexes.
+#ifndef GOMPI_BIASED_MUTEX_H
+#define GOMPI_BIASED_MUTEX_H
+
+#include <stdbool.h>
+
+#include "base/mutex.h"
+
+struct gompi_biased_mutex {
+	gompi_a32 held_by_owner; // 1: the bias owner holds the lock, without the mutex
+	gompi_a32 is_revoked;    // 1: the bias is revoked; only the holder of the mutex holds the lock
+	struct gompi_mutex mutex;
+	bool holds_mutex;      // the lock holder also holds the mutex; guarded by the lock
+	uint8_t revocations;   // number of revocations of the bias; guarded by the mutex, as is owner_streak
+	uint32_t owner_streak; // consecutive acquisitions of the mutex by the bias owner
+};
+
+#pragma GCC visibility push(hidden)
+
+// True if the current thread owns the bias of these locks.
+extern _Thread_local bool gompi_is_bias_owner __attribute__((tls_model("initial-exec")));
+
+void gompi_biased_lock_slow(struct gompi_biased_mutex *l);
+bool gompi_biased_trylock_slow(struct gompi_biased_mutex *l);
+void gompi_biased_unlock_slow(struct gompi_biased_mutex *l);
+
+// Acquires the lock without waiting if this thread owns the bias and the lock is still biased. Returns true on success.
+static inline bool gompi_biased_lock_fast(struct gompi_biased_mutex *l) {
+	if (__builtin_expect(!gompi_is_bias_owner, 0))
+		return false;
+	gompi_store(&l->held_by_owner, 1);
+	gompi_compiler_fence(); // pairs with the membarrier(2) in biased_mutex.c, which is the CPU fence
+	if (__builtin_expect(gompi_equals_acquire_32(&l->is_revoked, 0), 1))
+		return true;
+	gompi_store(&l->held_by_owner, 0);
+	return false;
+}
+
+// Acquires the lock. The calling thread must not hold it.
+static inline void gompi_biased_lock(struct gompi_biased_mutex *l) {
+	if (__builtin_expect(!gompi_biased_lock_fast(l), 0))
+		gompi_biased_lock_slow(l);
+}
+
+// Acquires the lock, unless another thread holds the mutex or this thread already holds the lock without the mutex.
+// Returns true on success.
+static inline bool gompi_biased_trylock(struct gompi_biased_mutex *l) {
+	return (gompi_load(&l->held_by_owner) == 0 && gompi_biased_lock_fast(l)) || gompi_biased_trylock_slow(l);
+}
+
+// Releases the lock. Returns true if the caller held the mutex: then another thread may have found the lock held, and
+// the release was a seq_cst operation (atomics.h).
+static inline bool gompi_biased_unlock(struct gompi_biased_mutex *l) {
+	if (__builtin_expect(!l->holds_mutex, 1)) {
+		gompi_store_release(&l->held_by_owner, 0); // pairs with the acquire in biased_mutex.c
+		return false;
+	}
+	gompi_biased_unlock_slow(l);
+	return true;
+}
+
+// Returns true if a thread appears to hold the lock (unlocked check).
+static inline bool gompi_biased_is_locked(struct gompi_biased_mutex *l) {
+	return gompi_load_acquire(&l->held_by_owner) != 0 || gompi_load_acquire(&l->mutex.state) != 0;
+}
+
+// Resets the bias: the next thread that acquires a lock owns it. For tests.
+void gompi_biased_reset_owner(void);
+
+#pragma GCC visibility pop
+#endif

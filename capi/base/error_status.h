@@ -1,0 +1,45 @@
+// Error reporting: the result of a check, and the single path from there to the error handlers.
+#ifndef GOMPI_ERROR_STATUS_H
+#define GOMPI_ERROR_STATUS_H
+
+#include <stdint.h>
+
+#include "base/abi.h"
+
+#pragma GCC visibility push(hidden)
+
+// The result of a failed check: an error class, and a text with the values. The result of the check decides whether the
+// call continues, never the value that an error handler returned, which may be MPI_SUCCESS. A check raises no error.
+// The call that requested it raises the error as its last act.
+struct gompi_error_status {
+	int class;
+	char text[400];
+};
+
+// Returns why waits end with MPI_ERR_PROC_ABORTED: which process has failed. The text belongs to this thread and is
+// valid until its next call.
+__attribute__((cold)) const char *gompi_failure_text(void);
+
+// The kind of the object that an error is raised on: the numbers of core/handle.Kind, compared in capi/layout.go.
+enum {
+	GOMPI_ON_NONE = 0,
+	GOMPI_ON_COMM = 2,
+	GOMPI_ON_WIN = 4,
+	GOMPI_ON_FILE = 5,
+	GOMPI_ON_SESSION = 6,
+};
+
+// Fills in an error status and returns its class.
+__attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_error_status *v, int class,
+								const char *text, ...);
+
+// Raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that describes the error. Returns
+// the value that the function called name must return. It calls Go, so it is not for the fast path. It must be the last
+// act of a call: see gompi_error_status.
+__attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
+
+// Calls gompi_return_error with MPI_ERR_ARG, for a call whose result address is NULL.
+__attribute__((cold)) int gompi_null_result_error(const char *name, int kind, uintptr_t object);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,168 @@
+// Failed processes, and the waits that depend on them. The cell of a process of this node shows that it has ended
+// without MPI_Finalize. The header lists the failed processes of other nodes. The wait itself specifies which processes
+// it depends on: a single one, or all members of its object, which the package of the object knows (struct
+// gompi_service).
+//
+// A failed process may also make a live one unreachable. If it has reserved an entry in the live process' ring or inbox
+// and not filled it, that process cannot read any later entry. So a wait that needs this process also ends. It ends
+// after it has seen the same entry unfilled for so long that the sender must have failed. Entries that a failed process
+// has filled but not cleared are reclaimed by their packages.
+#include "base/failure.h"
+
+#include <stdio.h>
+
+#include "base/tuning.h"
+#include "base/go_callbacks.h"
+#include "base/error_status.h"
+
+// Returns true if two processes are on one node.
+static bool on_same_node(int a, int b) {
+	const struct gompi_processes *t = gompi_node.processes;
+	return gompi_process(t, a)->node == gompi_process(t, b)->node;
+}
+
+static bool is_failed_local(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_FAILED; }
+
+// Returns true if an entry covers a process: directly, or through its whole node.
+static bool covers_process(struct gompi_failed_process *l, uint32_t entry_rank, int rank) {
+	return entry_rank == (uint32_t)rank + 1 ||
+	       (gompi_load(&l->cause) == GOMPI_FAILED_NODE_TIMEOUT && on_same_node((int)entry_rank - 1, rank));
+}
+
+// Returns the entry of a process of another node, or NULL if it has none. Then *free is the first free entry, or NULL.
+static struct gompi_failed_process *failed_entry_of(int rank, struct gompi_failed_process **free) {
+	*free = NULL;
+	for (int i = 0; i < GOMPI_FAILED_ENTRIES; i++) {
+		struct gompi_failed_process *l = &gompi_node_header()->failed_processes[i];
+		uint32_t entry_rank = gompi_load(&l->rank);
+		if (entry_rank == 0) {
+			*free = l;
+			return NULL;
+		}
+		if (covers_process(l, entry_rank, rank))
+			return l;
+	}
+	return NULL;
+}
+
+bool gompi_is_failed(int rank) {
+	struct gompi_failed_process *free;
+	int process = gompi_local_index(rank);
+	return process >= 0 ? is_failed_local(process) : failed_entry_of(rank, &free) != NULL;
+}
+
+int gompi_first_failed(void) {
+	struct gompi_node_header *h = gompi_node_header();
+	if (h == NULL)
+		return GOMPI_UNKNOWN_FAILED;
+	for (int rank = 0; rank < gompi_processes_count(gompi_node.processes); rank++) {
+		int process = gompi_local_index(rank);
+		if (process >= 0 && is_failed_local(process))
+			return rank;
+	}
+	uint32_t first = gompi_load(&h->failed_processes[0].rank);
+	if (first != 0)
+		return (int)first - 1;
+	return gompi_load(&h->failed_count) != 0 ? GOMPI_UNKNOWN_FAILED : GOMPI_NONE_FAILED;
+}
+
+bool gompi_record_failure(int rank, uint32_t cause) {
+	for (;;) {
+		struct gompi_failed_process *free, *l = failed_entry_of(rank, &free);
+		if (l != NULL)
+			return cause == GOMPI_FAILED_NODE_TIMEOUT && gompi_swap_seq_cst(&l->cause, cause) != cause;
+		if (free == NULL)
+			return gompi_swap_seq_cst(&gompi_node_header()->failed_overflow, 1) == 0;
+		uint32_t expected = 0;
+		if (gompi_cas_strong(&free->rank, &expected, (uint32_t)rank + 1)) {
+			gompi_store_seq_cst(&free->cause, cause);
+			return true;
+		}
+	}
+}
+
+// --- Dependencies of waits
+
+// Returns true if the same entry in the memory of a process has been unfilled for at least max_sleep_ns. *stuck holds
+// the one entry that the wait observes.
+static bool is_stuck_for_long(int process, struct gompi_stuck_entry *stuck) {
+	if (stuck->since_ns != 0 && stuck->process != process)
+		return false;
+	uint64_t at = gompi_services_stuck_entry(process);
+	if (at == 0) {
+		stuck->since_ns = 0;
+		return false;
+	}
+	int64_t now = gompi_now_ns();
+	if (stuck->since_ns != 0 && stuck->entry_id == at)
+		return now - stuck->since_ns >= gompi_node.policy.max_sleep_ns;
+	*stuck = (struct gompi_stuck_entry){process, at, now};
+	return false;
+}
+
+bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck) {
+	int process = gompi_local_index(rank);
+	return gompi_is_failed(rank) || (process >= 0 && is_stuck_for_long(process, stuck));
+}
+
+int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {
+	if (desc->find_failed != NULL)
+		return desc->find_failed(desc->find_failed_arg, stuck);
+	if (gompi_load(&gompi_node_header()->failed_overflow) != 0)
+		return gompi_first_failed();
+	if (gompi_is_unreachable(gompi_node.self, stuck))
+		return gompi_node.self;
+	if (desc->peer >= 0 && !desc->depends_on_all)
+		return gompi_is_unreachable(desc->peer, stuck) ? desc->peer : GOMPI_NONE_FAILED;
+	int rank, i = 0;
+	for (; (rank = gompi_services_member(desc->object, i)) >= 0; i++)
+		if (gompi_is_unreachable(rank, stuck))
+			return rank;
+	return i > 0 ? GOMPI_NONE_FAILED : gompi_first_failed();
+}
+
+// --- Error texts
+
+static _Thread_local int noted_failed = GOMPI_NONE_FAILED;
+
+void gompi_note_failed(int rank) { noted_failed = rank; }
+
+static const char *cause_text(uint32_t cause) {
+	switch (cause) {
+	case GOMPI_FAILED_CONNECTION:
+		return "closed its connection: it ended without calling MPI_Finalize, or its network failed";
+	case GOMPI_FAILED_TIMEOUT:
+		return "has sent nothing for longer than GOMPIRMA_PEER_TIMEOUT";
+	case GOMPI_FAILED_UNREACHABLE:
+		return "cannot be reached over the network from this node";
+	case GOMPI_FAILED_NODE_TIMEOUT:
+		return "and its whole node have sent nothing for longer than GOMPIRMA_PEER_TIMEOUT";
+	}
+	return "ended without calling MPI_Finalize";
+}
+
+const char *gompi_failure_text(void) {
+	static _Thread_local char text[240];
+	const int failed = noted_failed != GOMPI_NONE_FAILED ? noted_failed : gompi_first_failed();
+	noted_failed = GOMPI_NONE_FAILED;
+	if (failed == GOMPI_NONE_FAILED || failed == GOMPI_UNKNOWN_FAILED)
+		return "a process ended without calling MPI_Finalize while this process waited for it";
+	const int process = gompi_local_index(failed), rank = gompi_process(gompi_node.processes, failed)->rank;
+	if (process >= 0) {
+		int pid = (int)gompi_load(&gompi_cell(process)->pid);
+		snprintf(text, sizeof text,
+			 is_failed_local(process)
+				 ? "rank %d of MPI_COMM_WORLD (pid %d) ended without calling MPI_Finalize"
+				 : "a process ended without calling MPI_Finalize while it sent to rank %d of "
+				   "MPI_COMM_WORLD (pid %d), which cannot receive any more",
+			 rank, pid);
+		return text;
+	}
+	struct gompi_failed_process *free, *l = failed_entry_of(failed, &free);
+	char host[80] = "?";
+	if (gompi_go_callbacks.host_of != NULL)
+		gompi_go_callbacks.host_of(failed, host, sizeof host);
+	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host,
+		 cause_text(l == NULL ? 0 : gompi_load(&l->cause)));
+	return text;
+}

@@ -1,3 +1,0 @@
-#include "base/up.h"
-
-struct gompi_up gompi_up;

@@ -1,0 +1,150 @@
+// Nonblocking shared-memory collectives (nbc): nonblocking and persistent collectives (MPI-5.0 6.12, 6.13) among
+// members that share memory. A communicator has a shared memory area for them. It is separate from the slots of
+// blocking collectives (shm_coll.h), because a nonblocking collective can complete after blocking calls that started
+// later. Each persistent collective has an area of its own (nbc_persistent.h).
+//
+// Every collective has a number and every member has a head for it. All members count the numbers alike: they start the
+// nonblocking collectives of a communicator in one order, and likewise the rounds of a persistent collective. In its
+// head a member publishes its call signature (in the format of the slots) and its data. The data is one of:
+//   - bytes in the head itself;
+//   - bytes in a body;
+//   - the address of the data, which other members read with process_vm_readv(2).
+// Data that does not fit into a body, and cannot be read at its address, passes through the body in segments. Data that
+// fits into all bodies of a member together is stored there, because reading it at its address takes a system call.
+//
+// Heads and bodies are used cyclically. A member refills one only after all members have finished the collective that
+// used it before; a collective that starts earlier than that is queued. A collective with two phases uses the same head
+// and body for both, one after the other. The first phase of collective number n is published as number 2n. The second
+// is published as 2n + 1 after all members have read the first.
+//
+// Any thread that makes progress in a process advances its collectives: an application thread inside a call, or the
+// progress thread. Other members notify the progress thread if there is much data or a wait takes long.
+#ifndef GOMPI_NBC_H
+#define GOMPI_NBC_H
+
+#include "base/mutex.h"
+#include "base/wait.h"
+
+struct gompi_nbc_op;
+
+enum {
+	GOMPI_NBC_INLINE_BYTES = 32, // bytes of data in a head
+	GOMPI_NBC_BODY_BYTES = 2 << 10,
+	GOMPI_NBC_HEADS = 16, // heads of each member
+	GOMPI_NBC_BODIES = 4, // bodies of each member
+	GOMPI_NBC_ALL_BODIES_BYTES =
+		GOMPI_NBC_BODIES * GOMPI_NBC_BODY_BYTES, // bytes of all bodies of a member together
+	GOMPI_NBC_MAX_RANKS = 128,                       // members; larger communicators use messages
+};
+
+// Values of segments_written and segments_read in a head: a number of segments, or one of these.
+enum {
+	NBC_DIRECT = 1 << 30,         // written: the data is at the address in inline_data
+	NBC_DIRECT_REFUSED = 1 << 30, // read: this member cannot read directly and needs segments
+	NBC_READ_DONE = INT32_MAX,    // read: this member has read all that it needs
+};
+
+struct gompi_nbc_head {
+	_Alignas(GOMPI_CACHE_LINE)
+		gompi_a64 number;    // 2n, or 2n + 1 for the second phase, of collective n that uses the head
+	gompi_a64 signature, format; // call signature, as in gompi_shm_head
+	gompi_a32 segments_written, segments_read;
+	char inline_data[GOMPI_NBC_INLINE_BYTES];
+};
+
+// The shared memory of one member. The member writes it; the other members read it.
+struct gompi_nbc_member {
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 finished; // this member has finished all collectives up to this number
+	struct gompi_nbc_head head[GOMPI_NBC_HEADS];
+	_Alignas(GOMPI_CACHE_LINE) char body[GOMPI_NBC_BODIES][GOMPI_NBC_BODY_BYTES];
+};
+
+// One member's private view of an area. The lock guards it.
+struct gompi_nbc {
+	struct gompi_mutex lock;
+	gompi_a32 progress_requested;    // a thread found the lock held while it wanted to make progress
+	struct gompi_nbc_member *member; // [n]
+	struct gompi_cell **cell;        // [n]: cells of the members' processes
+	int32_t *peers;                  // ranks in MPI_COMM_WORLD
+	int n, me;
+	uint64_t last_started;       // number of the last collective that this process has started
+	uint64_t acked;              // all members are known to have finished all collectives up to this number
+	uint64_t last_in_all_bodies; // last collective for which this member filled all its bodies
+	// Set during a progress pass when a collective waits for free space. Later collectives must not reserve a body
+	// before it.
+	bool space_pending;
+	// Unfinished collectives, in the order of their numbers.
+	struct gompi_nbc_op *first, *tail;
+	struct gompi_nbc *next;      // next view with unfinished collectives
+	bool is_listed;              // this view is in that list
+	struct gompi_nbc *next_free; // next in the free list
+	// The communicator. Requests refer to it even after the application has freed it.
+	uint64_t object;
+	uintptr_t owner;      // argument of gompi_go_callbacks.release_comm
+	gompi_a32 references; // number of requests, plus NBC_COMM_FREED
+	// Fields for persistent collectives (nbc_persistent.h), in the communicator's view. init_count counts
+	// initializations. mapped[entry] is the memory of a persistent collective's area that this process has mapped;
+	// mapped is NULL before the first one.
+	uint64_t init_count;
+	void **mapped;
+	// Fields in the view of a persistent collective: the communicator's view (parent), the table entry and the
+	// number. parent is NULL in the communicator's view.
+	struct gompi_nbc *parent;
+	int entry;
+	uint64_t number;
+};
+
+enum {
+	NBC_COMM_FREED = 1 << 30
+}; // communicator freed: the release of the last request calls gompi_go_callbacks.release_comm
+
+// Returns the head of member i for both phases of a collective.
+static inline struct gompi_nbc_head *gompi_nbc_head(const struct gompi_nbc *b, int i, uint64_t number) {
+	return &b->member[i].head[number / 2 % GOMPI_NBC_HEADS];
+}
+
+// The space for data that a collective needs: the head, one body, or all bodies.
+enum gompi_nbc_space { NBC_IN_HEAD, NBC_IN_BODY, NBC_IN_ALL_BODIES };
+
+static inline char *gompi_nbc_body(const struct gompi_nbc *b, int i, uint64_t number, enum gompi_nbc_space space) {
+	return b->member[i].body[space == NBC_IN_ALL_BODIES ? 0 : number / 2 % GOMPI_NBC_BODIES];
+}
+
+#pragma GCC visibility push(hidden)
+
+// Returns the view of member me of n members on zeroed memory of n * sizeof(struct gompi_nbc_member) bytes. Copies
+// peers, the members' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
+struct gompi_nbc *gompi_nbc_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
+// Marks the communicator as freed. Returns true if requests still refer to it: the release of the last one then calls
+// gompi_go_callbacks.release_comm.
+bool gompi_nbc_comm_freed(struct gompi_nbc *b);
+// Adds and releases a request's reference to the communicator.
+void gompi_nbc_acquire(struct gompi_nbc *b);
+void gompi_nbc_release(struct gompi_nbc *b);
+// Returns the view to the free list.
+void gompi_nbc_close(struct gompi_nbc *b);
+// Resets the shared memory to its unused state. No member may use it any longer.
+void gompi_nbc_reset(struct gompi_nbc *b);
+
+// Returns true if the space that the collective with this number needs is free, and reserves it.
+bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space);
+
+// Notifies the other members that the area has changed. Wakes members that sleep in a call. With wake_progress, also
+// notifies progress threads, because there is work for members whose threads all compute.
+void gompi_nbc_notify(struct gompi_nbc *b, bool wake_progress);
+
+// Registers the service by which every wait makes progress with nonblocking shared-memory collectives.
+void gompi_nbc_register_service(void);
+// Appends s to the unfinished collectives. The caller holds the lock.
+void gompi_nbc_enqueue(struct gompi_nbc *b, struct gompi_nbc_op *s);
+// Advances all collectives of the view as far as possible. Returns true if any has completed. Does not block: if
+// another thread holds the lock, that thread makes another pass for this one.
+bool gompi_nbc_progress(struct gompi_nbc *b);
+// Advances like gompi_nbc_progress. The caller holds the lock; it is released.
+void gompi_nbc_progress_locked(struct gompi_nbc *b);
+// Releases the lock after a use other than progress. A thread that found the lock held meanwhile has left its progress
+// to the next run of the service. So the caller must be in that service, or in a wait that runs it before it sleeps.
+void gompi_nbc_unlock(struct gompi_nbc *b);
+
+#pragma GCC visibility pop
+#endif

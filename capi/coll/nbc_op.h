@@ -1,0 +1,134 @@
+// The state of a nonblocking or persistent collective at one member: its arguments as bytes (nbc_arguments.c), its data
+// in shared memory (nbc_data.c) and its progress (nbc_op.c).
+#ifndef GOMPI_NBC_OP_H
+#define GOMPI_NBC_OP_H
+
+#include "base/go_callbacks.h"
+#include "base/error_status.h"
+#include "coll/nbc.h"
+#include "coll/entry.h"
+#include "coll/idup.h"
+#include "datatype/buffer.h"
+
+struct gompi_request;
+
+// A contiguous range of bytes. at is NULL if received bytes are discarded.
+struct gompi_span {
+	char *at;
+	uint64_t bytes;
+};
+
+// A copy between the application's memory and a collective's private memory.
+struct gompi_nbc_copy {
+	struct gompi_buffer user;
+	char *packed;
+	// Not 0: packed holds this many elements in the layout of the type; the copy skips the gaps inside elements.
+	int64_t elements;
+	bool owns_packed; // the copy frees packed
+};
+
+// One exchange in shared memory. A collective has one or two phases.
+struct gompi_nbc_phase {
+	int kind;                // collective whose algorithm this phase uses
+	struct gompi_span in;    // data of this member for all readers, or
+	struct gompi_span *ins;  // [n]: for each member
+	struct gompi_span out;   // buffer for data from one member or for a result, or
+	struct gompi_span *outs; // [n]: for data from each member
+};
+
+// Fields of an MPI_Comm_idup.
+struct gompi_idup {
+	uintptr_t number; // by which Go identifies it
+	char draft[GOMPI_IDUP_DRAFT_BYTES];
+	int32_t class;        // error class of this member
+	int32_t peer_class[]; // error classes of the others
+};
+
+struct gompi_nbc_op {
+	struct gompi_nbc *nbc;
+	struct gompi_nbc_op *next;
+	struct gompi_request *request;
+	const char *name;                 // of the MPI function
+	int kind, root;                   // of the MPI call
+	uint64_t bytes, longest_bytes;    // call signature, which members compare
+	struct gompi_reduction reduction; // size is 1 without a reduction
+	bool calls_user_op;               // the reduction calls a user-defined function
+	int phases;
+	struct gompi_nbc_phase phase[2];
+
+	// Copies between the application's memory and private memory, at the start and at the end.
+	struct gompi_nbc_copy *copies_in, *copies_out;
+	int copies_in_count, copies_out_count;
+	char *scratch;           // memory for a result that is only forwarded
+	struct gompi_idup *idup; // NULL unless this is an MPI_Comm_idup
+
+	// Progress.
+	enum { NBC_QUEUED, NBC_RUNNING, NBC_COMPLETE } state;
+	int phase_index;
+	uint64_t number;              // of the current phase: 2n, or 2n + 1, of collective n
+	uint32_t segments_written;    // segments of this member's data that it has written, or NBC_DIRECT
+	uint32_t segments_read;       // segments that have been read from all members
+	uint32_t *peer_segments_read; // [n]: segments read from each member; NBC_READ_DONE after the last one
+	bool read_done;               // this member has read all data of the phase
+	bool is_awaited;              // a member may wait until this one has read its data
+	// A head that has not been published yet, and the number that it will have: checked without the lock.
+	// missing_head is NULL if the check needs the lock.
+	struct gompi_nbc_head *_Atomic missing_head;
+	gompi_a64 missing_number;
+	struct gompi_coll_mismatch mismatch; // rank is -1 without a mismatch
+	int reduce_error;                    // error class of the reduction
+
+	char zeroed_end[0];                       // all fields before are initially 0
+	struct gompi_error_status argument_error; // error in this member's own arguments, reported at the end
+	struct gompi_error_status error;          // any other error
+};
+
+#pragma GCC visibility push(hidden)
+
+// Makes a collective from the arguments of a call on a communicator with nonblocking shared-memory collectives. Returns
+// NULL if Go must handle the call: if the arguments are wrong, if memory is exhausted, or, with *use_messages set, if
+// all members run the call with messages.
+struct gompi_nbc_op *gompi_nbc_op_new(const struct gompi_comm *c, const struct gompi_collective *a, bool *use_messages);
+void gompi_nbc_op_free(struct gompi_nbc_op *s);
+
+// Makes a request for s, stores it, and starts s unless the request is persistent. Returns false if out of memory or if
+// too many requests are live.
+bool gompi_nbc_op_issue(struct gompi_nbc_op *s, const struct gompi_collective *a, bool persistent,
+			MPI_Request *request);
+
+// Runs the copies at the start and at the end.
+void gompi_nbc_op_pack(struct gompi_nbc_op *s);
+void gompi_nbc_op_unpack(struct gompi_nbc_op *s);
+
+// Advances s as far as possible without blocking. Returns true if this call completed it.
+bool gompi_nbc_op_advance(struct gompi_nbc_op *s);
+// Finds the members that s waits for and that have not started it. Sets a bit for each of the first 64 * words ranks.
+// Returns their number, or -1 if it is unknown.
+int gompi_nbc_op_missing_ranks(const struct gompi_nbc_op *s, uint64_t *missing, int words);
+// Completes the request of s, which has completed and is on no list. The caller holds no lock. s may be freed when this
+// returns.
+void gompi_nbc_op_complete(struct gompi_nbc_op *s);
+
+// Segments of the current phase (nbc_data.c).
+
+// gompi_nbc_reads_from: this member reads data of member i. gompi_nbc_is_read_by: member i reads data of this member.
+bool gompi_nbc_reads_from(const struct gompi_nbc_op *s, int i);
+bool gompi_nbc_is_read_by(const struct gompi_nbc_op *s, int i);
+// Returns the space that this member's data takes.
+enum gompi_nbc_space gompi_nbc_space_of(const struct gompi_nbc_op *s);
+// Returns true if there is enough data to notify progress threads while the application computes.
+bool gompi_nbc_wakes_progress(const struct gompi_nbc_op *s);
+// Returns the number of segments of this member's data.
+uint32_t gompi_nbc_segments(const struct gompi_nbc_op *s);
+// Writes segment k to the head or body; for NBC_DIRECT, writes the address of the data.
+void gompi_nbc_write_segment(struct gompi_nbc_op *s, uint32_t k);
+// Returns the first word of the call signature, for the comparison with member peer. gompi_nbc_format returns the
+// second.
+uint64_t gompi_nbc_signature(const struct gompi_nbc_op *s, int peer);
+uint64_t gompi_nbc_format(const struct gompi_nbc_op *s);
+// Reads what is available: the next segment of all members, or all data of members that can be read directly. Returns
+// true after the last read.
+bool gompi_nbc_read_segments(struct gompi_nbc_op *s);
+
+#pragma GCC visibility pop
+#endif

@@ -1,7 +1,0 @@
-// The loops of op_kernels.c for processors with 32-byte vectors, where some are twice as fast. The results are
-// identical: multiplications and additions are not fused.
-#if defined(__x86_64__)
-#pragma GCC target("avx2")
-#define GOMPI_OP_WIDE gompi_op_wide
-#include "datatype/op_kernels.c"
-#endif

@@ -1,0 +1,32 @@
+// Properties of predefined datatypes for the fast paths, by handle: tables that core fills when the process starts.
+#ifndef GOMPI_PREDEFINED_H
+#define GOMPI_PREDEFINED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/abi.h"
+
+// Bytes of a predefined type without gaps, by handle; 0 for others. Filled by gompi_type_fill_tables.
+enum { GOMPI_PREDEFINED_HANDLES = 0x300 };
+extern uint8_t gompi_simple_size[GOMPI_PREDEFINED_HANDLES];
+
+static inline int64_t gompi_simple_bytes(MPI_Datatype type) {
+	uintptr_t i = (uintptr_t)type;
+	return __builtin_expect(i < GOMPI_PREDEFINED_HANDLES, 1) ? gompi_simple_size[i] : 0;
+}
+
+// Bytes of a predefined type that MPI_Compare_and_swap accepts: C and Fortran integers, logicals, multi-language types
+// and byte (MPI-5.0 12.3.4); 0 for others.
+extern uint8_t gompi_cas_type_size[GOMPI_PREDEFINED_HANDLES];
+
+static inline int64_t gompi_cas_type_bytes(MPI_Datatype type) {
+	uintptr_t i = (uintptr_t)type;
+	return __builtin_expect(i < GOMPI_PREDEFINED_HANDLES, 1) ? gompi_cas_type_size[i] : 0;
+}
+
+// Fills the tables for a predefined type: its bytes, whether it has no gaps, the class of its elements, and whether
+// MPI_Compare_and_swap accepts it.
+void gompi_type_fill_tables(uintptr_t handle, int size, bool simple, int class, bool swappable);
+
+#endif

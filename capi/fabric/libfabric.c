@@ -1,0 +1,119 @@
+#define _GNU_SOURCE
+#include "fabric/libfabric.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/atomics.h"
+
+struct gompi_libfabric gompi_libfabric;
+
+// The symbol versions at which struct fi_info has the layout of the headers. A plain dlsym would find the newest
+// version.
+#if FI_MAJOR_VERSION > 1
+#define INFO_VERSION "FABRIC_1.8"
+#elif FI_MINOR_VERSION >= 20
+#define INFO_VERSION "FABRIC_1.7"
+#else
+#define INFO_VERSION "FABRIC_1.3"
+#endif
+#define BASE_VERSION "FABRIC_1.0"
+#define FABRIC_VERSION "FABRIC_1.1"
+
+// Signals whose handlers are saved while libfabric is loaded. Libraries that it loads may install handlers: Debian's
+// libinfinipath does. Such handlers run on the stack of the interrupted thread, which crashes a Go process.
+static const int saved_signals[] = {SIGINT, SIGILL, SIGABRT, SIGBUS, SIGSEGV, SIGTERM};
+enum { SAVED_SIGNALS = sizeof saved_signals / sizeof *saved_signals };
+
+static void save_signals(struct sigaction saved[SAVED_SIGNALS]) {
+	for (int i = 0; i < SAVED_SIGNALS; i++)
+		sigaction(saved_signals[i], NULL, &saved[i]);
+}
+
+static void restore_signals(const struct sigaction saved[SAVED_SIGNALS]) {
+	for (int i = 0; i < SAVED_SIGNALS; i++)
+		sigaction(saved_signals[i], &saved[i], NULL);
+}
+
+// Environment variables that are set while libfabric starts, unless the user has set them. The numbers of sends and
+// receives are small, since gompirma limits the frames itself. A message longer than a buffer waits until the peer has
+// asked for it. Buffers of 4 KiB hold 64 small operations, and take 10 MB instead of 70. The provider checks
+// connections every 1 ms instead of every 10 ms.
+static const struct setting {
+	const char *name, *value;
+} settings[] = {
+	{"IPATH_NO_BACKTRACE", "1"},
+	{"FI_OFI_RXM_MSG_TX_SIZE", "128"},
+	{"FI_OFI_RXM_MSG_RX_SIZE", "64"},
+	{"FI_OFI_RXM_BUFFER_SIZE", "4096"},
+	{"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "1000"},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static void set_environment(bool is_set_here[SETTINGS]) {
+	for (int i = 0; i < SETTINGS; i++) {
+		is_set_here[i] = getenv(settings[i].name) == NULL;
+		if (is_set_here[i])
+			setenv(settings[i].name, settings[i].value, 0);
+	}
+}
+
+// Removes the variables again, so that programs that the application starts do not inherit them.
+static void unset_environment(const bool is_set_here[SETTINGS]) {
+	for (int i = 0; i < SETTINGS; i++)
+		if (is_set_here[i])
+			unsetenv(settings[i].name);
+}
+
+// Stores the address of a symbol at *where. Returns false if it does not exist.
+static bool find_symbol(void *library, const char *name, const char *version, void *where) {
+	void *found = dlvsym(library, name, version);
+	*(void **)where = found;
+	return found != NULL;
+}
+
+bool gompi_libfabric_load(char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
+	struct gompi_libfabric *l = &gompi_libfabric;
+	if (l->getinfo != NULL)
+		return true;
+	struct sigaction saved[SAVED_SIGNALS];
+	bool is_set_here[SETTINGS];
+	save_signals(saved);
+	set_environment(is_set_here);
+	void *library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+	const char *error = library == NULL ? dlerror() : NULL;
+	unset_environment(is_set_here);
+	restore_signals(saved);
+	if (library == NULL) {
+		snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
+			 "the job spans nodes, but libfabric is not installed on this one (%s): install the package "
+			 "libfabric1 (Debian, Ubuntu) or libfabric (Fedora, RHEL, SUSE)",
+			 error);
+		return false;
+	}
+	if (find_symbol(library, "fi_freeinfo", INFO_VERSION, &l->freeinfo) &&
+	    find_symbol(library, "fi_dupinfo", INFO_VERSION, &l->dupinfo) &&
+	    find_symbol(library, "fi_fabric", FABRIC_VERSION, &l->fabric) &&
+	    find_symbol(library, "fi_strerror", BASE_VERSION, &l->strerror) &&
+	    find_symbol(library, "fi_version", BASE_VERSION, &l->version) && l->version() >= FI_VERSION(1, 17) &&
+	    find_symbol(library, "fi_getinfo", INFO_VERSION, &l->getinfo))
+		return true;
+	uint32_t version = l->version != NULL ? l->version() : 0;
+	snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES,
+		 "libfabric.so.1 on this node is version %u.%u; a job on several nodes needs 1.17 or later",
+		 FI_MAJOR(version), FI_MINOR(version));
+	return false;
+}
+
+int gompi_libfabric_getinfo(const struct fi_info *hints, struct fi_info **info) {
+	struct sigaction saved[SAVED_SIGNALS];
+	bool is_set_here[SETTINGS];
+	save_signals(saved);
+	set_environment(is_set_here);
+	int rc = gompi_libfabric.getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, info);
+	unset_environment(is_set_here);
+	restore_signals(saved);
+	return rc;
+}

@@ -1,0 +1,35 @@
+// libfabric, loaded at run time: programs on one node never load it, and also run on machines without it.
+#ifndef GOMPI_FABRIC_LIBFABRIC_H
+#define GOMPI_FABRIC_LIBFABRIC_H
+
+#include <rdma/fabric.h>
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+// The functions that this directory uses of those that libfabric exports. The rest of its API is inline code over the
+// tables of its objects.
+struct gompi_libfabric {
+	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
+		       const struct fi_info *hints, struct fi_info **info);
+	void (*freeinfo)(struct fi_info *info);
+	struct fi_info *(*dupinfo)(const struct fi_info *info);
+	int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
+	const char *(*strerror)(int error);
+	uint32_t (*version)(void);
+};
+extern struct gompi_libfabric gompi_libfabric;
+
+enum { GOMPI_FABRIC_ERROR_BYTES = 400 }; // bytes of the error texts of this directory
+
+// Loads libfabric, once. Returns false, and the reason in error_detail, on failure. Takes about 200 ms.
+bool gompi_libfabric_load(char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
+
+// Finds the providers that match hints (fi_getinfo). Returns 0 or an error of libfabric. The first call takes about 100
+// ms.
+int gompi_libfabric_getinfo(const struct fi_info *hints, struct fi_info **info);
+
+static inline const char *gompi_libfabric_error_text(int error) { return gompi_libfabric.strerror(error); }
+
+#pragma GCC visibility pop
+#endif

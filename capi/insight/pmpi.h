@@ -1,0 +1,17 @@
+// Direct calls to the MPI library below all tools, for information that the wrappers need.
+#ifndef GOMPI_INSIGHT_PMPI_H
+#define GOMPI_INSIGHT_PMPI_H
+
+#include "insight/record.h"
+
+// Calls PMPI_X. Evaluates to its result, or to MPI_ERR_OTHER if there is no such function.
+#define GOMPI_CALL_PMPI(name, ...)                                                        \
+	({                                                                                \
+		static _Atomic(void *) found;                                             \
+		void *next = gompi_load(&found);                                          \
+		if (next == NULL)                                                         \
+			gompi_store(&found, next = gompi_insight_next_symbol("P" #name)); \
+		next == NULL ? MPI_ERR_OTHER : ((__typeof__(name) *)next)(__VA_ARGS__);   \
+	})
+
+#endif

@@ -1,0 +1,19 @@
+// Detects that a program frees memory that is part of a window. The records of calls determine which memory of the
+// program belongs to windows. If there is none, a check costs one load.
+#ifndef GOMPI_INSIGHT_WINDOW_MEMORY_H
+#define GOMPI_INSIGHT_WINDOW_MEMORY_H
+
+#include "insight/record.h"
+
+// gompi_win_memory_add adds memory of a window. gompi_win_memory_remove removes it; if low is 0, it removes all memory
+// of the window. Only one thread at a time may call them.
+void gompi_win_memory_add(uint64_t win, uint64_t low, uint64_t size);
+void gompi_win_memory_remove(uint64_t win, uint64_t low);
+
+extern gompi_a32 gompi_win_memory_count; // number of ranges
+
+// Writes a record if the freed memory overlaps a window. is_malloc_block: the memory is a block of malloc. A block
+// belongs to a window only if the window begins in it, because a program may declare a window larger than its memory.
+void gompi_win_memory_freed(uintptr_t low, uintptr_t size, bool is_malloc_block);
+
+#endif

@@ -1,0 +1,110 @@
+// Attached buffers for buffered sends: memory of the application, or of the library (MPI_BUFFER_AUTOMATIC).
+//
+// Accounting: a message occupies its data size plus MPI_BSEND_OVERHEAD, from its call until its data has left this
+// process. A message is accepted if it fits by that count. Its data is placed in the application's memory if there is a
+// large enough gap, else in memory of the library. So only the count decides, never the fragmentation of the buffer. A
+// message that is sent immediately never occupies the buffer.
+//
+// Locks: calls that attach, detach, and add messages hold gompi_bsend_lock. Any thread may remove a message when it
+// has left; that thread holds a VCI's lock and acquires the lock of the buffer. No other lock is acquired under the
+// lock of the buffer.
+#ifndef GOMPI_MESSAGE_BSEND_BUFFER_H
+#define GOMPI_MESSAGE_BSEND_BUFFER_H
+
+#include "base/biased_mutex.h"
+#include "base/error_status.h"
+
+struct gompi_messages;
+struct gompi_request;
+
+// A message in a buffer.
+struct gompi_bsend_message {
+	struct gompi_bsend_buffer *buffer;
+	char *data; // size bytes
+	int64_t size;
+	bool in_user_memory;                       // data is in the application's memory; else it must be freed
+	uint64_t seq;                              // sequence number in its buffer, from 1 on
+	struct gompi_bsend_message *prev, *next;   // neighbours by sequence number
+	struct gompi_bsend_message *below, *above; // neighbours by address
+};
+
+// A buffer, attached or not. All zero if a buffer has never been attached.
+struct gompi_bsend_buffer {
+	gompi_a64 free_bytes_plus_1; // free bytes by count, plus 1; 0 if nothing is attached
+	gompi_a64 oldest_seq;        // sequence number of the oldest message in the buffer; 0 if it is empty
+	char *addr;                  // NULL if nothing is attached
+	int64_t size;                // 0 if nothing is attached
+	struct gompi_mutex lock;     // guards the fields below, and the two atomic fields while there are messages
+	uint64_t last_seq;           // sequence number of the last message
+	struct gompi_bsend_message *first, *last, *lowest, *highest;
+	struct gompi_request *flush_requests; // flush requests that wait, in order
+};
+
+#pragma GCC visibility push(hidden)
+
+extern struct gompi_biased_mutex gompi_bsend_lock;
+
+static inline bool gompi_is_automatic(const struct gompi_bsend_buffer *a) { return a->addr == MPI_BUFFER_AUTOMATIC; }
+
+// Returns true if a message of size bytes fits by count.
+static inline bool gompi_bsend_fits(struct gompi_bsend_buffer *a, int64_t size) {
+	return (uint64_t)size + MPI_BSEND_OVERHEAD < gompi_load(&a->free_bytes_plus_1);
+}
+
+// Reserves space for a message of size bytes. Returns NULL on failure: MPI_ERR_BUFFER if it does not fit or nothing is
+// attached, or MPI_ERR_NO_MEM. v describes the error.
+struct gompi_bsend_message *gompi_bsend_reserve(struct gompi_bsend_buffer *a, int64_t size,
+						struct gompi_error_status *v);
+// Removes a message that has left or cannot be sent, returns its space, and frees k.
+void gompi_bsend_release(struct gompi_bsend_message *k);
+
+// Attaches a buffer, whose arguments have been checked. size is in bytes; for MPI_BUFFER_AUTOMATIC it is the largest
+// possible one. Returns false if a buffer is attached already.
+static inline bool gompi_bsend_attach(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
+	gompi_biased_lock(&gompi_bsend_lock);
+	bool is_free = gompi_load(&a->free_bytes_plus_1) == 0;
+	if (__builtin_expect(is_free, 1)) {
+		a->addr = addr;
+		a->size = size;
+		gompi_store(&a->free_bytes_plus_1, (uint64_t)size + 1);
+	}
+	gompi_biased_unlock(&gompi_bsend_lock);
+	return is_free;
+}
+
+// Detaches a buffer and stores its address and size, or NULL and 0 if nothing is attached. Returns false if the buffer
+// contains messages.
+static inline bool gompi_bsend_try_detach(struct gompi_bsend_buffer *a, void **addr, int64_t *size) {
+	gompi_biased_lock(&gompi_bsend_lock);
+	bool is_empty = gompi_load_acquire(&a->oldest_seq) == 0; // pairs with the release in gompi_bsend_release
+	if (__builtin_expect(is_empty, 1)) {
+		*addr = a->addr;
+		*size = __builtin_expect(gompi_is_automatic(a), 0) ? 0 : a->size;
+		a->addr = NULL;
+		a->size = 0;
+		gompi_store(&a->free_bytes_plus_1, 0);
+	}
+	gompi_biased_unlock(&gompi_bsend_lock);
+	return is_empty;
+}
+// Waits until all messages have left, then detaches the buffer as gompi_bsend_try_detach does. Returns 0, or
+// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
+int gompi_bsend_detach(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call, void **addr,
+		       int64_t *size, struct gompi_error_status *v);
+// Waits until all messages that are in the buffer now have left, for MPI_Buffer_flush. Returns 0, or
+// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
+int gompi_bsend_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call,
+		      struct gompi_error_status *v);
+// Returns a handle of a request that completes when all messages that are in the buffer now have left, in the VCI of a
+// context. Returns GOMPI_REQUEST_DONE if the buffer is empty, MPI_REQUEST_NULL if out of memory or if too many requests
+// are live.
+MPI_Request gompi_bsend_iflush(struct gompi_messages *m, struct gompi_bsend_buffer *a, uint64_t context);
+
+// Detaches a communicator's buffer, for a Go call that frees the communicator. Waits and returns as
+// gompi_bsend_detach.
+int gompi_comm_bsend_detach(uintptr_t comm, struct gompi_error_status *v);
+// Frees the buffer descriptor of a communicator.
+void gompi_comm_bsend_free(uintptr_t comm);
+
+#pragma GCC visibility pop
+#endif

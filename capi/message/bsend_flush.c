@@ -1,0 +1,119 @@
+// Waiting until the messages of an attached buffer have left.
+#include <stdlib.h>
+
+#include "base/call_name.h"
+#include "message/bsend_buffer.h"
+#include "message/call.h"
+
+// A wait until all messages of a buffer up to sequence number seq have left.
+struct flush_wait {
+	struct gompi_messages *m;
+	struct gompi_bsend_buffer *buffer;
+	uint64_t seq;
+};
+
+static bool is_flushed(const struct flush_wait *w) {
+	// acquire: pairs with the release in gompi_bsend_release
+	uint64_t oldest = gompi_load_acquire(&w->buffer->oldest_seq);
+	return oldest == 0 || oldest > w->seq;
+}
+
+static int any_inbox_error(const struct gompi_messages *m) {
+	int class = MPI_SUCCESS;
+	for (int i = 0; i < GOMPI_VCI_COUNT && class == MPI_SUCCESS; i++)
+		class = (int)gompi_load(&m->vci[i].inbox_error);
+	return class;
+}
+
+static bool is_flushed_or_broken(void *arg) {
+	const struct flush_wait *w = arg;
+	return is_flushed(w) || any_inbox_error(w->m) != MPI_SUCCESS;
+}
+
+static int wait_flushed(struct flush_wait w, const char *call, struct gompi_error_status *v) {
+	if (is_flushed(&w))
+		return MPI_SUCCESS;
+	int class = gompi_await(&gompi_messages_cell(w.m, w.m->node.local_index)->wait, is_flushed_or_broken, &w,
+				&(struct gompi_wait_desc){.call = call, .peer = GOMPI_PEERS_SEVERAL});
+	gompi_call_run_plans(w.m);
+	if (is_flushed(&w))
+		return MPI_SUCCESS;
+	return gompi_request_fill_failure(class != MPI_SUCCESS ? class : any_inbox_error(w.m), v);
+}
+
+int gompi_bsend_detach(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call, void **addr,
+		       int64_t *size, struct gompi_error_status *v) {
+	int class = MPI_SUCCESS;
+	while (class == MPI_SUCCESS && !gompi_bsend_try_detach(a, addr, size))
+		class = wait_flushed((struct flush_wait){m, a, UINT64_MAX}, call, v);
+	return class;
+}
+
+int gompi_bsend_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call,
+		      struct gompi_error_status *v) {
+	if (__builtin_expect(gompi_load_acquire(&a->oldest_seq) == 0, 1))
+		return MPI_SUCCESS;
+	gompi_mutex_lock(&a->lock);
+	uint64_t number = a->last_seq;
+	gompi_mutex_unlock(&a->lock);
+	return wait_flushed((struct flush_wait){m, a, number}, call, v);
+}
+
+// Removes a flush request that is not complete from the buffer's list. No caller needs it any longer.
+static void cancel_flush(struct gompi_request *r) {
+	if (gompi_load_acquire(&r->state) == REQUEST_COMPLETE)
+		return;
+	struct gompi_bsend_buffer *a = (struct gompi_bsend_buffer *)r->object;
+	gompi_mutex_lock(&a->lock);
+	for (struct gompi_request **at = &a->flush_requests; *at != NULL; at = &(*at)->flush.next)
+		if (*at == r) {
+			*at = r->flush.next;
+			break;
+		}
+	gompi_mutex_unlock(&a->lock);
+}
+
+static const struct gompi_request_kind flush_kind = {.release = cancel_flush, .frees_at_once = true};
+
+MPI_Request gompi_bsend_iflush(struct gompi_messages *m, struct gompi_bsend_buffer *a, uint64_t context) {
+	if (__builtin_expect(gompi_load_acquire(&a->oldest_seq) == 0, 1))
+		return GOMPI_REQUEST_DONE;
+	struct gompi_request *r = gompi_request_new(m, context, &flush_kind, (uintptr_t)a);
+	if (r == NULL)
+		return MPI_REQUEST_NULL;
+	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+	gompi_mutex_lock(&a->lock);
+	r->flush.next = NULL;
+	r->flush.last_seq = a->last_seq;
+	struct gompi_request **at = &a->flush_requests;
+	while (*at != NULL)
+		at = &(*at)->flush.next;
+	if (a->first != NULL)
+		*at = r;
+	else
+		gompi_store_release(&r->state, REQUEST_COMPLETE);
+	gompi_mutex_unlock(&a->lock);
+	return (MPI_Request)gompi_request_handle(r);
+}
+
+int gompi_comm_bsend_detach(uintptr_t comm, struct gompi_error_status *v) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
+	struct gompi_bsend_buffer *a = c != NULL ? gompi_load(&c->bsend_buffer) : NULL;
+	void *addr;
+	int64_t size;
+	return a != NULL && m != NULL ? gompi_bsend_detach(m, a, gompi_call_name, &addr, &size, v) : MPI_SUCCESS;
+}
+
+void gompi_comm_bsend_free(uintptr_t comm) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
+	struct gompi_bsend_buffer *a = c != NULL ? gompi_load(&c->bsend_buffer) : NULL;
+	if (a == NULL)
+		return;
+	gompi_mutex_lock(&a->lock); // the thread that has removed the last message may still hold the lock
+	bool is_empty = a->first == NULL;
+	gompi_mutex_unlock(&a->lock);
+	gompi_store(&c->bsend_buffer, NULL);
+	if (is_empty) // else a process has failed, and messages still refer to the buffer
+		free(a);
+}

@@ -1,0 +1,186 @@
+// Helpers for calls on requests: what a handle refers to, and how a call ends a complete request.
+#ifndef GOMPI_MESSAGE_COMPLETION_H
+#define GOMPI_MESSAGE_COMPLETION_H
+
+#include "base/failure.h"
+#include "message/call.h"
+
+static inline bool gompi_is_running(void) { return gompi_load(&gompi_app_messages) != NULL; }
+
+// What a handle refers to.
+enum gompi_handle_state {
+	GOMPI_HANDLE_LIVE,    // an existing request
+	GOMPI_HANDLE_NULL,    // MPI_REQUEST_NULL
+	GOMPI_HANDLE_DONE,    // GOMPI_REQUEST_DONE, which is always complete
+	GOMPI_HANDLE_INVALID, // an invalid handle, or a request that has been completed or freed
+};
+
+static inline enum gompi_handle_state gompi_classify_handle(MPI_Request h, struct gompi_request **r) {
+	*r = gompi_request_of(h);
+	if (__builtin_expect(*r != NULL, 1))
+		return GOMPI_HANDLE_LIVE;
+	return h == GOMPI_REQUEST_DONE ? GOMPI_HANDLE_DONE
+	       : h == MPI_REQUEST_NULL ? GOMPI_HANDLE_NULL
+				       : GOMPI_HANDLE_INVALID;
+}
+
+// Returns true if the request is inactive. Then there is nothing to complete, and the status is empty.
+static inline bool gompi_is_inactive(const struct gompi_request *r) {
+	return gompi_load((gompi_a32 *)&r->state) == REQUEST_INACTIVE;
+}
+
+// Returns true if a handle's request is active or complete. Sets *complete if it is complete.
+static inline bool gompi_is_active(MPI_Request h, bool *complete) {
+	struct gompi_request *r;
+	enum gompi_handle_state w = gompi_classify_handle(h, &r);
+	*complete = w == GOMPI_HANDLE_DONE || (w == GOMPI_HANDLE_LIVE && gompi_is_complete(r));
+	return w == GOMPI_HANDLE_DONE || (w == GOMPI_HANDLE_LIVE && !gompi_is_inactive(r));
+}
+
+// The requests of a call on an array.
+struct gompi_request_array {
+	int count;
+	const MPI_Request *requests;
+	// Results of gompi_array_scan: number of active or complete requests, number of complete ones, and index of the
+	// first complete one, or -1.
+	int active_count, complete_count, first_complete;
+};
+
+// Examines all handles. Returns the index of the first invalid handle, or count if all are valid.
+static inline int gompi_array_scan(struct gompi_request_array *s) {
+	struct gompi_request *r;
+	const MPI_Request *requests = s->requests;
+	int i = 0, n = s->count, active = 0, complete = 0, first = -1;
+	for (; i < n; i++) {
+		enum gompi_handle_state what = gompi_classify_handle(requests[i], &r);
+		uint32_t state = REQUEST_COMPLETE;
+		if (__builtin_expect(what == GOMPI_HANDLE_LIVE, 1))
+			state = gompi_load_acquire(&r->state); // pairs with the release in gompi_complete
+		else if (what == GOMPI_HANDLE_NULL)
+			continue;
+		else if (what == GOMPI_HANDLE_INVALID)
+			break;
+		active += state != REQUEST_INACTIVE;
+		if (state != REQUEST_COMPLETE)
+			continue;
+		if (complete++ == 0)
+			first = i;
+	}
+	s->active_count = active;
+	s->complete_count = complete;
+	s->first_complete = first;
+	return i;
+}
+
+// Makes progress for a call that must not wait, unless enough requests are complete: all of them, or one. Examines the
+// handles again. Returns true if enough are complete.
+static inline bool gompi_array_progress(struct gompi_request_array *s, bool all) {
+	if (s->active_count > 0 && (all ? s->complete_count < s->active_count : s->complete_count == 0) &&
+	    gompi_test_progress())
+		gompi_array_scan(s);
+	return all ? s->complete_count == s->active_count : s->complete_count > 0;
+}
+
+static inline MPI_Status *gompi_status_at(MPI_Status *statuses, int i) {
+	return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+// Stores the status of GOMPI_REQUEST_DONE.
+static inline void gompi_status_done(MPI_Status *status) {
+	gompi_status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, 0);
+}
+
+#pragma GCC visibility push(hidden)
+
+// Raises the error of a call with invalid arguments (gompi_array_is_invalid). i is the index of the invalid handle, or
+// -1 if another argument is invalid.
+__attribute__((cold)) int gompi_array_raise(const char *call, const struct gompi_request_array *s, int i);
+// Checks the arguments of a call on several requests and examines the handles. has_results is set if the result
+// arguments are not NULL. Returns true if an argument is invalid. Then *rc is what the call returns: MPI_ERR_COUNT,
+// MPI_ERR_ARG or MPI_ERR_REQUEST.
+static inline bool gompi_array_is_invalid(const char *call, struct gompi_request_array *s, bool has_results, int *rc) {
+	int i = -1;
+	if (s->count >= 0 && (s->count == 0 || s->requests != NULL) && has_results && gompi_is_running())
+		i = gompi_array_scan(s);
+	if (__builtin_expect(i >= 0 && i == s->count, 1))
+		return false;
+	*rc = gompi_array_raise(call, s, i);
+	return true;
+}
+// Raises the error of a call on one request whose handle is invalid. Returns what the call returns.
+__attribute__((cold)) int gompi_raise_invalid_request(const char *call, MPI_Request request);
+
+// Ends a complete request that has failed, and raises its error.
+__attribute__((cold)) int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *request);
+// Ends a complete request and stores its status. Returns what the call returns.
+static inline int gompi_end_with_status(const char *call, struct gompi_request *r, MPI_Request *request,
+					MPI_Status *status) {
+	gompi_request_finish(r);
+	gompi_status_from_request(r, status);
+	if (__builtin_expect(r->result.class != MPI_SUCCESS, 0))
+		return gompi_end_failed(call, r, request);
+	gompi_request_end(r, request);
+	return MPI_SUCCESS;
+}
+
+static inline void gompi_end_done(MPI_Request *request, MPI_Status *status) {
+	*request = MPI_REQUEST_NULL;
+	gompi_status_done(status);
+}
+
+// The first failed request of a call that returns MPI_ERR_IN_STATUS.
+struct gompi_first_failure {
+	int failed_index; // index of the request; -1 if none has failed
+	uintptr_t object;
+	struct gompi_error_status error;
+};
+
+// Raises MPI_ERR_IN_STATUS for a call on n requests, on the object of the failed request.
+__attribute__((cold)) int gompi_raise_in_status(const char *call, const struct gompi_first_failure *f, int n);
+
+// Calls gompi_request_finish for request i if it is complete. Records it in f if it has failed and is the first that
+// has.
+static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_first_failure *f) {
+	struct gompi_request *r;
+	if (gompi_classify_handle(h, &r) != GOMPI_HANDLE_LIVE || !gompi_is_complete(r))
+		return;
+	gompi_request_finish(r);
+	if (__builtin_expect(r->result.class != MPI_SUCCESS, 0) && f->failed_index < 0) {
+		f->failed_index = i;
+		f->object = r->comm;
+		gompi_request_error_detail(r, &f->error);
+	}
+}
+
+// Ends a request after gompi_request_finish, or one that has nothing to complete. Stores its status. Returns its error
+// class.
+static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
+	struct gompi_request *r;
+	int class = MPI_SUCCESS;
+	switch (gompi_classify_handle(*request, &r)) {
+	case GOMPI_HANDLE_LIVE:
+		if (gompi_is_inactive(r)) {
+			gompi_status_set_empty(status);
+			break;
+		}
+		class = r->result.class;
+		gompi_status_from_request(r, status);
+		gompi_request_end(r, request);
+		break;
+	case GOMPI_HANDLE_DONE:
+		gompi_end_done(request, status);
+		break;
+	default:
+		gompi_status_set_empty(status);
+	}
+	return class;
+}
+
+// Returns the failed process because of which one of several requests can never complete, as gompi_failed_for_wait
+// does. Sets *failed_index to the index of that request.
+int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index);
+// Does the same with the signature of find_failed in struct gompi_wait_desc.
+int gompi_array_any_failed(const void *of, struct gompi_stuck_entry *place);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,72 @@
+#include "win/error_detail.h"
+
+#include <stdio.h>
+
+#include "base/abi.h"
+
+// Each format prints the numbers a and b of the detail.
+static const char *const detail_texts[DETAIL_COUNT] = {
+	[DETAIL_NONE] = "",
+	[DETAIL_NO_WINDOW] = "the target has no window %#llx with the origin as rank %llu",
+	[DETAIL_BAD_ELEMENT] = "cannot update elements of datatype %#llx (%llu bytes)",
+	[DETAIL_BAD_OP] = "operation %#llx is not defined for datatype %#llx",
+	[DETAIL_BAD_KIND] = "the path to rank %2$llu does not support messages of kind %1$#llx",
+	[DETAIL_DATA_TOO_LONG] = "the message has %llu bytes after its header; the maximum is %llu",
+	[DETAIL_PARTIAL_ELEMENT] = "%llu bytes are not a multiple of the element size %llu",
+	[DETAIL_NO_ADDRESSES] = "the message has %llu bytes after its header, but the buffer addresses need %llu",
+	[DETAIL_ADDRESS_MISMATCH] = "the message names the address %#llx for %llu bytes that it carries itself",
+	[DETAIL_BAD_LAYOUT] = "the %llu bytes after the header are not a layout of %llu bytes of data",
+	[DETAIL_OP_TOO_LARGE] = "the operation has %llu bytes, but a message at most %llu",
+	[DETAIL_DATA_TOO_SHORT] = "received %llu bytes of data, but the operation needs %llu",
+	[DETAIL_OUTSIDE_WINDOW] = "the access ends at byte %llu, but the window has %llu bytes",
+	[DETAIL_NOT_ATTACHED] = "bytes %#llx to %#llx",
+	[DETAIL_OUT_OF_ORDER] = "record %llu arrived after record %llu (out of order)",
+	[DETAIL_AFTER_STOP] = "record %llu arrived, but the origin stopped at record %llu",
+	[DETAIL_ALREADY_LOCKED] =
+		"record %llu requests a lock that the origin already holds (mode %llu: 1 shared, 2 exclusive)",
+	[DETAIL_NOT_LOCKED] = "record %llu releases a lock that the origin does not hold (%llu records are queued)",
+	[DETAIL_ALREADY_STARTED] =
+		"record %llu starts an access epoch inside another one (%llu exposure epochs are unused)",
+	[DETAIL_NOT_STARTED] =
+		"record %llu completes an access epoch that was not started (%llu exposure epochs are unused)",
+	[DETAIL_QUEUE_FULL] = "the target would queue %llu bytes of records until a lock or post; the maximum is %llu",
+	[DETAIL_NO_MEMORY] = "out of memory for %llu bytes of records that wait for a lock or post, after %llu bytes",
+	[DETAIL_ACK_DECREASED] = "the target reports %llu applied records, but reported %llu before",
+	[DETAIL_ACK_NOT_SENT] = "the target reports %llu applied records, but only %llu were sent",
+	[DETAIL_UNEXPECTED_RESULT] = "the target answered record %llu with %llu bytes, but no answer is due",
+	[DETAIL_RESULT_ORDER] = "the target answered record %llu, but the next answer is due for record %llu",
+	[DETAIL_RESULT_LENGTH] = "the target answered with %llu bytes, but %llu were requested",
+	[DETAIL_RESULT_MISSING] = "the target reports %llu applied records, but has not answered record %llu",
+};
+
+static _Thread_local struct gompi_error_detail last_detail;
+
+int gompi_set_error_detail(int class, enum gompi_error_detail_code code, uint64_t a, uint64_t b) {
+	last_detail = (struct gompi_error_detail){.class = class, .code = code, .a = a, .b = b};
+	return class;
+}
+
+struct gompi_error_detail gompi_consume_error_detail(int class) {
+	struct gompi_error_detail r = {.class = class};
+	if (last_detail.class == class)
+		r = last_detail;
+	last_detail = (struct gompi_error_detail){0};
+	return r;
+}
+
+void gompi_store_error_detail(const struct gompi_error_detail *r) {
+	last_detail = *r;
+	if (last_detail.code >= DETAIL_COUNT)
+		last_detail.code = DETAIL_NONE;
+}
+
+void gompi_error_detail_text(int class, char *text, int size) {
+	struct gompi_error_detail r = gompi_consume_error_detail(class);
+	text[0] = 0;
+	if (r.code == DETAIL_NONE)
+		return;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text, (size_t)size, detail_texts[r.code], (unsigned long long)r.a, (unsigned long long)r.b);
+#pragma GCC diagnostic pop
+}

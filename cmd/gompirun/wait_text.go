@@ -1,0 +1,469 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+
+	"gompirma/core/abi"
+	"gompirma/core/handle"
+	"gompirma/core/shm"
+)
+
+// This file describes in words what ranks do. A thread's wait is known while the thread sleeps in a call of MPI
+// (shm.Waiting).
+
+type rankState struct {
+	rank       int
+	text       string // as text, if the rank is not in MPI
+	ended      bool   // it has ended, so it will do nothing more
+	waits      []shm.Waiting
+	unrecorded int // number of waiting threads without a wait record
+	// Number of threads of the application in a blocking call of MPI. Some of them may not have slept yet.
+	blocked int
+}
+
+// snapshot returns the state of each rank.
+func (j *job) snapshot() snapshot {
+	p := make(snapshot, len(j.ranks))
+	for r := range p {
+		p[r] = j.stateOf(r)
+	}
+	return p
+}
+
+func (j *job) stateOf(rank int) rankState {
+	d := rankState{rank: rank}
+	st := j.pmi.State(rank)
+	switch {
+	case j.ranks[rank].ended:
+		d.text, d.ended = "has ended", true
+	case st.Finalized:
+		d.text = "has called MPI_Finalize"
+	default:
+		node := j.nodeOf(rank)
+		d.waits, d.unrecorded = node.memory.Waits(rank - node.first)
+		d.blocked = node.memory.Blocked(rank - node.first)
+		if !st.Initialized && len(d.waits) == 0 {
+			d.text = "has not called MPI_Init"
+		}
+	}
+	return d
+}
+
+// snapshot is the state of all ranks, by rank.
+type snapshot []rankState
+
+// objectKey identifies an object in the same way at all its members. Handles differ between processes, and two groups
+// without a common member may have given the same id to different objects.
+type objectKey struct {
+	kind  handle.Kind
+	id    uint64
+	first int32
+}
+
+// objectKeyOf returns the key of a wait's object, if its members are known.
+func objectKeyOf(w *shm.Waiting) (k objectKey, ok bool) {
+	k = objectKey{handle.KindOf(uintptr(w.Object)), w.ID, w.Members.First[0]}
+	return k, w.ID != 0 && w.Members.N > 0
+}
+
+// synchronizing holds the synchronizing collectives: no member leaves before all have called them.
+var synchronizing = map[string]bool{
+	"MPI_Barrier": true, "MPI_Allreduce": true, "MPI_Allgather": true, "MPI_Alltoall": true, "MPI_Win_fence": true,
+	"MPI_Win_create": true, "MPI_Win_allocate": true, "MPI_Win_allocate_shared": true,
+	"MPI_Win_create_dynamic": true,
+	"MPI_Win_free":           true, "MPI_Comm_dup": true, "MPI_Comm_dup_with_info": true, "MPI_Comm_split": true,
+	"MPI_Comm_split_type": true, "MPI_Comm_create": true, "MPI_Dist_graph_create": true,
+	"MPI_Dist_graph_create_adjacent": true,
+}
+
+// nonSynchronizing holds the collectives in which a member may complete its part before others have called them.
+var nonSynchronizing = map[string]bool{
+	"MPI_Bcast": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
+	"MPI_Allgatherv": true, "MPI_Alltoallv": true, "MPI_Alltoallw": true, "MPI_Reduce": true, "MPI_Scan": true,
+	"MPI_Exscan": true, "MPI_Reduce_scatter": true, "MPI_Reduce_scatter_block": true,
+	"MPI_Neighbor_allgather": true, "MPI_Neighbor_allgatherv": true, "MPI_Neighbor_alltoall": true,
+	"MPI_Neighbor_alltoallv": true, "MPI_Neighbor_alltoallw": true,
+}
+
+// isPersistent reports whether a function makes a request for a persistent collective.
+func isPersistent(function string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(function, "_c"), "_init")
+}
+
+// isCollective reports whether a wait is for the other members to make the same call.
+func isCollective(w *shm.Waiting) bool {
+	call := strings.TrimSuffix(w.Call, "_c")
+	return w.Reason == shm.ForCall && (synchronizing[call] || nonSynchronizing[call])
+}
+
+func isSynchronizing(w *shm.Waiting) bool {
+	return isCollective(w) && synchronizing[strings.TrimSuffix(w.Call, "_c")]
+}
+
+// missing returns the members that a wait in a collective certainly needs: those that are not in the same call, have
+// not started it, or have data for this member.
+func (p snapshot) missing(w *shm.Waiting) (ranks []int) {
+	if !w.Members.Known() {
+		return nil
+	}
+	if w.Reason == shm.ForCall || w.Reason == shm.ForCollective {
+		for _, i := range w.Missing {
+			if i < w.Members.N {
+				ranks = append(ranks, w.Members.At(i))
+			}
+		}
+	}
+	if len(ranks) > 0 {
+		slices.Sort(ranks)
+		return ranks
+	}
+	if !isSynchronizing(w) {
+		return nil
+	}
+	for i := range w.Members.N {
+		if rank := w.Members.At(i); !p.isIn(rank, w) {
+			ranks = append(ranks, rank)
+		}
+	}
+	slices.Sort(ranks)
+	return ranks
+}
+
+// isIn reports whether a rank waits in the same call on the same object. It returns true if that is unknown.
+func (p snapshot) isIn(rank int, w *shm.Waiting) bool {
+	k, ok := objectKeyOf(w)
+	if rank < 0 || rank >= len(p) || !ok {
+		return true
+	}
+	return slices.ContainsFunc(p[rank].waits, func(other shm.Waiting) bool {
+		o, known := objectKeyOf(&other)
+		return other.Call == w.Call && known && o == k
+	})
+}
+
+// memberRanks returns the ranks of a wait's members; nil if they are not all known.
+func memberRanks(m *shm.Members) (ranks []int) {
+	if !m.Known() {
+		return nil
+	}
+	for i := range m.N {
+		ranks = append(ranks, m.At(i))
+	}
+	slices.Sort(ranks)
+	return ranks
+}
+
+// stateText returns text on what a rank does.
+func (p snapshot) stateText(d *rankState) string {
+	switch {
+	case d.text != "":
+		return d.text
+	case len(d.waits) == 0 && d.unrecorded == 0:
+		return "is not blocked in MPI (computing, or polling with MPI_Test)"
+	case len(d.waits) == 1 && d.unrecorded == 0 && d.waits[0].Call == finalize && d.waits[0].Reason == shm.ForCall:
+		return p.finalizeText(d)
+	}
+	threads := map[string]int{}
+	var whats []string
+	for i := range d.waits {
+		what := p.waitText(&d.waits[i])
+		if threads[what]++; threads[what] == 1 {
+			whats = append(whats, what)
+		}
+	}
+	sort.Strings(whats)
+	for i, what := range whats {
+		if n := threads[what]; n > 1 {
+			whats[i] = fmt.Sprintf("%s (%d threads)", what, n)
+		}
+	}
+	if d.unrecorded > 0 {
+		whats = append(whats, fmt.Sprintf("and %d more", d.unrecorded))
+	}
+	return "waits " + strings.Join(whats, ", ")
+}
+
+// finalizeText returns text on a rank in MPI_Finalize, and on the ranks that wait for it.
+func (p snapshot) finalizeText(d *rankState) string {
+	text := "is in " + finalize
+	for _, other := range p.notIn(finalize) {
+		if what := p.withheldText(d.rank, other); strings.HasPrefix(what, "will ") {
+			text += " and " + what
+		}
+	}
+	if text == "is in "+finalize {
+		text = "waits in " + finalize
+		if others := p.notIn(finalize); len(others) > 0 {
+			text += " for " + ranksOf(others)
+		}
+	}
+	return text
+}
+
+// waitText returns text on what a thread waits for.
+func (p snapshot) waitText(w *shm.Waiting) string {
+	who, some := "", w.Object != 0
+	switch missing := p.missing(w); {
+	case len(w.Events) > 0:
+		return callText(w) + " for " + p.alternativesText(w)
+	case w.Reason == shm.ForSelf:
+		return waitForText(w, "")
+	case w.Peer >= 0 && !w.All:
+		who = "rank " + fmt.Sprint(w.Peer)
+	case len(missing) > 0:
+		who = ranksOf(missing)
+	case w.Reason == shm.ForComplete:
+		who = completersText(w)
+	case w.Peer == shm.PeersAny && some:
+		return callText(w) + " for any rank of " + objectText(w)
+	case w.Peer == shm.PeersAll && some, w.Peer >= 0 && some:
+		return callText(w) + " for the ranks of " + objectText(w)
+	}
+	return waitForText(w, who)
+}
+
+// maxAlternatives is the largest number of listed events any of which may end a wait.
+const maxAlternatives = 6
+
+// alternativesText returns text on the events any of which ends a wait.
+func (p snapshot) alternativesText(w *shm.Waiting) string {
+	of := func(part *shm.Waiting) string { return " (" + tag(part) + ")" + onCommText(part) }
+	ranks := map[string][]int{} // by what they may do, with %s in place of their names
+	var whats []string
+	for i := range w.Events {
+		part := &w.Events[i]
+		what, who := "the completion of another operation", []int{}
+		switch {
+		case part.Reason == shm.ForSelf:
+			what = printable(part.Operation) + " by another thread of this rank"
+		case part.Reason == shm.ForCollective:
+			what, who = printable(part.Operation)+onCommText(part)+" of %s", p.missing(part)
+		case part.Peer < 0:
+			who = nil
+		case part.Reason == shm.ForMessage:
+			what, who = "a message from %s"+of(part), []int{int(part.Peer)}
+		case part.Reason == shm.ForReceipt:
+			what, who = "%s to receive"+of(part), []int{int(part.Peer)}
+		case part.Reason == shm.ForPartitions:
+			what, who = "partitions from %s"+of(part), []int{int(part.Peer)}
+		}
+		if part.Reason == shm.ForMessage && part.Peer == shm.PeersAny {
+			what = "a message from any rank" + of(part)
+		}
+		if len(who) == 0 {
+			what = strings.NewReplacer(" of %s", "", " from %s", "").Replace(what)
+		}
+		if _, seen := ranks[what]; !seen {
+			whats = append(whats, what)
+		}
+		ranks[what] = append(ranks[what], who...)
+	}
+	if !w.HasAllEvents {
+		whats = append(whats, "the completion of another operation")
+	}
+	if len(whats) > maxAlternatives {
+		whats = append(whats[:maxAlternatives], "the completion of another operation")
+	}
+	for i, what := range whats {
+		if strings.Contains(what, "%s") {
+			slices.Sort(ranks[what])
+			whats[i] = strings.ReplaceAll(what, "%s", ranksOf(slices.Compact(ranks[what])))
+		}
+	}
+	return strings.Join(slices.Compact(whats), " or ")
+}
+
+// completersText returns text on the ranks whose MPI_Win_complete is awaited.
+func completersText(w *shm.Waiting) string {
+	who := fmt.Sprintf("%d ranks", w.Members.N)
+	if ranks := memberRanks(&w.Members); ranks != nil {
+		who = ranksOf(ranks)
+	}
+	if w.PendingCount != w.Members.N {
+		who = fmt.Sprintf("%d more of %s", w.PendingCount, who)
+	}
+	return who
+}
+
+// waitForText returns text on a wait that needs the given ranks.
+func waitForText(w *shm.Waiting, who string) string {
+	if who == "" && w.Reason != shm.ForSelf {
+		return callText(w)
+	}
+	text := callText(w)
+	switch w.Reason {
+	case shm.ForPartitions:
+		return text + onCommText(w) + " for partitions from " + who
+	case shm.ForSelf:
+		return text + " for " + printable(w.Operation) + ", which another thread of this rank must call"
+	case shm.ForMessage:
+		return text + onCommText(w) + " for " + who
+	case shm.ForReceipt:
+		return text + onCommText(w) + " for " + who + " to receive"
+	case shm.ForPost:
+		return text + " for " + who + " to call MPI_Win_post on " + objectText(w)
+	case shm.ForComplete:
+		return text + " for " + who + " to call MPI_Win_complete on " + objectText(w)
+	case shm.ForLock:
+		return text + fmt.Sprintf(" for the lock of target %d in %s", w.Tag, objectText(w))
+	}
+	if w.Object == 0 {
+		return text + " for " + who
+	}
+	return text + " on " + objectText(w) + " for " + who
+}
+
+// callText returns the name of the call, with the tag if there is one.
+func callText(w *shm.Waiting) string {
+	text := "in " + printable(w.Call)
+	switch w.Reason {
+	case shm.ForMessage, shm.ForReceipt, shm.ForPartitions:
+		text += " (" + tag(w) + ")"
+	case shm.ForCollective:
+		text += fmt.Sprintf(" (%s, ", printable(w.Operation))
+		switch {
+		case !isPersistent(w.Operation):
+			text += fmt.Sprintf("nonblocking collective %d)", w.Tag)
+		case w.PendingCount < 0:
+			text += fmt.Sprintf("collective %d)", w.Tag)
+		default:
+			text += fmt.Sprintf("round %d)", w.Tag)
+		}
+	}
+	return text
+}
+
+func tag(w *shm.Waiting) string {
+	if int(w.Tag) == abi.MPI_ANY_TAG {
+		return "any tag"
+	}
+	return fmt.Sprintf("tag %d", w.Tag)
+}
+
+// onCommText returns the communicator of a message unless it is MPI_COMM_WORLD.
+func onCommText(w *shm.Waiting) string {
+	if w.Object == 0 || uintptr(w.Object) == abi.MPI_COMM_WORLD {
+		return ""
+	}
+	return " on " + objectText(w)
+}
+
+// objectText returns the name of the object of a wait.
+func objectText(w *shm.Waiting) string {
+	switch uintptr(w.Object) {
+	case abi.MPI_COMM_WORLD:
+		return "MPI_COMM_WORLD"
+	case abi.MPI_COMM_SELF:
+		return "MPI_COMM_SELF"
+	}
+	kind := "handle"
+	switch handle.KindOf(uintptr(w.Object)) {
+	case handle.Comm:
+		kind = "communicator"
+	case handle.Win:
+		kind = "window"
+	}
+	if name := printableName(w.Name); name != "" {
+		return fmt.Sprintf("%s '%s'", kind, name)
+	}
+	return fmt.Sprintf("%s %#x", kind, w.Object)
+}
+
+// printable replaces all characters that a function's name cannot have: the text comes from memory that ranks write.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '?'
+	}, name)
+}
+
+// printableName replaces characters of a name from the program that a terminal cannot show. It marks a name that may
+// have been cut.
+func printableName(name string) string {
+	cut := len(name) >= shm.WaitNameBytes
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return '?'
+	}, name)
+	if cut {
+		name += "..."
+	}
+	return name
+}
+
+// lines returns a line for each state, with the ranks in that state, and lines with the places of the calls in which
+// they wait.
+func (p snapshot) lines(traces map[int][]string) (lines []string) {
+	ranks := map[string][]int{}
+	for r := range p {
+		what := p.stateText(&p[r])
+		ranks[what] = append(ranks[what], r)
+	}
+	var whats []string
+	for what := range ranks {
+		whats = append(whats, what)
+	}
+	sort.Slice(whats, func(a, b int) bool { return ranks[whats[a]][0] < ranks[whats[b]][0] })
+	for _, what := range whats {
+		of := ranks[what]
+		if len(of) > 1 {
+			what = pluralVerb(what)
+		}
+		lines = append(lines, ranksOf(of)+" "+what)
+		lines = append(lines, placesOf(of, traces)...)
+	}
+	return lines
+}
+
+// placesOf returns a line for each place where ranks wait, with the ranks unless all of them wait there.
+func placesOf(ranks []int, traces map[int][]string) (lines []string) {
+	at := map[string][]int{}
+	var places []string
+	for _, r := range ranks {
+		for _, place := range traces[r] {
+			if at[place] = append(at[place], r); len(at[place]) == 1 {
+				places = append(places, place)
+			}
+		}
+	}
+	for _, place := range places {
+		who := ""
+		if of := slices.Compact(at[place]); len(of) < len(ranks) {
+			who = ranksOf(of) + ": "
+		}
+		lines = append(lines, "  "+who+place)
+	}
+	return lines
+}
+
+// verbs holds the first words of states, for one rank and for several.
+var verbs = [][2]string{{"waits ", "wait "}, {"has ", "have "},
+	{"is ", "are "}}
+
+func pluralVerb(what string) string   { return verb(what, 0, 1) }
+func singularVerb(what string) string { return verb(what, 1, 0) }
+
+func verb(what string, from, to int) string {
+	for _, v := range verbs {
+		if rest, ok := strings.CutPrefix(what, v[from]); ok {
+			return v[to] + rest
+		}
+	}
+	return what
+}
+
+// ranksOf returns text that names ranks; numbers must be in ascending order.
+func ranksOf(numbers []int) string {
+	if len(numbers) == 1 {
+		return fmt.Sprintf("rank %d", numbers[0])
+	}
+	return "ranks " + ranges(numbers)
+}

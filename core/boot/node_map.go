@@ -1,0 +1,136 @@
+package boot
+
+import (
+	"hash/fnv"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// EnvNode names a variable that splits a machine into several nodes for tests: processes with different values of it
+// count as processes of different nodes.
+const EnvNode = "GOMPIRMA_NODE"
+
+// NodeMap describes which processes of the job share a node. Nodes are numbered in the order of their lowest rank.
+type NodeMap struct {
+	NodeOf    []int32 // node of each rank
+	NodeCount int
+	// ranks on this process's node, ascending; Local[0] performs the work that a node needs once
+	Local      []int
+	LocalIndex int // index of this process in Local
+	Neighbour  *Neighbour
+
+	hosts []string // name of each node
+}
+
+// LocalIndices returns, for each rank of the job, its position in Local; -1 for ranks of other nodes.
+func (p *NodeMap) LocalIndices() []int32 {
+	numbers := make([]int32, len(p.NodeOf))
+	for i := range numbers {
+		numbers[i] = -1
+	}
+	for i, r := range p.Local {
+		numbers[r] = int32(i)
+	}
+	return numbers
+}
+
+// Host returns the name of the machine of a rank, for messages.
+func (p *NodeMap) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
+
+// Nodes determines which processes can share memory: same running kernel, same namespaces (processes, users, network),
+// same user. It is collective. Each process publishes two values and fetches about 2 sqrt(Size), or none if gompirun
+// reported that all run on one node. From then on the processes watch each other if the launcher does not report
+// failures. The function permitted returns the addresses and ports for that. The time silent is the longest tolerated
+// failure of the path between two processes; 0 means no limit.
+func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMap, error) {
+	next := listen(c, permitted)
+	p, err := nodes(c, identity(), host())
+	if err != nil {
+		next.Close()
+		return nil, err
+	}
+	if p.Neighbour = next; next != nil {
+		next.watch(c, silent)
+		c.SetWatch(next)
+	}
+	return p, nil
+}
+
+// hostBytes is the length to which a host's name is cut for publishing: with the hash of the identity it is no longer
+// than an address.
+const hostBytes = 48
+
+func nodes(c Client, identity, host string) (*NodeMap, error) {
+	all := make([]string, c.Size())
+	if control, ok := c.Control(); !ok || control.NodeSize != c.Size() {
+		// 16 bytes of the hash distinguish the nodes of any machine.
+		sum := fnv.New128a()
+		sum.Write([]byte(identity))
+		var err error
+		if all, err = AllGather(c, "node", string(sum.Sum(nil))+host[:min(len(host), hostBytes)]); err != nil {
+			return nil, err
+		}
+	}
+	p := &NodeMap{NodeOf: make([]int32, len(all))}
+	numbers := map[string]int32{}
+	for r, id := range all {
+		number, known := numbers[id]
+		if !known {
+			number = int32(len(numbers))
+			numbers[id] = number
+			name := host // no values were exchanged
+			if len(id) >= 128/8 {
+				name = id[128/8:]
+			}
+			p.hosts = append(p.hosts, name)
+		}
+		p.NodeOf[r] = number
+	}
+	p.NodeCount = len(numbers)
+	for r, node := range p.NodeOf {
+		if node == p.NodeOf[c.Rank()] {
+			if r == c.Rank() {
+				p.LocalIndex = len(p.Local)
+			}
+			p.Local = append(p.Local, r)
+		}
+	}
+	return p, nil
+}
+
+// identity returns a description of the node. Processes with the same identity can open each other's memory through
+// /proc or a socket.
+func identity() string {
+	host, _ := os.Hostname()
+	parts := []string{host, bootID(), strconv.Itoa(unix.Geteuid()), os.Getenv(EnvNode)}
+	for _, namespace := range []string{"pid", "user", "net"} {
+		link, _ := os.Readlink("/proc/self/ns/" + namespace)
+		parts = append(parts, link)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// host returns the name of the machine for users; with EnvNode, the node's number follows.
+func host() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		name = "unnamed host"
+	}
+	if number := os.Getenv(EnvNode); number != "" {
+		name += "/" + number
+	}
+	return name
+}
+
+// bootID returns the identifier of this boot of the kernel; zeros if there is no /proc.
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil || len(id) < 36 {
+		return "00000000-0000-0000-0000-000000000000"
+	}
+	return strings.TrimSpace(string(id))
+}

@@ -1,0 +1,93 @@
+package coll
+
+import "gompirma/core/comm"
+
+// SharedAllgather is a series of Engine.Allgather among so large a number of members that their data together should
+// not be in the memory of each member: the members of a node share it. It falls back to Allgather if all members are on
+// one node, or a member is alone on its node. It also does so for little data, and without shared memory.
+type SharedAllgather struct {
+	e                      *Engine
+	c                      *comm.Comm
+	firstBytes, laterBytes int    // bytes per member
+	shared                 []byte // memory that the members of this node share; nil: none, or no call yet
+	calls                  int
+}
+
+// minSharedBytes is the number of bytes from which on the data of all members is shared. For less, sharing takes longer
+// than a copy for each member.
+var minSharedBytes = 256 << 10
+
+// NewSharedAllgather begins a series of exchanges among the members of c. A member contributes up to firstBytes bytes
+// to the first exchange and up to laterBytes bytes to later ones.
+func (e *Engine) NewSharedAllgather(c *comm.Comm, firstBytes, laterBytes int) *SharedAllgather {
+	return &SharedAllgather{e: e, c: c, firstBytes: firstBytes, laterBytes: laterBytes}
+}
+
+// Allgather returns the contributions of all members, which have equal sizes, in the order of ranks. The result is
+// read-only. That of the first call is valid until Close, that of later calls until the next call.
+func (w *SharedAllgather) Allgather(mine []byte) ([]byte, error) {
+	e, c := w.e, w.c
+	n, _ := c.LocalMembers()
+	st := e.state(c)
+	w.calls++
+	if w.calls == 1 && n > 1 && c.Hierarchy != nil && st.shm != nil && w.firstBytes*c.Size() >= minSharedBytes {
+		// An error occurs at all members of the node alike, or will occur again later.
+		w.shared, _ = c.Extend(int64((w.firstBytes + w.laterBytes) * c.Size()))
+	}
+	if w.shared == nil {
+		return e.Allgather(c, mine)
+	}
+	from, most := 0, w.firstBytes
+	if w.calls > 1 {
+		from, most = w.firstBytes*c.Size(), w.laterBytes
+	}
+	if len(mine) == 0 || len(mine) > most {
+		return e.Allgather(c, mine)
+	}
+	all := w.shared[from : from+len(mine)*c.Size()]
+	return all, e.allgatherShared(c, st, mine, all)
+}
+
+// Close releases the shared memory.
+func (w *SharedAllgather) Close() {
+	if w.shared != nil {
+		w.c.Shrink(w.shared)
+		w.shared = nil
+	}
+}
+
+// allgatherShared is twoLevelAllgatherEqual into memory that the members of this node share. The leader writes it only
+// after all members have called gatherLocal, so none of them still reads the result of the previous call.
+func (e *Engine) allgatherShared(c *comm.Comm, st *state, mine, all []byte) (err error) {
+	defer recoverNoMemory(&err)
+	hierarchy, size := c.Hierarchy, len(mine)
+	n, place := c.LocalMembers()
+	here := splitEqual(alloc(size*n), size, n)
+	copy(here[place], mine)
+	if err := gatherLocal(c, st, here); err != nil {
+		return err
+	}
+	s := e.internodeSchedule(c, st, hierarchy.Leaders)
+	if place == 0 {
+		length := make([]int, len(hierarchy.Leaders)) // of the nodes
+		for _, k := range hierarchy.NodeOf {
+			length[k] += size
+		}
+		whole := all
+		if !hierarchy.Regular {
+			whole = alloc(len(all))
+		}
+		nodes := splitSizes(whole, length)
+		for i, b := range here {
+			copy(nodes[hierarchy.Node][i*size:], b)
+		}
+		s.local.allgatherIntervals(nodes, whole)
+		if err := e.run(s, c); err != nil {
+			return err
+		}
+		if !hierarchy.Regular {
+			copyInRankOrder(all, nodes, size, hierarchy.NodeOf)
+		}
+	}
+	return bcastLocal(n, st, make([]byte, 8)) // that the result is complete
+}

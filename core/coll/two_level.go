@@ -1,0 +1,252 @@
+package coll
+
+import (
+	"encoding/binary"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+)
+
+// Two-level collectives for much data among members on several nodes: the members of a node use shared-memory
+// collectives, and one process of each node, its speaker, exchanges messages with the other nodes. The speaker is the
+// node leader, or the root on its own node. For small data, C does the same (capi/coll/hierarchy.h). Calls arrive here
+// after their members have agreed there that the data is large.
+
+// maxShmElement is the largest element in bytes that is reduced in shared memory. This works even if there is no memory
+// for large slots.
+const maxShmElement = 2 << 10
+
+// isTwoLevel returns whether a call on which the members have agreed is executed in two levels. A reduction whose order
+// is significant needs consecutive ranks on each node.
+func (k *Call) isTwoLevel(o *operands) bool {
+	hierarchy := k.Comm.Hierarchy
+	if hierarchy == nil {
+		return false
+	}
+	switch k.Kind {
+	case KindBcast, KindAllgather, KindAllgatherv:
+		return true
+	case KindReduce, KindAllreduce:
+		return (k.Op.Commutative() || hierarchy.Regular) && o.red.size <= maxShmElement
+	}
+	return false
+}
+
+// runTwoLevel executes a call for which isTwoLevel is true.
+func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
+	var mine callBuffers
+	if k.Kind == KindAllgather || k.Kind == KindAllgatherv {
+		// The members of MPI_Allgatherv have not agreed on every length.
+		mine := binary.LittleEndian.AppendUint64(nil, uint64(len(o.in)))
+		all, err := e.Allgather(k.Comm, mine)
+		if err != nil {
+			return err
+		}
+		lengths := make([]int, k.Comm.Size())
+		for i := range lengths {
+			lengths[i] = int(binary.LittleEndian.Uint64(all[8*i:]))
+		}
+		return e.twoLevelAllgather(k.Comm, st, o.in, lengths, o.outs)
+	}
+	c, hierarchy, root := k.Comm, k.Comm.Hierarchy, 0
+	n, place := c.LocalMembers()
+	speakers, speaker := hierarchy.Leaders, 0 // speakers of all nodes, and the index of ours on this node
+	if k.Kind != KindAllreduce {
+		root = int(hierarchy.NodeOf[k.Root])
+		speakers = append([]int32(nil), speakers...)
+		speakers[root] = k.Root
+		if root == hierarchy.Node {
+			for c.LocalMember(speaker) != int(k.Root) {
+				speaker++
+			}
+		}
+	}
+	speaks := place == speaker
+	s := e.internodeSchedule(c, st, speakers)
+	onNode := func(kind Kind, in, out []byte) error {
+		if n == 1 {
+			return nil
+		}
+		x, _ := k.shmCall(o)
+		x.Kind, x.Root, x.Bytes, x.In, x.Out = kind, speaker, max(len(in), len(out)), in, out
+		_, err := st.shm.RunOnNode(&x)
+		return err
+	}
+	red := new(reducer)
+	*red = o.red
+	own := o.in
+	if k.Kind != KindBcast && n > 1 {
+		var sum []byte
+		switch {
+		case speaks && k.Kind == KindAllreduce:
+			sum = o.out
+		case speaks:
+			sum = mine.alloc(len(own))
+		}
+		if err := onNode(KindReduce, own, sum); err != nil {
+			return err
+		}
+		own = sum
+	}
+	if speaks {
+		switch v := s.local; k.Kind {
+		case KindBcast:
+			v.bcast(o.out, root)
+		case KindReduce:
+			if acc := v.reduce(red, own, root); v.rank == root {
+				v.copy(o.out, acc)
+			}
+		case KindAllreduce:
+			v.allreduce(red, own, o.out)
+		}
+		if err := e.run(s, c); err != nil {
+			return err
+		}
+	}
+	mine.release() // the data has left this memory
+	if k.Kind == KindReduce {
+		return nil
+	}
+	return onNode(KindBcast, nil, o.out)
+}
+
+// internodeSchedule returns an empty schedule of the speakers of c. All members call it; the others only count the
+// call.
+func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *schedule {
+	st.blockingCount++
+	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), speakers}, c.Hierarchy.Node, len(speakers))
+	s.buffers = new(callBuffers)
+	return s
+}
+
+// twoLevelAllgather fills outs with the data that all members have in own. All members know its lengths. Meanwhile the
+// data is contiguous, ordered by node; in outs itself if that is contiguous and in this order. MPI_ERR_TRUNCATE or
+// MPI_ERR_COUNT if a block has another length.
+func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
+	defer recoverNoMemory(&err)
+	hierarchy := c.Hierarchy
+	length := make([]int, len(hierarchy.Leaders)) // of the nodes
+	total := 0
+	for i, l := range lengths {
+		length[hierarchy.NodeOf[i]] += l
+		total += l
+	}
+	var mine callBuffers
+	whole := contiguousBlocks(outs, lengths)
+	if whole == nil || !hierarchy.Regular {
+		whole = mine.alloc(total)
+	}
+	nodes, at := splitSizes(whole, length), make([]int, len(length))
+	blocks := make([][]byte, len(outs))
+	for i, l := range lengths {
+		k := hierarchy.NodeOf[i]
+		blocks[i] = nodes[k][at[k] : at[k]+l : at[k]+l]
+		at[k] += l
+	}
+	copy(blocks[c.Rank()], own)
+	here := make([][]byte, len(hierarchy.Local))
+	for i, r := range hierarchy.Local {
+		here[i] = blocks[r]
+	}
+	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil {
+		return err
+	}
+	for i, b := range outs {
+		if l := len(blocks[i]); l == len(b) {
+			copy(b, blocks[i])
+		} else if class := int32(abi.MPI_ERR_TRUNCATE); l > len(b) || err == nil {
+			if l < len(b) {
+				class = abi.MPI_ERR_COUNT
+			}
+			err = mpierr.New(class, "rank %d sent %d bytes, but %d were expected", i, l, len(b))
+		}
+	}
+	mine.release()
+	return err
+}
+
+// gatherNodes fills whole with the data of all members. The slices nodes are the parts of whole, the data of each
+// node's members. The slices here are the blocks of this node's members; only that of this member is filled before.
+func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
+	if err := gatherLocal(c, st, here); err != nil {
+		return err
+	}
+	s := e.internodeSchedule(c, st, c.Hierarchy.Leaders)
+	n, place := c.LocalMembers()
+	if place == 0 {
+		s.local.allgatherIntervals(nodes, whole)
+		if err := e.run(s, c); err != nil {
+			return err
+		}
+	}
+	return bcastLocal(n, st, whole)
+}
+
+// gatherLocal fills here with the data of this node's members. Precondition: this member's block is filled.
+func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
+	n, place := c.LocalMembers()
+	if n == 1 {
+		return nil
+	}
+	x := ShmCall{Kind: KindAllgather, Bytes: len(here[place]), In: here[place], Outs: here, Sizes: make([]int, n)}
+	for i, b := range here {
+		x.Sizes[i] = len(b)
+	}
+	_, err := st.shm.RunOnNode(&x)
+	return err
+}
+
+// bcastLocal copies b of the first member of this node to b of the n members of this node.
+func bcastLocal(n int, st *state, b []byte) (err error) {
+	if n > 1 {
+		_, err = st.shm.RunOnNode(&ShmCall{Kind: KindBcast, Bytes: len(b), Out: b})
+	}
+	return err
+}
+
+// copyInRankOrder copies the blocks of all members to all, in the order of ranks. nodes are the members' blocks of each
+// node, of one size; it advances them by what it has copied.
+func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
+	for i, k := range nodeOf {
+		copy(all[i*size:(i+1)*size], nodes[k])
+		nodes[k] = nodes[k][size:]
+	}
+}
+
+// twoLevelAllgatherEqual returns the contributions of all members, which have equal lengths, in the order of ranks.
+// There may be many members, so it allocates nothing else for each of them.
+func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
+	defer recoverNoMemory(&err)
+	hierarchy, size := c.Hierarchy, len(mine)
+	n, place := c.LocalMembers()
+	length := make([]int, len(hierarchy.Leaders)) // of the nodes
+	for _, k := range hierarchy.NodeOf {
+		length[k] += size
+	}
+	whole := alloc(size * c.Size())
+	nodes := splitSizes(whole, length)
+	here := splitEqual(nodes[hierarchy.Node], size, n)
+	copy(here[place], mine)
+	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil || hierarchy.Regular {
+		return whole, err
+	}
+	all = alloc(len(whole))
+	copyInRankOrder(all, nodes, size, hierarchy.NodeOf)
+	return all, nil
+}
+
+// allgatherIntervals is an allgather of blocks of any lengths, the parts of whole, in ceil(log2 n) rounds: after round
+// k this process has the blocks of ranks rank .. rank+2^k-1.
+func (v view) allgatherIntervals(blocks [][]byte, whole []byte) {
+	for have := 1; have < v.size; have *= 2 {
+		n := min(have, v.size-have)
+		for _, piece := range v.interval(blocks, whole, v.rank, 0, n) {
+			v.send((v.rank-have+v.size)%v.size, piece)
+		}
+		for _, piece := range v.interval(blocks, whole, v.rank, have, n) {
+			v.recv((v.rank+have)%v.size, piece)
+		}
+		v.wait()
+	}
+}

@@ -1,0 +1,290 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"gompirma/core/datatype"
+)
+
+// collArguments holds the arguments of a member of a collective that must be equal at the other members.
+type collArguments struct {
+	site      *callSite
+	base      string
+	variant   variant
+	root      int64
+	hasRoot   bool
+	op        uint64
+	data      dataInfo
+	mustMatch bool     // all members must have equal data
+	counts    []uint64 // must be equal at all members
+}
+
+// collArgumentsOf returns these arguments of a call.
+func (k *rank) collArgumentsOf(e *event, m *comm, base string, how variant) collArguments {
+	s := collArguments{site: k.newSite(e), base: base, variant: how}
+	word := func(name string) uint64 { return e.In(name).Uint() }
+	if flow := collectives[base]; flow == fromRoot || flow == toRoot {
+		s.hasRoot, s.root = true, e.In("root").Int()
+	}
+	switch base {
+	case "Bcast":
+		s.data, s.mustMatch = k.dataOf(int64(word("count")), word("datatype")), true
+	case "Reduce", "Allreduce", "Scan", "Exscan":
+		s.op = word("op")
+		s.data, s.mustMatch = k.dataOf(int64(word("count")), word("datatype")), true
+	case "Reduce_scatter_block":
+		s.op = word("op")
+		s.data, s.mustMatch = k.dataOf(int64(word("recvcount")), word("datatype")), true
+	case "Reduce_scatter":
+		s.op, s.counts = word("op"), slices.Clone(e.In("recvcounts").Words)
+		s.data, s.mustMatch = k.dataOf(sum(s.counts), word("datatype")), !e.Truncated
+	case "Gather", "Allgather", "Alltoall", "Scatter":
+		root := s.hasRoot && m.worldRank(k, int(s.root)) == k.number
+		if base == "Gather" && root || base == "Scatter" && !root || inPlace(word("sendbuf")) {
+			s.data = k.dataOf(int64(word("recvcount")), word("recvtype"))
+		} else {
+			s.data = k.dataOf(int64(word("sendcount")), word("sendtype"))
+		}
+		s.mustMatch = true
+	}
+	return s
+}
+
+// compareArguments reports differences between the arguments of two members.
+func (c *Checker) compareArguments(m *comm, a, b collArguments) {
+	report := func(kind, name, advice, ofA, ofB string) {
+		c.report(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice},
+			callRole{a.site, ofA}, callRole{b.site, ofB})
+	}
+	switch {
+	case a.base != b.base:
+		report("collective", "name", "All members of a communicator or window must call the same collectives "+
+			"in the same "+
+			"order.", "", "")
+	case a.variant != b.variant:
+		report("collective", "name", "Blocking, nonblocking and persistent collectives do not match each "+
+			"other: use the "+
+			"same kind on all members.", "", "")
+	case len(m.remote) > 0:
+	case a.hasRoot && a.root != b.root:
+		report("collective", "root", "Pass the same root on all members.", fmt.Sprintf("has root %d", a.root),
+			fmt.Sprintf("has root %d", b.root))
+	case a.op != b.op && a.op < firstDynamic && b.op < firstDynamic:
+		report("collective", "op", "Pass the same operation on all members.", "has operation "+opName(a.op),
+			"has operation "+opName(b.op))
+	case a.mustMatch && b.mustMatch && a.data.bytes != b.data.bytes && a.data.hasBytes && b.data.hasBytes:
+		report("collective", "length",
+			"Pass counts and datatypes with the same number of bytes on all members.",
+			fmt.Sprintf("has %d bytes", a.data.bytes), fmt.Sprintf("has %d bytes", b.data.bytes))
+	case !slices.Equal(a.counts, b.counts):
+		report("collective", "length", "Pass the same counts on all members.", fmt.Sprintf("has counts "+
+			"%d", a.counts),
+			fmt.Sprintf("has counts %d", b.counts))
+	case a.mustMatch && b.mustMatch:
+		if how := a.data.mismatch(b.data, false); how != "" {
+			report("signature", "", how, "", "")
+		}
+	}
+}
+
+func sum(counts []uint64) (n int64) {
+	for _, c := range counts {
+		n += int64(c)
+	}
+	return n
+}
+
+// list describes the data that a member of a collective sends to each member, or receives from each.
+type list struct {
+	counts []uint64         // by member; one element: the same for all
+	types  []*datatype.Type // by member; one element: the same for all
+	member int              // the only member with data; -1 if all have data
+}
+
+// lists describes the data of a member in a collective with a count or a datatype for each member.
+type lists struct {
+	site            *callSite
+	sends, receives list
+}
+
+// at returns the count and the datatype for a member; nil if there are none or they are unknown.
+func (l *list) at(member int) (count int64, t *datatype.Type) {
+	of := func(n int) int { return min(member, n-1) }
+	if l.member >= 0 && member != l.member || len(l.counts) == 0 || len(l.types) == 0 ||
+		len(l.counts) > 1 && member >= len(l.counts) || len(l.types) > 1 && member >= len(l.types) {
+		return 0, nil
+	}
+	return int64(l.counts[of(len(l.counts))]), l.types[of(len(l.types))]
+}
+
+// listsOf returns the lists of a call, if its collective has a count or a datatype for each member.
+func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
+	l.site = k.newSite(e)
+	side := func(s string, member int) list {
+		some := list{member: member, counts: slices.Clone(e.In(s + "count").Words)}
+		if len(some.counts) == 0 {
+			some.counts = slices.Clone(e.In(s + "counts").Words)
+		}
+		if types := e.In(s + "types"); len(types.Words) > 0 {
+			for _, h := range types.Words {
+				some.types = append(some.types, k.typeOf(h))
+			}
+		} else if v := e.In(s + "type"); len(v.Words) > 0 {
+			some.types = []*datatype.Type{k.typeOf(v.Uint())}
+		}
+		return some
+	}
+	const all = -1
+	me, root := slices.Index(m.members, k.number), int(e.In("root").Int())
+	sends, gets := inPlace(e.In("sendbuf").Uint()), inPlace(e.In("recvbuf").Uint())
+	switch base {
+	case "Gatherv":
+		if !sends {
+			l.sends = side("send", root)
+		}
+		if me == root {
+			l.receives = side("recv", all)
+		}
+	case "Scatterv":
+		if !gets {
+			l.receives = side("recv", root)
+		}
+		if me == root {
+			l.sends = side("send", all)
+		}
+	case "Allgatherv":
+		l.receives = side("recv", all)
+		if l.sends = side("send", all); sends {
+			n, t := l.receives.at(me)
+			l.sends = list{counts: []uint64{uint64(n)}, types: []*datatype.Type{t}, member: all}
+		}
+	case "Alltoallv", "Alltoallw":
+		l.receives = side("recv", all)
+		if l.sends = side("send", all); sends {
+			l.sends = l.receives
+		}
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// compareLists compares the lists of a member with those of the members that arrived earlier.
+func (c *Checker) compareLists(k *rank, e *event, meet *collectiveCall, base string) {
+	m := meet.comm
+	if len(m.remote) > 0 || base != meet.arguments.base {
+		return
+	}
+	mine, is := k.listsOf(e, m, base)
+	if !is {
+		return
+	}
+	if meet.lists == nil {
+		meet.lists = map[int]lists{}
+	}
+	me := slices.Index(m.members, k.number)
+	meet.lists[me] = mine
+	for other, theirs := range meet.lists {
+		c.compareTransfer(m, &mine, &theirs, me, other)
+		if other != me {
+			c.compareTransfer(m, &theirs, &mine, other, me)
+		}
+	}
+}
+
+// compareTransfer compares the data that one member of a collective sends to another with the data that the other
+// receives from it.
+func (c *Checker) compareTransfer(m *comm, a, b *lists, from, to int) {
+	n, t := a.sends.at(to)
+	expected, u := b.receives.at(from)
+	if t == nil || u == nil || t == u && n == expected {
+		return
+	}
+	f := &Finding{Kind: "signature", Target: -1, Object: m.name}
+	sent, taken := dataOfType(n, t), dataOfType(expected, u)
+	if sent.bytes != taken.bytes && sent.hasBytes && taken.hasBytes {
+		f.Kind, f.Name = "collective", "length"
+		f.Advice = fmt.Sprintf("Rank %d of the communicator sends %d bytes to rank %d, which expects %d "+
+			"bytes.", from,
+			sent.bytes, to, taken.bytes)
+	} else if f.Advice = sent.mismatch(taken, false); f.Advice == "" {
+		return
+	}
+	c.report(f, callRole{a.site, "sends"}, callRole{b.site, "receives"})
+}
+
+// reportHint reports a hint that is violated. w is the window with the hint; nil if it is a communicator's.
+func (c *Checker) reportHint(name string, s *callSite, w *window, why string) {
+	f := &Finding{Kind: "hint", Name: name, Target: s.rank, Advice: why}
+	if w != nil {
+		f.Window = w.userName()
+	}
+	c.report(f, callRole{s, "violates the hint"})
+}
+
+// reportAssert reports an assertion that is violated.
+func (c *Checker) reportAssert(name string, w *window, by *callSite, against *callSite, why string) {
+	c.report(&Finding{Kind: "assertion", Name: name, Window: w.userName(), Target: by.rank, Advice: why},
+		callRole{by, "asserts MPI_MODE_" + name}, callRole{against, "violates the assertion"})
+}
+
+// checkWindowHints checks the hints same_size and same_disp_unit.
+func (c *Checker) checkWindowHints(k *rank, e *event, w *window) {
+	mine := slices.Index(w.comm.members, k.number)
+	for i := range w.parts {
+		p, me := &w.parts[i], &w.parts[mine]
+		if !p.known || w.dynamic {
+			continue
+		}
+		if w.hints["same_size"] == "true" && p.size != me.size {
+			c.reportHint("same_size", k.newSite(e), w, fmt.Sprintf("The info key same_size promises equal "+
+				"sizes, but they are "+
+				"%d and %d bytes.", p.size, me.size))
+			return
+		}
+		if w.hints["same_disp_unit"] == "true" && p.unit != me.unit {
+			c.reportHint("same_disp_unit", k.newSite(e), w, fmt.Sprintf("The info key same_disp_unit "+
+				"promises equal displacement "+
+				"units, but they are %d and %d.", p.unit, me.unit))
+			return
+		}
+	}
+}
+
+// checkNocheck checks MPI_MODE_NOCHECK: another lock epoch of the target must not be concurrent with a conflicting
+// lock.
+func (c *Checker) checkNocheck(k *rank, w *window, target int, exclusive, unchecked bool, s *callSite) {
+	if c.follow != nil {
+		return
+	}
+	state := w.lockOf(target)
+	state.epochs = slices.DeleteFunc(state.epochs, func(x *lockEpoch) bool {
+		return len(state.epochs) > 64 &&
+			x.over
+	})
+	for _, x := range state.epochs {
+		if x.rank == k.number || !x.exclusive && !exclusive || !x.unchecked && !unchecked ||
+			x.over && x.end.before(k.clock) {
+			continue
+		}
+		by, other := s, x.site
+		if !unchecked {
+			by, other = x.site, s
+		}
+		c.reportAssert("NOCHECK", w, by, other, "MPI_MODE_NOCHECK promises that no other process holds or "+
+			"requests a conflicting lock. Remove the assertion, or order the two lock epochs.")
+		break
+	}
+	state.epochs = append(state.epochs,
+		&lockEpoch{rank: k.number, exclusive: exclusive, unchecked: unchecked, site: s})
+}
+
+// lockEpoch is the time during which a rank holds a lock.
+type lockEpoch struct {
+	rank                 int
+	exclusive, unchecked bool
+	site                 *callSite
+	over                 bool
+	end                  moment
+}

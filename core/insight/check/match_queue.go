@@ -1,0 +1,162 @@
+package check
+
+import (
+	ordered "container/list"
+
+	"gompirma/core/abi"
+)
+
+// envelope holds the fields by which messages are matched at a rank. A receive's envelope may have wildcards.
+type envelope struct{ from, tag int }
+
+func (e envelope) matches(s *send) bool {
+	return (e.from == s.from || e.from == abi.MPI_ANY_SOURCE) && (e.tag == s.tag || e.tag == abi.MPI_ANY_TAG)
+}
+
+// matchQueue holds the messages at a rank that wait for a receive, or the receives that wait for a message, in order of
+// arrival. It may be long, so an index finds an element with a given envelope without a search.
+type matchQueue[T any] struct {
+	all        ordered.List
+	byEnvelope map[envelope]*ordered.List // elements by envelope
+	last       int                        // number of the newest element
+}
+
+// queued is an element of a matchQueue.
+type queued[T any] struct {
+	envelope
+	item                  T
+	number                int
+	allElem, envelopeElem *ordered.Element // positions in all and byEnvelope; nil if it waits no longer
+}
+
+func (l *matchQueue[T]) add(w *queued[T], of T) {
+	l.last++
+	w.item, w.number = of, l.last
+	w.allElem = l.all.PushBack(w)
+	w.envelopeElem = l.listOf(w.envelope).PushBack(w)
+}
+
+func (l *matchQueue[T]) listOf(e envelope) *ordered.List {
+	if l.byEnvelope == nil {
+		l.byEnvelope = map[envelope]*ordered.List{}
+	}
+	if l.byEnvelope[e] == nil {
+		l.byEnvelope[e] = ordered.New()
+	}
+	return l.byEnvelope[e]
+}
+
+// restore inserts w again at its former position.
+func (l *matchQueue[T]) restore(w *queued[T], of T) {
+	w.item = of
+	insert := func(all *ordered.List) *ordered.Element {
+		for x := all.Front(); x != nil; x = x.Next() {
+			if x.Value.(*queued[T]).number > w.number {
+				return all.InsertBefore(w, x)
+			}
+		}
+		return all.PushBack(w)
+	}
+	w.allElem, w.envelopeElem = insert(&l.all), insert(l.listOf(w.envelope))
+}
+
+// remove removes w, and reports whether it was in the queue.
+func (l *matchQueue[T]) remove(w *queued[T]) bool {
+	if l == nil || w.allElem == nil {
+		return false
+	}
+	l.all.Remove(w.allElem)
+	same := l.byEnvelope[w.envelope]
+	if same.Remove(w.envelopeElem); same.Len() == 0 {
+		delete(l.byEnvelope, w.envelope)
+	}
+	w.allElem, w.envelopeElem = nil, nil
+	return true
+}
+
+// first returns the first element with one of the given envelopes; nil if there is none.
+func (l *matchQueue[T]) first(some ...envelope) (first *queued[T]) {
+	if l == nil {
+		return nil
+	}
+	for _, e := range some {
+		if same := l.byEnvelope[e]; same != nil {
+			if w := same.Front().Value.(*queued[T]); first == nil || w.number < first.number {
+				first = w
+			}
+		}
+	}
+	return first
+}
+
+// each calls use with all elements until use returns true.
+func (l *matchQueue[T]) each(use func(T) bool) {
+	if l == nil {
+		return
+	}
+	for x := l.all.Front(); x != nil; {
+		next := x.Next()
+		if use(x.Value.(*queued[T]).item) {
+			return
+		}
+		x = next
+	}
+}
+
+// queueAt returns the queue of a rank, and creates it if necessary.
+func queueAt[T any](all *map[int]*matchQueue[T], rank int) *matchQueue[T] {
+	if *all == nil {
+		*all = map[int]*matchQueue[T]{}
+	}
+	if (*all)[rank] == nil {
+		(*all)[rank] = &matchQueue[T]{}
+	}
+	return (*all)[rank]
+}
+
+// messageFor returns the first waiting message that matches a receive with the given envelope; nil if there is none.
+func (m *comm) messageFor(at int, e envelope) (found *send) {
+	if e.from != abi.MPI_ANY_SOURCE && e.tag != abi.MPI_ANY_TAG {
+		if w := m.unmatchedSends[at].first(e); w != nil {
+			return w.item
+		}
+		return nil
+	}
+	m.unmatchedSends[at].each(func(s *send) bool {
+		if e.matches(s) {
+			found = s
+		}
+		return found != nil
+	})
+	return found
+}
+
+// receiveFor returns the first waiting receive that matches a message; nil if there is none.
+func (m *comm) receiveFor(at int, s *send) *receive {
+	const source, tag = abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG
+	if w := m.postedReceives[at].first(envelope{s.from, s.tag}, envelope{s.from, tag}, envelope{source, s.tag},
+		envelope{source, tag}); w != nil {
+		return w.item
+	}
+	return nil
+}
+
+// matchSend matches a new message with a waiting receive, or adds it to the queue.
+func (m *comm) matchSend(to int, s *send) {
+	if r := m.receiveFor(to, s); r != nil {
+		s.receive, r.send = r, s
+		m.postedReceives[to].remove(&r.queued)
+		return
+	}
+	queueAt(&m.unmatchedSends, to).add(&s.queued, s)
+}
+
+// matchReceive matches a new receive with a waiting message, or adds it to the queue.
+func (m *comm) matchReceive(at int, r *receive) {
+	if s := m.messageFor(at, r.envelope); s != nil {
+		s.receive, r.send = r, s
+		m.unmatchedSends[at].remove(&s.queued)
+		return
+	}
+	queueAt(&m.postedReceives, at).add(&r.queued, r)
+}

@@ -1,0 +1,132 @@
+package check
+
+import "gompirma/core/insight"
+
+// programAccesses processes the program's own memory accesses since its last call.
+func (c *Checker) programAccesses(k *rank, r *insight.Record) {
+	k.tick()
+	for i := range r.Accesses {
+		x := &r.Accesses[i]
+		a := access{site: &callSite{rank: k.number, thread: r.Thread, address: x.PC,
+			name: programAccessNames[x.Kind&3]},
+			held: k.heldLocks, byProgram: true, atomic: x.Kind >= insight.AtomicStore}
+		if x.Kind == insight.Store || x.Kind == insight.AtomicStore {
+			a.kind = writes
+		}
+		if x.Kind == insight.AtomicStore {
+			a.clock = k.clock.clone()
+		}
+		spans := spansOfRuns(x.Runs)
+		if p := k.unresolvedPart(spans); p != nil {
+			start, now := k.clock.clone(), k.now()
+			p.deferred = append(p.deferred, func() { c.addProgramAccess(k, a, spans, start, now) })
+		} else {
+			c.addProgramAccess(k, a, spans, k.clock, k.now())
+		}
+	}
+}
+
+// addProgramAccess adds an access of the program to the spaces of the ranks that own the memory.
+func (c *Checker) addProgramAccess(k *rank, all access, spans []span, start vector, now moment) {
+	for owner, spans := range k.byOwner(spans) {
+		a := all
+		a.spans = spans
+		if a.atomic && a.kind == reads {
+			c.acquireFromLoad(k, owner, &a)
+		}
+		c.addOwned(owner, &a, start)
+		if owner == k.number {
+			c.noteStore(k, &a)
+		}
+		c.endAccess(&a, now)
+	}
+}
+
+var programAccessNames = [...]string{insight.Load: "load", insight.Store: "store", insight.AtomicStore: "atomic store",
+	insight.AtomicLoad: "atomic load"}
+
+// acquireFromLoad orders a rank after everything that an atomic load may have seen: operations at the place, and atomic
+// stores.
+func (c *Checker) acquireFromLoad(k *rank, owner int, a *access) {
+	c.ranks[owner].space.each(a, func(x *access) {
+		if _, is := overlap(x, a); !is || x.updateClock == nil && !a.observes(x) {
+			return
+		}
+		if x.updateClock != nil {
+			k.clock.join(x.updateClock)
+		} else if x.group != nil {
+			k.clock.join(x.group.start)
+		} else if x.clock != nil {
+			k.clock.join(x.clock)
+		}
+	})
+}
+
+// observes reports whether a is an atomic access of the program that polls for the effect of b, or that is atomic with
+// b.
+func (a *access) observes(b *access) bool {
+	return a.atomic && (b.atomic || a.kind == reads && b.remote && b.win != nil)
+}
+
+// spansOfRuns returns the bytes of pieces.
+func spansOfRuns(pieces []insight.Run) (spans []span) {
+	for _, p := range pieces {
+		if p.Stride == p.Size && p.Count > 0 {
+			spans = append(spans, span{p.Low, p.Low + p.Count*p.Size})
+			continue
+		}
+		if p.Count > maxSpans {
+			continue // dropped: the bytes between the blocks belong to other data
+		}
+		for i := range p.Count {
+			spans = append(spans, span{p.Low + i*p.Stride, p.Low + i*p.Stride + p.Size})
+		}
+	}
+	return merged(spans)
+}
+
+// byOwner returns the spans by the rank that owns the memory, as addresses there. Memory of other ranks is mapped here
+// in shared windows.
+func (k *rank) byOwner(spans []span) map[int][]span {
+	if len(spans) == 0 {
+		return nil
+	}
+	all := map[int][]span{}
+	for _, s := range spans {
+		for s.low < s.high {
+			owner, at, high := k.ownerOf(s)
+			all[owner] = append(all[owner], span{s.low + at, high + at})
+			s.low = high
+		}
+	}
+	for owner := range all {
+		all[owner] = merged(all[owner])
+	}
+	return all
+}
+
+// ownerOf returns the owner of the first bytes of s, the offset to their address there, and the end of the range with
+// that owner.
+func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
+	high = s.high
+	for i := range k.aliases {
+		a := &k.aliases[i]
+		if a.low <= s.low && s.low < a.high {
+			at = a.window.parts[a.member].base - a.low
+			return a.window.comm.members[a.member], at, min(high, a.high)
+		}
+		if s.low < a.low && a.low < high {
+			high = a.low
+		}
+	}
+	return k.number, 0, high
+}
+
+// findingLocation returns the key of an access in findings: a place and a kind. A source line that loads and stores has
+// several addresses, but one key.
+func (c *Checker) findingLocation(a *access) (place int, what kind) {
+	if a.byProgram && c.locate(a.site.rank, a.site.address).Line > 0 {
+		return c.locationNumber(a.site), reads
+	}
+	return c.locationNumber(a.site), a.kind
+}

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+// conflictingCall identifies a call that made the later access of a conflict, or a load or store that did. A load or
+// store raises nothing itself.
+type conflictingCall struct {
+	thread int
+	start  time.Duration
+	window *window // nil if unknown
+}
+
+type returnedCall struct {
+	thread     int
+	start, end time.Duration
+	window     *window
+	canRaise   bool
+	position   uint64
+}
+
+// EnableSyncCheck makes the checker collect the data for Checked.
+func (c *Checker) EnableSyncCheck() { c.syncCheck = true }
+
+// maxUnraised is the largest number of conflicts of a rank that wait for a call to raise them.
+const maxUnraised = 64
+
+// addConflict records that access y of the rank conflicts with the earlier access x.
+func (k *rank) addConflict(x, y *access, w *window) {
+	for _, a := range []*access{x, y} {
+		if w == nil && a.group != nil {
+			w = a.group.window
+		}
+	}
+	l := conflictingCall{y.site.thread, y.site.start, w}
+	if slices.Contains(k.unraised, l) {
+		return
+	}
+	if len(k.unraised) == maxUnraised {
+		k.unraised = slices.Delete(k.unraised, 0, 1)
+	}
+	k.unraised = append(k.unraised, l)
+}
+
+// addReturned records that a call has returned.
+func (k *rank) addReturned(e *event) {
+	k.returnedCalls = append(k.returnedCalls, returnedCall{thread: e.Thread, start: e.Start, end: e.End,
+		window:   e.call.window,
+		canRaise: e.Result == abi.MPI_SUCCESS && insight.ErrorParam(e.Function) != nil})
+}
+
+// SetRecordEnd sets the position in the ring of the end of the record that was passed to Record last.
+func (c *Checker) SetRecordEnd(rank int, position uint64) {
+	if k := c.ranks[rank]; len(k.returnedCalls) > 0 && k.returnedCalls[len(k.returnedCalls)-1].position == 0 {
+		k.returnedCalls[len(k.returnedCalls)-1].position = position
+	}
+}
+
+// maxResolveWait is the longest time that a call's answer waits for the target's memory to become known: the target
+// will soon return from the creation of the window.
+const maxResolveWait = time.Second
+
+// Checked returns the position in its ring up to which a rank's calls have been checked; 0 if it has not advanced. It
+// also returns the ends of the records of calls since then that were the later ones of conflicts. A conflict may be
+// found after its call got its answer, or its later access may be a load or store. Then the thread's next call on the
+// window raises it.
+func (c *Checker) Checked(rank int, now time.Duration) (position uint64, conflicts []uint64) {
+	k := c.ranks[rank]
+	for len(k.returnedCalls) > 0 && (k.unresolvedOps == 0 || now-k.returnedCalls[0].end > maxResolveWait) {
+		a := k.returnedCalls[0]
+		k.returnedCalls = k.returnedCalls[1:]
+		position = a.position
+		if a.canRaise && k.raiseConflicts(&a) {
+			conflicts = append(conflicts, a.position)
+		}
+	}
+	return position, conflicts
+}
+
+// raiseConflicts reports whether a call raises an error, and removes the conflicts that it raises.
+func (k *rank) raiseConflicts(a *returnedCall) bool {
+	n := len(k.unraised)
+	k.unraised = slices.DeleteFunc(k.unraised, func(l conflictingCall) bool {
+		own, behind := l.start == a.start, a.start > l.start && l.window != nil && l.window == a.window
+		return l.thread == a.thread && (own || behind)
+	})
+	return len(k.unraised) < n
+}

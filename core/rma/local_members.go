@@ -1,0 +1,131 @@
+package rma
+
+import (
+	"gompirma/core/shm"
+)
+
+// A window whose members are on several nodes has control memory and a segment on each of these nodes. The lowest
+// member of the node reserves them. An offset in a node's memfd is valid on that node only.
+
+// localMembers is the members of a window on this process' node.
+type localMembers struct {
+	ranks   []int32 // in the window, ascending
+	me      int     // index of this process in ranks
+	members int     // number of members of the window, on all nodes
+	// The table of all members is in the control memory of the node. It is not if all members are on this node, or
+	// if there is not enough memory for it. In the latter case each process has its own table; all members on the
+	// node learn this in the second exchange.
+	table bool
+}
+
+// localMembersOf returns which of the n members of a window are on the node of this process, which is the member rank.
+func (h *Host) localMembersOf(n, rank int, world func(rank int) int32) localMembers {
+	v := localMembers{members: n}
+	for i := range n {
+		if i == rank {
+			v.me = len(v.ranks)
+		} else if h.NodeIndex(world(i)) < 0 {
+			continue
+		}
+		v.ranks = append(v.ranks, int32(i))
+	}
+	v.table = len(v.ranks) < n
+	return v
+}
+
+// leader returns the member that reserves what exists once on the node.
+func (v localMembers) leader() int { return int(v.ranks[0]) }
+
+// isLeader returns whether this process is the leader.
+func (v localMembers) isLeader() bool { return v.me == 0 }
+
+// leaders returns the world ranks of the lowest member of each node, and the index of this process in that list.
+// Precondition: this process is one of them.
+func (w *Window) leaders() (list []int32, me int) {
+	seen := make([]bool, w.host.Nodes)
+	for i := range w.Group.Size() {
+		world := w.Group.World(i)
+		if node := w.host.NodeOf(world); !seen[node] {
+			seen[node] = true
+			if i == w.Rank {
+				me = len(list)
+			}
+			list = append(list, world)
+		}
+	}
+	return list, me
+}
+
+// MemberBytes is sizeof(struct gompi_win_member) in capi/win/win.h, which compares it at compile time.
+const MemberBytes = 256
+
+// RemoteRowBytes is sizeof(struct gompi_win_remote) in capi/win/win.h, which compares it at compile time.
+const RemoteRowBytes = 32
+
+// Layout of the control memory on a node (capi/win/win.h). It begins with an entry for each rank from the lowest to the
+// highest member of the node. After these follow the barrier and posts of its members, a cache line that counts the
+// members that have left, their words for MPI_Win_set_info, and the table of all members.
+
+func (v localMembers) barrierOff() int64 {
+	return MemberBytes * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1)
+}
+
+// leaveOff returns the offset of the cache line that counts the members that have left.
+func (v localMembers) leaveOff() int64 {
+	n := len(v.ranks)
+	used := v.barrierOff() + shm.BarrierSize(n) + int64(n)*int64(n)
+	return (used + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
+}
+
+// WinHintsBytes is sizeof(struct gompi_hints_message) in capi/win/hints.h, compared at compile time there.
+const WinHintsBytes = 24
+
+// hintsOff returns the offset where the i-th member of the node publishes its hints for MPI_Win_set_info.
+func (v localMembers) hintsOff(i int) int64 {
+	return v.leaveOff() + shm.CacheLine + int64(i)*WinHintsBytes
+}
+
+// rowsOff returns the offset of the table of all members.
+func (v localMembers) rowsOff() int64 {
+	return (v.hintsOff(len(v.ranks)) + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
+}
+
+// controlBytes returns the size of the control memory in bytes.
+func (v localMembers) controlBytes() int64 {
+	if v.table {
+		return v.rowsOff() + RemoteRowBytes*int64(v.members)
+	}
+	return v.hintsOff(len(v.ranks))
+}
+
+// writtenRows returns which rows of the table this process writes.
+func (v localMembers) writtenRows() Rows {
+	if !v.table {
+		return Rows{0, v.members}
+	}
+	n := len(v.ranks)
+	return Rows{v.members * v.me / n, v.members * (v.me + 1) / n}
+}
+
+// usesAllPages returns whether all pages of the control memory are used. It is then a block of shared memory, all of
+// whose pages have memory.
+func (v localMembers) usesAllPages() bool { return len(v.usedPages()) == 1 }
+
+// usedPages returns the pages of the control memory that are used, as extents of whole pages without gaps between them.
+// Pages that hold only entries of members on other nodes need no memory.
+func (v localMembers) usedPages() (list []extent) {
+	add := func(from, to int64) {
+		from, to = from/shm.PageSize*shm.PageSize, roundToPages(to)
+		if n := len(list); n > 0 && from <= list[n-1].off+list[n-1].size {
+			list[n-1].size = to - list[n-1].off
+			return
+		}
+		list = append(list, extent{from, to - from})
+	}
+	for _, r := range v.ranks {
+		at := MemberBytes * int64(r-v.ranks[0])
+		add(at, at+MemberBytes)
+	}
+	add(v.barrierOff(), v.controlBytes())
+	return list
+}

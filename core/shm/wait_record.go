@@ -1,0 +1,176 @@
+package shm
+
+import (
+	"bytes"
+	mathbits "math/bits"
+	"sync/atomic"
+)
+
+// Values of Waiting.Peer where a wait does not depend on exactly one process. PeersAll: on all processes of its object,
+// or nothing is known. PeersAny: any of them can end the wait. PeersSeveral: on several processes, for example of
+// different objects.
+const (
+	PeersAll     = -1
+	PeersAny     = -2
+	PeersSeveral = -3
+)
+
+// Reason is the kind of event that ends a wait, if the process that is waited for must call an MPI function for it:
+// enum gompi_wait_reason of capi/base/node.h.
+type Reason uint32
+
+// The values have the order of the C enum.
+const (
+	ForCall Reason = iota
+	ForMessage
+	ForReceipt
+	ForPost
+	ForComplete
+	ForLock
+	ForCollective
+	ForPartitions
+	ForSelf
+)
+
+// Waiting describes what a thread waits for, so that a launcher can explain a hang.
+type Waiting struct {
+	// Name of the MPI function that the application called, at most 31 bytes. The waiting code need not set it.
+	Call   string
+	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll, PeersAny, PeersSeveral
+	Object uint64 // handle of the window or communicator, 0: no object
+
+	// What the waiting thread adds to the report itself.
+	WaitDetails
+}
+
+// WaitDetails is what a thread reports about its wait besides the peer and the object.
+type WaitDetails struct {
+	Record  int    // index of its wait record in the process' cell
+	Number  uint32 // number of waits that have used this record so far
+	Wakes   uint32 // number of times that threads which used this record were woken
+	Thread  int    // thread id of the operating system
+	Reason  Reason
+	All     bool   // Peer is the process expected next, but the wait may depend on any member
+	Foreign bool   // the process is connected to processes of other jobs
+	Tag     int32  // of a message; ForLock: rank in the window of the target whose memory is locked
+	ID      uint64 // identifies the object, the same at all members; 0: not known
+	// The members of the object. ForComplete: the processes whose MPI_Win_complete ends the wait; PendingCount of
+	// them have not called it.
+	Members      Members
+	PendingCount int    // number of members that have not done it; -1: not known
+	Name         string // the first bytes of the object's name; "": it has no name
+	// Operation is the name of a function. ForCollective: the members call it, and those at the indices in Missing
+	// have not yet. ForSelf: another thread of this process must call it.
+	Operation string
+	Missing   []int
+	// Crossing is the address of the frame in which the thread has called Go, 0: it is not inside Go.
+	Crossing uint64
+	// Events are those of which any one ends the wait, if there are several. They may be incomplete.
+	Events       []Waiting
+	HasAllEvents bool // Events is complete
+}
+
+// Members is the group of processes in a wait record.
+type Members struct {
+	N      int
+	Stride int // from one to the next, 0: not regular, and only the first MaxWaitMembers are known
+	First  [MaxWaitMembers]int32
+}
+
+// Known returns whether all members are known.
+func (m *Members) Known() bool { return m.N > 0 && (m.Stride != 0 || m.N <= MaxWaitMembers) }
+
+// At returns the i-th member. Precondition: Known.
+func (m *Members) At(i int) int {
+	if i < MaxWaitMembers {
+		return int(m.First[i])
+	}
+	return int(m.First[0]) + i*m.Stride
+}
+
+// Waits returns the wait records of the sleeping threads of process i, and how many more threads sleep without a
+// record. It reads the fields one by one while a thread may change them: good enough for a report.
+func (nd *Node) Waits(i int) (ws []Waiting, more int) {
+	cell := nd.cell(i)
+	record := func(k int) []byte {
+		r := cell[CellWaits+k*WaitRecordBytes:][:WaitRecordBytes]
+		if atomic.LoadUint32(u32(r, WaitState)) != WaitPublished {
+			return nil
+		}
+		return r
+	}
+	for k := range WaitThreads {
+		r := record(k)
+		if r == nil {
+			continue
+		}
+		w := readWait(r, k)
+		parts := int(int32(atomic.LoadUint32(u32(r, WaitEventCount))))
+		for part := WaitThreads; parts > 0 && part < WaitRecords; part++ {
+			if r := record(part); r != nil && atomic.LoadUint32(u32(r, WaitParent)) == uint32(k)+1 {
+				w.Events = append(w.Events, readWait(r, part))
+			}
+		}
+		w.HasAllEvents = len(w.Events) == parts
+		ws = append(ws, w)
+	}
+	return ws, int(atomic.LoadUint32(u32(cell, CellUnrecordedWaits)))
+}
+
+func readWait(r []byte, k int) Waiting {
+	word := func(at int64) uint32 { return atomic.LoadUint32(u32(r, at)) }
+	text := func(at, size int) string {
+		name, _, _ := bytes.Cut(r[at:at+size], []byte{0})
+		return string(name)
+	}
+	reason := word(WaitReason)
+	w := Waiting{Call: text(WaitCall, 32), Peer: int32(word(WaitPeer)), Object: atomic.LoadUint64(u64(r,
+		WaitObject)),
+		WaitDetails: WaitDetails{Record: k, Number: word(WaitNumber), Wakes: word(WaitWakes),
+			Thread: int(word(WaitThread)),
+			Reason: Reason(reason & (WaitAllMembers - 1)), All: reason&WaitAllMembers != 0,
+			Foreign: reason&WaitOtherJobs != 0,
+			Tag:     int32(word(WaitTag)), ID: atomic.LoadUint64(u64(r, WaitID)),
+			PendingCount: int(int32(word(WaitPendingCount))),
+			Name:         text(WaitName, WaitNameBytes), Operation: text(WaitOperation, 32),
+			Crossing: atomic.LoadUint64(u64(r, WaitCrossing))}}
+	for word := range WaitMissingWords {
+		for bits := atomic.LoadUint64(u64(r, WaitMissing+8*int64(word))); bits != 0; bits &= bits - 1 {
+			w.Missing = append(w.Missing, 64*word+mathbits.TrailingZeros64(bits))
+		}
+	}
+	w.Members.N, w.Members.Stride = int(int32(word(WaitMembers))), int(int32(word(WaitStride)))
+	for i := range w.Members.First {
+		w.Members.First[i] = int32(word(WaitMember + 4*int64(i)))
+	}
+	return w
+}
+
+// Blocked returns how many threads of the application of process i are inside a blocking call, polling or asleep.
+func (nd *Node) Blocked(i int) int {
+	return int(int32(atomic.LoadUint32(u32(nd.cell(i), CellBlocked))))
+}
+
+// DebugInfo is what a debugger or launcher needs to read the state of a process from outside.
+type DebugInfo struct {
+	Code            uint64 // an address in the library's code
+	Windows         uint64 // address of the table of windows, 0: no window has been created
+	Comms           uint64 // address of the table of communicators, 0: none has been created
+	World           uint64 // address of MPI_COMM_WORLD
+	ProgressThreads []int  // thread ids of the library's progress threads
+}
+
+// DebugInfo returns what process i has published about itself in its cell.
+func (nd *Node) DebugInfo(i int) (in DebugInfo) {
+	cell := nd.cell(i)
+	in.Code, in.Windows = atomic.LoadUint64(u64(cell, CellCode)), atomic.LoadUint64(u64(cell, CellWindows))
+	in.Comms, in.World = atomic.LoadUint64(u64(cell, CellComms)), atomic.LoadUint64(u64(cell, CellWorld))
+	for k := range MaxProgressThreads {
+		if thread := atomic.LoadUint32(u32(cell, CellProgressThreads+4*int64(k))); thread != 0 {
+			in.ProgressThreads = append(in.ProgressThreads, int(thread))
+		}
+	}
+	return in
+}
+
+func (nd *Node) cell(i int) []byte { return nd.control[CellOffset(nd.N, i):] }

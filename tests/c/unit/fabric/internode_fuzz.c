@@ -1,0 +1,617 @@
+/* Proves: whatever arrives for a group (fabric/internode.c), the calls on it end and write nothing but their results.
+ * Records from a process that is not due change nothing. A collective over nodes (coll/hierarchy.c) ends with its
+ * result or an error, at all members of the node. The test plays the other members: before each call it delivers every
+ * record that the call waits for, and before those corrupted copies, of which the call may accept one. */
+#include "../fuzz.h"
+#include "../internode_only.h"
+
+#include "coll/protocol.h"
+#include "coll/hierarchy.h"
+#include "fabric/early.h"
+
+enum {
+	RECORDS = UNIT_REPEATS(90000),
+	PART = 10000,
+	MOST = 9,
+	AHEAD = GOMPI_INTERNODE_MAX_AHEAD,
+	MAX_UNSYNCED_CALLS = 16,
+	CANARY = 0x5a,
+	GUARD_BYTES = 64
+};
+enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* counts */
+
+/* --- The network */
+
+static struct internode_record *open_record;
+
+char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+	CHECK(port == FABRIC_INTERNODE && length >= sizeof *open_record &&
+		      length <= sizeof *open_record + GOMPI_INTERNODE_MAX_BYTES,
+	      "a record of %zu bytes", length);
+	return (char *)(open_record = malloc(length)); /* exactly as long */
+}
+
+/* The values that the current call sends, as this test computes them. */
+static struct internode_record said;
+
+/* Answers that a peer has every group open. */
+static void answer(int peer, const struct internode_record *r, size_t length) {
+	struct internode_record back = {.id = r->id, .round = r->round, .kind = INTERNODE_IS_OPEN};
+	if (r->kind != INTERNODE_QUERY_OPEN)
+		back = (struct internode_record){.kind = INTERNODE_ACK,
+						 .call.bytes = (uint32_t)length + GOMPI_EARLY_OVERHEAD};
+	if (r->kind == INTERNODE_QUERY_OPEN || r->is_early != 0)
+		handler->on_record(peer, (const char *)&back, sizeof back);
+}
+
+void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
+	struct internode_record *r = open_record;
+	volatile char sum = 0;
+	for (size_t i = 0; i < length; i++)
+		sum = (char)(sum + ((char *)r)[i]); /* reads every byte: the sanitizer sees uninitialized ones */
+	bool own = r->kind < INTERNODE_IS_OPEN;     /* not an answer */
+	CHECK(!own || (r->id == said.id && (r->kind == INTERNODE_QUERY_OPEN || r->generation - said.generation < 2)),
+	      "call %u sends as number %u", said.generation, r->generation);
+	CHECK(r->kind != INTERNODE_GATHER || (r->call.signature == said.call.signature &&
+					      r->call.format == said.call.format && r->call.bytes == said.call.bytes),
+	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->call.signature,
+	      (unsigned long long)r->call.format, r->call.bytes);
+	fuzz_count[own ? SENT : ANSWERED]++;
+	if (own && draw(2)) /* sometimes never */
+		answer(peer, r, length);
+	else if (r->kind == INTERNODE_QUERY_OPEN)
+		answer(peer, r, length);
+	free(r);
+}
+bool gompi_fabric_progress(void) { return false; }
+
+/* --- Records from the other members */
+
+static int n, me, rounds, unsynced_calls;
+static bool all_open; /* all members know that the group is open everywhere */
+static int32_t peers[MOST];
+static uint32_t generation;      /* of the last call */
+static uint32_t uncertain_until; /* calls up to this generation may have accepted a corrupted record */
+static bool corrupts;
+
+static void deliver_record(int peer, const struct internode_record *r, size_t length) {
+	char *copy = malloc(length); /* exactly as long */
+	memcpy(copy, r, length);
+	handler->on_record(peer, copy, length);
+	free(copy);
+	fuzz_count[HANDED]++;
+}
+
+/* Delivers a corrupted copy, from the member that is due or from another one. */
+static void deliver_corrupted(int peer, const struct internode_record *r, size_t length) {
+	size_t size = length;
+	if (draw(4) == 0) /* shorter or longer */
+		size = draw(2) ? draw(length + 1) : length + (draw(8) ? 0 : GOMPI_INTERNODE_MAX_BYTES - 64) + draw(100);
+	struct internode_record *c = calloc(1, size + sizeof *c);
+	memcpy(c, r, size < length ? size : length);
+	for (uint64_t k = draw(3); k > 0; k--) {
+		uint64_t word = any_number();
+		switch (draw(11)) {
+		case 0:
+			c->id = draw(2) ? c->id + (draw(5) << 4) : word;
+			break;
+		case 1:
+			c->generation = (uint32_t)(draw(2) ? c->generation + draw(20) - 10 : word);
+			break;
+		case 2:
+			c->round = (uint16_t)(draw(2) ? draw(6) : word);
+			break;
+		case 3:
+			c->kind = (uint8_t)(draw(2) ? draw(INTERNODE_KINDS + 1) : word);
+			c->is_early = (uint8_t)draw(3);
+			break;
+		case 4:
+			c->call.signature =
+				draw(2) ? gompi_signature_word((int)draw(20), (int)draw(MOST), draw(100)) : word;
+			break;
+		case 5:
+			c->call.signature = draw(2) ? (0xf0 + draw(3)) << 56 : c->call.signature ^ 1ull << draw(64);
+			break;
+		case 6:
+			c->call.format = draw(2) ? gompi_format_word(draw(4000), draw(9)) : word;
+			break;
+		case 7:
+			c->call.bytes = (uint32_t)(draw(2) ? c->call.bytes + draw(17) - 8 : word);
+			break;
+		case 8:
+			c->call.rank = (int32_t)(draw(2) ? draw(2 * MOST) - MOST : word);
+			break;
+		default:
+			change_bytes((char *)c, size);
+		}
+	}
+	bool due = draw(2);
+	if (due) {
+		uncertain_until = generation + 1 + AHEAD;
+	} else {
+		peer = draw(2) ? (int)draw(200) - 20 : peers[draw((uint64_t)n)];
+		for (int k = 0, d = 1; k < rounds; k++, d *= 2) /* a member that is due in another round may send
+		                                                 * anything */
+			if (peer == peers[(me + n - d) % n])
+				uncertain_until = generation + 1 + AHEAD;
+		fuzz_count[STRANGE]++;
+	}
+	deliver_record(peer, c, size);
+	free(c);
+}
+
+/* Delivers the record that a round of the call expects which is `behind` calls after the next one. */
+static void deliver_expected(int round, int behind, int kind, const void *data, size_t length) {
+	struct internode_record *r = malloc(sizeof *r + length);
+	int peer = peers[(me + n - (1 << round)) % n];
+	*r = said;
+	r->generation = generation + 1 + (uint32_t)behind;
+	r->round = (uint16_t)round, r->kind = (uint8_t)kind, r->call.rank = (me + n - (1 << round)) % n;
+	if (length > 0)
+		memcpy(r->data, data, length);
+	for (uint64_t k = corrupts ? draw(3) : 0; k > 0; k--)
+		deliver_corrupted(peer, r, sizeof *r + length);
+	deliver_record(peer, r, sizeof *r + length);
+	for (uint64_t k = corrupts ? draw(2) : 0; k > 0; k--) /* duplicates */
+		deliver_corrupted(peer, r, sizeof *r + length);
+	free(r);
+}
+
+static void deliver_barrier(void) {
+	for (int round = 0; round < rounds; round++)
+		deliver_expected(round, 0, INTERNODE_BARRIER, NULL, 0);
+	all_open = true;
+}
+
+/* Prepares a call in which no member need wait for all, and before which all may have to synchronize. */
+static void deliver_unsynced(void) {
+	if (++unsynced_calls <= MAX_UNSYNCED_CALLS)
+		return;
+	deliver_barrier();
+	generation++;
+	unsynced_calls = 1;
+}
+
+enum { ALL, EACH, TO_ROOT };
+
+/* Delivers the records of a gather. all: the data of all members, `bytes` of each, or of each for each. waits: with
+ * two members, the one that is not the root waits for a record of the root. */
+static void deliver_gather(int flow, int root, bool waits, const char *all, uint32_t bytes) {
+	if (flow == TO_ROOT && n == 2 && all_open) {
+		deliver_unsynced();
+		if (me == root || waits)
+			deliver_expected(0, 0, INTERNODE_GATHER, all + (size_t)(1 - me) * bytes,
+					 me == root ? bytes : 0);
+		return;
+	}
+	unsynced_calls = 0, all_open = true;
+	for (int round = 0, d = 1; round < rounds; round++, d *= 2) {
+		int from = (me + n - d) % n, left = (root - from + n) % n, k = 0;
+		char *packed = malloc((size_t)n * bytes + 1);
+		for (int i = 0; i < n; i++) {
+			/* i: how far behind the sender the block's owner is, or how far the block travels */
+			bool goes = flow == ALL ? i < d && i < n - d : (i & d) != 0;
+			int block = (from - i + n) % n;
+			if (flow == TO_ROOT)
+				goes = left % (2 * d) == d && i < d && i < n - left;
+			if (flow == EACH) {
+				int owner = (from - i % d + n) % n;
+				block = owner * n + (owner + i) % n;
+			}
+			if (goes)
+				memcpy(packed + (size_t)k++ * bytes, all + (size_t)block * bytes, bytes);
+		}
+		deliver_expected(round, 0, INTERNODE_GATHER, packed, (size_t)k * bytes);
+		free(packed);
+	}
+}
+
+/* Delivers the records of a broadcast, before which all members may have to synchronize. */
+static void deliver_bcast(int root, const void *data, uint32_t bytes) {
+	int place = (me + n - root) % n, round = 0;
+	deliver_unsynced();
+	while (round < rounds && (place >> round & 1) == 0)
+		round++;
+	if (place != 0)
+		deliver_expected(round, 0, INTERNODE_BCAST, data, bytes);
+}
+
+static void begin_leaders(uint64_t id, int members, int which) {
+	n = members, me = which, rounds = 0, unsynced_calls = 0, generation = 0, all_open = false;
+	uncertain_until = AHEAD; /* early arrivals of groups that do not exist yet */
+	while (1 << rounds < n)
+		rounds++;
+	for (int i = 0; i < n; i++)
+		peers[i] = 100 + i;
+	said = (struct internode_record){.id = id};
+}
+
+static bool is_certain(void) { return uncertain_until < generation || uncertain_until - generation > 1000; }
+
+static unsigned turn; /* number of calls so far */
+static char content(int member, uint64_t i) { return (char)((uint64_t)member * 41 + turn * 7 + i); }
+
+/* --- Calls on groups */
+
+static const struct gompi_wait_desc what = {.call = "a test", .peer = -1, .object = 0};
+
+struct test_input {
+	const char *from; /* this member's block, or its blocks for each member */
+	size_t bytes;
+	bool each;
+};
+
+static void fill_block(void *arg, int to, uint64_t segment, char *at) {
+	const struct test_input *b = arg;
+	memcpy(at, b->from + (b->each ? (size_t)to * b->bytes : 0), b->bytes);
+}
+
+static void one_gather(struct gompi_internode *m) {
+	const int flow = (int)draw(3), root = (int)draw((uint64_t)n);
+	const uint64_t most = GOMPI_INTERNODE_MAX_BYTES / (n < 4 ? 1 : (uint64_t)n / 2);
+	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(most + 1));
+	size_t blocks = (size_t)n * (flow == EACH ? (size_t)n : 1), own = (size_t)me * (flow == EACH ? (size_t)n : 1);
+	char *full = malloc(blocks * bytes + 1), *mine = malloc(blocks / (size_t)n * bytes + 1);
+	const char *got[MOST];
+	struct gompi_internode_call words = {7, draw(9), me}, other = {8, 8, 5};
+	for (size_t i = 0; i < blocks * bytes; i++)
+		full[i] = content((int)(i / bytes), i % bytes);
+	memcpy(mine, full + own * bytes, blocks / (size_t)n * bytes);
+	struct test_input b = {mine, bytes, flow == EACH};
+	struct gompi_internode_blocks all = {bytes, fill_block, &b, got};
+	for (int i = 0; i < n; i++)
+		got[i] = mine;
+	said.call.signature = words.signature, said.call.format = words.format, said.call.bytes = bytes;
+	bool differs = draw(8) == 0, verdict = draw(2), gets = flow != TO_ROOT || me == root;
+	said.generation = generation + 1; /* or that of the call after it */
+	deliver_gather(flow, root, verdict || differs, full, bytes);
+	++generation;
+	const struct gompi_internode_call *say = differs ? &other : NULL;
+	int rc = flow == ALL    ? gompi_internode_allgather(m, &words, say, &all, &what)
+		 : flow == EACH ? gompi_internode_alltoall(m, &words, say, &all, &what)
+				: gompi_internode_gather(m, root, &words, say, &all, verdict, &what);
+	CHECK(rc == 0 || rc == GOMPI_INTERNODE_MISMATCH, "a gather returns %d", rc);
+	CHECK(got[me] == mine, "a gather has written what is this member's");
+	for (int i = 0; rc == 0 && gets && i < n; i++) {
+		volatile char sum = 0;
+		for (uint32_t k = 0; k < bytes; k++)
+			sum = (char)(sum + got[i][k]); /* reads every byte */
+		size_t block = flow == EACH ? (size_t)i * (size_t)n + (size_t)me : (size_t)i;
+		if (is_certain() && i != me)
+			CHECK(memcmp(got[i], full + block * bytes, bytes) == 0, "what a gather has got");
+	}
+	if (is_certain()) {
+		CHECK(rc == (differs ? GOMPI_INTERNODE_MISMATCH : 0), "nothing is wrong, and a gather returns %d", rc);
+		fuzz_count[RIGHT]++;
+	}
+	fuzz_count[DIFFERED] += rc != 0;
+	free(mine), free(full);
+}
+
+static void one_bcast(struct gompi_internode *m) {
+	int root = (int)draw((uint64_t)n);
+	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_INTERNODE_MAX_BYTES + 1)),
+		 got = root == me ? bytes : 12345;
+	char *full = malloc(bytes + 1);
+	struct gompi_internode_call words = {9, draw(9), me};
+	for (size_t i = 0; i < bytes; i++)
+		full[i] = content(root, i);
+	const void *data = full;
+	said.call.signature = words.signature, said.call.format = words.format, said.call.bytes = bytes;
+	said.generation = generation + 1; /* or that of the call after it */
+	deliver_bcast(root, full, bytes);
+	generation++;
+	int rc = gompi_internode_bcast(m, root, &words, &data, &got, &what);
+	CHECK(rc == 0 && got <= GOMPI_INTERNODE_MAX_BYTES, "a broadcast returns %d, %u bytes", rc, got);
+	char *seen = malloc(got + 1);
+	memcpy(seen, data, got);
+	if (is_certain()) {
+		CHECK(got == bytes && memcmp(data, full, bytes) == 0, "what a broadcast has got");
+		fuzz_count[RIGHT]++;
+	}
+	/* The result stays unchanged until the next call, whatever arrives. */
+	for (int k = 0; corrupts && k < 3; k++) {
+		struct internode_record r = said;
+		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = INTERNODE_BCAST,
+		r.round = (uint16_t)draw(4);
+		deliver_corrupted(peers[(me + n - (1 << r.round) % n) % n], &r, sizeof r);
+	}
+	CHECK(memcmp(seen, data, got) == 0, "the data of a broadcast has changed");
+	free(seen), free(full);
+}
+
+static void groups(uint64_t id) {
+	int members = 1 + (int)draw(MOST);
+	begin_leaders(gompi_internode_id(INTERNODE_OTHER, id), members, (int)draw((uint64_t)members));
+	struct gompi_internode *m = gompi_internode_open(said.id, n, me, peers);
+	for (int call = 0; call < 180 && check_errors == 0; call++) {
+		corrupts = call / 60 != 1; /* after some calls no effect of a corrupted record remains */
+		fuzz_count[CALLED]++;
+		turn++;
+		switch (draw(3)) {
+		case 0: {
+			deliver_barrier();
+			said.generation = ++generation;
+			unsynced_calls = 0;
+			int rc = gompi_internode_barrier(m, &what);
+			CHECK(rc == 0, "a barrier returns %d", rc);
+			break;
+		}
+		case 1:
+			one_gather(m);
+			break;
+		default:
+			one_bcast(m);
+		}
+	}
+	gompi_internode_close(m);
+}
+
+/* --- Collectives. This node has the first member, and perhaps the second one, which is another thread. */
+
+static struct gompi_hierarchy *views[2];
+static int here, members, node_of[2 * MOST], rank_at[2];
+static struct gompi_coll_call calls[2];
+static int outcomes[2];
+static pthread_barrier_t begin, over;
+static bool all_done;
+
+static void *second(void *arg) {
+	for (;;) {
+		pthread_barrier_wait(&begin);
+		if (all_done)
+			return arg;
+		outcomes[1] = gompi_hierarchy_run(views[1], &calls[1]);
+		pthread_barrier_wait(&over);
+	}
+}
+
+static void exclusive_or(const void *in, void *inout, size_t count) {
+	for (size_t i = 0; i < count; i++)
+		((char *)inout)[i] ^= ((const char *)in)[i];
+}
+
+/* Makes the call of the member number `place` of this node. */
+static void make_call(int place, int kind, int root, uint64_t bytes, char *in, char *out) {
+	int rank = rank_at[place];
+	uint64_t all = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes;
+	calls[place] = (struct gompi_coll_call){.kind = kind,
+						.root = root,
+						.name = "test",
+						.bytes = bytes,
+						.in = in,
+						.out = out,
+						.ins = {in, bytes, NULL},
+						.outs = {out, bytes, NULL},
+						.reduction = {.size = 1, .kernel = exclusive_or}};
+	for (uint64_t i = 0; i < all; i++)
+		in[i] = content(rank, i);
+	if (kind == GOMPI_BCAST && rank == root)
+		memcpy(out, in, bytes);
+}
+
+/* Returns the input of all nodes' leaders in a call, *each bytes of each leader, or for each. Also sets the values that
+ * they send. */
+static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *little) {
+	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
+	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes,
+		 most = views[0]->max_ranks_per_node;
+	bool pairs = kind == GOMPI_ALLTOALL && most == 1;
+	uint64_t row = pairs ? bytes : longest, stride = reduces ? bytes : (8 + row + 7) / 8 * 8;
+	*little = most == 1; /* the call is short */
+	if (most > 1)
+		*little = reduces ? bytes <= gompi_min_u64(GOMPI_SHM_SMALL_BYTES, (48 << 10) / (uint64_t)n)
+				  : (uint64_t)members * stride <= GOMPI_SHM_SMALL_BYTES &&
+					    (uint64_t)n * most * stride <= 2 * GOMPI_SHM_SMALL_BYTES;
+	said.call.signature = gompi_signature_word(kind, root, reduces ? bytes : 0);
+	said.call.format = gompi_format_word(longest, 1);
+	*each = *little ? reduces ? bytes : most * stride : 0;
+	said.call.bytes = (uint32_t)*each;
+	uint64_t blocks = pairs ? (uint64_t)n : 1;
+	char *all = calloc(1, (uint64_t)n * blocks * *each + 1);
+	uint64_t next[MOST] = {0};
+	for (int rank = 0; *little && rank < members; rank++) {
+		char *own = all + (uint64_t)node_of[rank] * blocks * *each;
+		if (reduces) {
+			for (uint64_t i = 0; i < bytes; i++)
+				own[i] ^= content(rank, i);
+			continue;
+		}
+		for (uint64_t to = 0; to < blocks; to++) {
+			char *at = pairs ? own + to * *each : own + next[node_of[rank]]++ * stride;
+			memcpy(at, &bytes, sizeof bytes);
+			for (uint64_t i = 0; i < row; i++)
+				at[8 + i] = content(rank, to * bytes + i);
+		}
+	}
+	return all;
+}
+
+/* Returns true if the result of a member is right. */
+static bool is_right(int place, int kind, int root, uint64_t bytes, const char *out) {
+	int rank = rank_at[place];
+	bool gets = (kind != GOMPI_REDUCE && kind != GOMPI_GATHER) || rank == root;
+	for (uint64_t i = 0; gets && i < bytes; i++) {
+		int last = kind == GOMPI_SCAN ? rank + 1 : kind == GOMPI_EXSCAN ? rank : members;
+		char sum = 0;
+		switch (kind) {
+		case GOMPI_BCAST:
+			if (out[i] != content(root, i))
+				return false;
+			break;
+		case GOMPI_REDUCE:
+		case GOMPI_ALLREDUCE:
+		case GOMPI_SCAN:
+		case GOMPI_EXSCAN:
+			for (int r = 0; r < last; r++)
+				sum = (char)(sum ^ content(r, i));
+			if (last > 0 && out[i] != sum)
+				return false;
+			break;
+		case GOMPI_GATHER:
+		case GOMPI_ALLGATHER:
+		case GOMPI_ALLTOALL:
+			for (int r = 0; r < members; r++) {
+				uint64_t from = kind == GOMPI_ALLTOALL ? (uint64_t)rank * bytes : 0;
+				if (out[(uint64_t)r * bytes + i] != content(r, from + i))
+					return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void one_collective(void) {
+	static const int kinds[] = {GOMPI_BARRIER, GOMPI_BCAST,     GOMPI_BCAST,    GOMPI_REDUCE, GOMPI_ALLREDUCE,
+				    GOMPI_GATHER,  GOMPI_ALLGATHER, GOMPI_ALLTOALL, GOMPI_SCAN,   GOMPI_EXSCAN};
+	int kind = kinds[draw(sizeof kinds / sizeof *kinds)];
+	bool rooted = kind == GOMPI_BCAST || kind == GOMPI_REDUCE || kind == GOMPI_GATHER;
+	int root = rooted ? (int)draw((uint64_t)members) : 0;
+	uint64_t bytes = kind == GOMPI_BARRIER ? 0 : draw(3) ? draw(64) : draw(4000);
+	uint64_t size = bytes * (uint64_t)members, each;
+	char *in[2], *out[2];
+	for (int i = 0; i < here; i++) {
+		in[i] = malloc(size + 1);
+		out[i] = malloc(size + GUARD_BYTES);
+		memset(out[i], CANARY, size + GUARD_BYTES);
+		make_call(i, kind, root, bytes, in[i], out[i]);
+	}
+	said.generation = generation + 1; /* or that of the call after it */
+	if (kind == GOMPI_BARRIER) {
+		deliver_barrier();
+		unsynced_calls = 0;
+	} else if (kind == GOMPI_BCAST) {
+		uint32_t comes =
+			views[0]->max_ranks_per_node == 1 || bytes <= GOMPI_SHM_SMALL_BYTES ? (uint32_t)bytes : 0;
+		char data[GOMPI_INTERNODE_MAX_BYTES];
+		for (uint64_t i = 0; i < comes; i++)
+			data[i] = content(root, i);
+		said.call.signature = gompi_signature_word(GOMPI_BCAST, root, bytes),
+		said.call.format = gompi_format_word(bytes, 1), said.call.bytes = comes;
+		deliver_bcast(node_of[root], data, comes);
+	} else {
+		bool little, rooted = kind == GOMPI_REDUCE || kind == GOMPI_GATHER;
+		char *all = all_rows(kind, root, bytes, &each, &little);
+		deliver_gather(rooted                                                        ? TO_ROOT
+			       : kind == GOMPI_ALLTOALL && views[0]->max_ranks_per_node == 1 ? EACH
+											     : ALL,
+			       node_of[root], !little, all, (uint32_t)each);
+		free(all);
+	}
+	if (here == 2)
+		pthread_barrier_wait(&begin);
+	outcomes[0] = gompi_hierarchy_run(views[0], &calls[0]);
+	if (here == 2)
+		pthread_barrier_wait(&over);
+	generation++;
+	bool sure = is_certain();
+	fuzz_count[CALLED]++;
+	fuzz_count[RIGHT] += sure;
+	uint64_t extent = kind == GOMPI_GATHER || kind == GOMPI_ALLGATHER || kind == GOMPI_ALLTOALL ? size : bytes;
+	for (int i = 0; i < here; i++) {
+		int rc = outcomes[i];
+		CHECK(rc >= GOMPI_COLL_USE_MESSAGES && rc <= MPI_ERR_LASTCODE, "collective %d returns %d", kind, rc);
+		CHECK(rc != GOMPI_COLL_MISMATCH || (uint32_t)calls[i].mismatch.rank < (uint32_t)members,
+		      "collective %d: rank %d differs", kind, calls[i].mismatch.rank);
+		for (uint64_t k = extent; k < size + GUARD_BYTES; k++)
+			if (out[i][k] != CANARY) {
+				CHECK(false, "collective %d: byte %d of %d was written", kind, (int)k, (int)extent);
+				break;
+			}
+		/* the data of any root may have been accepted */
+		if (kind == GOMPI_BCAST && rc == 0 && rank_at[i] != root && bytes >= 8)
+			CHECK(memcmp(out[i], out[i] + bytes, 8) != 0, "a broadcast has given nothing");
+		if (sure)
+			CHECK(rc <= 0 && rc != GOMPI_COLL_MISMATCH, "nothing is wrong, and collective %d returns %d",
+			      kind, rc);
+		if (sure && rc == 0)
+			CHECK(is_right(i, kind, root, bytes, out[i]), "what collective %d has given", kind);
+		fuzz_count[REFUSED] += rc > 0;
+		fuzz_count[DIFFERED] += rc == GOMPI_COLL_MISMATCH;
+		free(in[i]), free(out[i]);
+	}
+}
+
+static void collectives(uint64_t id) {
+	int nodes = 2 + (int)draw(4), local[2] = {0, 0}, own = (int)draw((uint64_t)nodes);
+	int32_t leaders[MOST], slot_peers[2] = {0, 1};
+	int counts[MOST] = {0}, most = 1;
+	pthread_t thread;
+	char *memory = unit_memory(2 * sizeof(struct gompi_shm_member));
+	char *barrier_memory = unit_memory(GOMPI_BARRIER_SIZE(2));
+	members = 0;
+	for (int turn = 0; turn < 2; turn++) /* in the second turn also a group of some nodes, after the first group
+	                                      * of all */
+		for (int k = 0; k < nodes; k++)
+			if (turn == 0 || draw(2)) {
+				if (k == own)
+					rank_at[turn] = local[turn] = members;
+				node_of[members++] = k;
+				most = ++counts[k] > most ? counts[k] : most;
+			}
+	here = counts[own];
+	begin_leaders(gompi_internode_id(INTERNODE_COMM, id << 4), nodes, own);
+	for (int k = 0; k < nodes; k++)
+		leaders[k] = peers[k];
+	all_done = false;
+	for (int i = 0; i < here; i++) {
+		struct gompi_hierarchy v = {.n = members,
+					    .me = local[i],
+					    .nodes = nodes,
+					    .node = own,
+					    .local_size = here,
+					    .local_rank = i,
+					    .max_ranks_per_node = most,
+					    .node_of = node_of,
+					    .local_ranks = local};
+		if (here == 2) {
+			v.shm_coll = gompi_shm_coll_open(memory, 2, i, slot_peers, 0);
+			v.barrier = (struct gompi_barrier *)(void *)barrier_memory;
+		}
+		views[i] = gompi_hierarchy_open(&v, id << 4, leaders);
+	}
+	if (here == 2)
+		pthread_create(&thread, NULL, second, NULL);
+	for (int call = 0; call < 180 && check_errors == 0; call++) {
+		corrupts = call / 60 != 1;
+		turn++;
+		one_collective();
+	}
+	all_done = true;
+	if (here == 2) {
+		pthread_barrier_wait(&begin);
+		pthread_join(thread, NULL);
+	}
+	for (int i = 0; i < here; i++) {
+		if (views[i]->shm_coll != NULL)
+			gompi_shm_coll_close(views[i]->shm_coll);
+		gompi_hierarchy_close(views[i]);
+	}
+}
+
+static void part(uint64_t records) {
+	uint64_t first = fuzz_count[HANDED];
+	unit_node(1);
+	gompi_internode_start();
+	pthread_barrier_init(&begin, NULL, 2);
+	pthread_barrier_init(&over, NULL, 2);
+	for (uint64_t id = 1; fuzz_count[HANDED] - first < records && check_errors == 0; id++) {
+		if (draw(2))
+			groups(id);
+		else
+			collectives(id);
+	}
+}
+
+int main(int argc, char **argv) {
+	if (fuzz(argc, argv, RECORDS, PART, part) && fuzz_count[HANDED] >= RECORDS) {
+		static const char *const names[] = {"strange", "calls", "sure",    "different",
+						    "refused", "sent",  "answered"};
+		static const uint64_t least[] = {RECORDS / 10,   RECORDS / 100, RECORDS / 100, RECORDS / 100,
+						 RECORDS / 1000, RECORDS / 100, RECORDS / 1000};
+		for (int i = 0; i < 7; i++)
+			CHECK(fuzz_count[STRANGE + i] > least[i], "%s: %llu", names[i],
+			      (unsigned long long)fuzz_count[STRANGE + i]);
+	}
+	return unit_end();
+}

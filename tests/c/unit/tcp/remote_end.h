@@ -1,0 +1,176 @@
+/* Common part of the tests of links: the other end of a link, which speaks the protocol of tcp/connect.c, and this end,
+ * process ME of RANKS. */
+#ifndef OTHER_END_H
+#define OTHER_END_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/siphash.h"
+#include "tcp/link.h"
+
+static const uint64_t secret[2] = {0x0123456789abcdef, 42};
+
+struct hello {
+	uint64_t greeting, nonce[2];
+};
+struct request {
+	uint32_t source, destination;
+	uint64_t nonce[2], proof;
+};
+struct response {
+	uint32_t answer, zero;
+	uint64_t proof;
+};
+enum { ANSWER_YES = 1, ANSWER_BUSY, ANSWER_CROSSED, ANSWER_ERROR };
+
+static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, const uint64_t a[2], const uint64_t b[2]) {
+	const uint64_t words[] = {what, source | (uint64_t)destination << 32, a[0], a[1], b[0], b[1]};
+	return gompi_siphash(secret, words, 6);
+}
+
+/* --- This end */
+
+static int to_port;
+static int failed_count, got[RANKS];
+static void lost(int peer) { failed_count++; }
+static void unreachable(int peer) { CHECK(false, "peer %d is unreachable", peer); }
+static const struct gompi_tcp_events events = {.on_failed = lost, .on_unreachable = unreachable};
+static struct gompi_tcp tcp;
+static char places[64][64];
+
+static int listen_here(int *port) {
+	struct sockaddr_in a = {.sin_family = AF_INET};
+	socklen_t n = sizeof a;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (struct sockaddr *)&a, n) != 0 || listen(fd, 4096) != 0 ||
+	    getsockname(fd, (struct sockaddr *)&a, &n) != 0)
+		abort();
+	*port = ntohs(a.sin_port);
+	return fd;
+}
+
+static void open_tcp(int peers_port) {
+	static char ports[RANKS * GOMPI_TCP_PORT_BYTES];
+	static int32_t node_of[RANKS];
+	char port[GOMPI_TCP_PORT_BYTES], host[GOMPI_TCP_HOST_BYTES], why[GOMPI_TCP_ERROR_BYTES];
+	size_t bytes;
+	uint16_t p = (uint16_t)peers_port;
+	CHECK(gompi_tcp_open(&tcp, port, host, &bytes, why, sizeof why), "%s", why);
+	for (int i = 0; i < RANKS; i++) {
+		memcpy(ports + i * GOMPI_TCP_PORT_BYTES, &p, sizeof p);
+		node_of[i] = i != ME;
+	}
+	memcpy(&p, port, sizeof p);
+	to_port = p;
+	char hosts[2 * GOMPI_TCP_HOST_BYTES];
+	memcpy(hosts, host, bytes);
+	memcpy(hosts + bytes, host, bytes); /* the same host, through its loopback interface */
+	const struct gompi_tcp_job job = {.size = RANKS,
+					  .rank = ME,
+					  .nodes = 2,
+					  .ports = ports,
+					  .hosts = hosts,
+					  .host_offsets = (uint32_t[]){0, (uint32_t)bytes, (uint32_t)(2 * bytes)},
+					  .node_of = node_of,
+					  .secret = {secret[0], secret[1]},
+					  .timeout_ns = 60000000000,
+					  .events = &events};
+	CHECK(gompi_tcp_begin(&job), "begin");
+	for (int i = 0; i < 64; i++)
+		CHECK(fi_recv(tcp.ep, places[i], sizeof places[i], NULL, FI_ADDR_UNSPEC, places[i]) == 0, "a place");
+}
+
+static void answer(uint32_t rank, int round) {
+	uint32_t frame[] = {rank, (uint32_t)round};
+	CHECK(fi_inject(tcp.ep, frame, sizeof frame, rank) == 0, "to %u", rank);
+}
+
+/* Processes the available completions. Checks each received message and answers it unless this side started the
+ * exchange. */
+static bool step(void) {
+	struct fi_cq_msg_entry e[16];
+	struct pollfd on = {.fd = tcp.fd, .events = POLLIN};
+	struct fid *fids[] = {&tcp.cq->fid};
+	ssize_t n = fi_cq_read(tcp.cq, e, 16);
+	if (n == -FI_EAGAIN && fi_trywait(tcp.fabric, fids, 1) == 0)
+		poll(&on, 1, 10);
+	CHECK(n != -FI_EAVAIL, "an error");
+	for (ssize_t i = 0; i < n; i++) {
+		uint32_t frame[2];
+		memcpy(frame, e[i].op_context, sizeof frame);
+		CHECK(e[i].len == 8 && frame[0] < RANKS && frame[1] == (uint32_t)got[frame[0]],
+		      "message %u of peer %u, expected was %d", frame[1], frame[0], got[frame[0]]);
+		answer(frame[0], got[frame[0]]++);
+		CHECK(fi_recv(tcp.ep, e[i].op_context, 64, NULL, FI_ADDR_UNSPEC, e[i].op_context) == 0, "a place");
+	}
+	return n > 0;
+}
+
+/* --- The other end */
+
+static int connect_with(int fd) {
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)to_port)};
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CHECK(connect(fd, (struct sockaddr *)&to, sizeof to) == 0, "connecting");
+	return fd;
+}
+
+static int connect_here(void) { return connect_with(socket(AF_INET, SOCK_STREAM, 0)); }
+
+static void read_all(int fd, void *to, size_t n) {
+	for (size_t at = 0; at < n;) {
+		ssize_t some = recv(fd, (char *)to + at, n - at, MSG_DONTWAIT);
+		if (some > 0)
+			at += (size_t)some;
+		else if (some == 0 || errno != EAGAIN) {
+			memset(to, 0, n);
+			return;
+		}
+		step();
+	}
+}
+
+/* Waits until this side has closed a socket. */
+static void wait_for_eof(int fd) {
+	char rest[256];
+	for (;;) {
+		ssize_t n = recv(fd, rest, sizeof rest, MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			break;
+		step();
+	}
+}
+
+static void wait_and_close(int fd) {
+	wait_for_eof(fd);
+	close(fd);
+}
+
+/* Sends a connection request and returns the answer (enum handshake_answer). change: the bit of the proof that is
+ * flipped. */
+static uint32_t request_link(int fd, uint32_t rank, uint32_t destination, int change, const struct request *old,
+			     struct request *said) {
+	struct hello h;
+	struct response v;
+	read_all(fd, &h, sizeof h);
+	struct request r = {.source = rank, .destination = destination, .nonce = {1, 2}};
+	r.proof = proof(1, rank, destination, h.nonce, r.nonce) ^ (uint64_t)change;
+	if (old != NULL)
+		r = *old;
+	if (said != NULL)
+		*said = r;
+	CHECK(send(fd, &r, sizeof r, MSG_NOSIGNAL) == sizeof r, "a request");
+	read_all(fd, &v, sizeof v);
+	return v.answer;
+}
+
+#endif
