@@ -210,8 +210,8 @@ func TestGompirunOnHosts(t *testing.T) {
 		r := start(t, "", append(command, "-H", "h1:2,h2,h3", program("where"))...)
 		status, _ := r.expect(t, per)
 		require.Equal(t, 0, status)
-		require.Contains(t, r.err.String(), "is another machine: ")
-		require.Contains(t, r.err.String(), "starts the job on h1:2,h2:1,h3:1\n")
+		require.Contains(t, r.err.String(), "is another machine; using ")
+		require.Contains(t, r.err.String(), "to start the job on h1:2,h2:1,h3:1\n")
 		r = start(t, "", append(command, "-q", "-H", "h1,h2", "-ppn", "2", program("where"), "late",
 			"3")...)
 		status, _ = r.expect(t, []int{2, 2})

@@ -39,8 +39,8 @@ func TestTruncation(t *testing.T) {
 					var st request.Status
 					err = to.Wait(r, &st)
 					require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), class(err))
-					require.ErrorContains(t, err, fmt.Sprintf("has %d bytes, the receive buffer %d",
-						n, n-3))
+					require.ErrorContains(t, err,
+						fmt.Sprintf("has %d bytes, but the receive buffer only %d", n, n-3))
 					require.Equal(t, request.Status{Source: 0, Tag: 7, Error: abi.MPI_ERR_TRUNCATE,
 						Bytes: int64(n - 3)}, st)
 					require.Equal(t, pattern(n, 1)[:n-3], got[:n-3])
