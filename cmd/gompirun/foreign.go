@@ -37,8 +37,7 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 			"--stats, --trace and --check"
 	case f.mpi == "Open MPI" && n > 1:
 		problem = fmt.Sprintf("so its %d processes would be %d jobs of one process each: compile it with "+
-			"gompicc, "+
-			"or start it with Open MPI's mpirun", n, n)
+			"gompicc, or start it with Open MPI's mpirun", n, n)
 	}
 	if problem == "" {
 		return "", nil

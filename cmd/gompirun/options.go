@@ -331,8 +331,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		}
 		if len(p.part.argv) == 0 || p.part.argv[0] == "" {
 			return nil, errors.New("no program given. Usage: gompirun -n N program (gompirun --help " +
-				"lists the " +
-				"options)")
+				"lists the options)")
 		}
 		if _, pretended := p.lookup(envNodes); p.list == nil && p.opts.nodes == 0 && !pretended {
 			if p.list, err = allocation(p.lookup); err != nil {

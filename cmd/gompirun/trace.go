@@ -267,8 +267,7 @@ func (l *traceListener) end() error {
 		why := "gompirun did not read them in time"
 		if l.drops {
 			why = fmt.Sprintf("the ring of the rank was full: without --trace=drop ranks wait, and a "+
-				"larger "+
-				"%s (in bytes) loses fewer", envRing)
+				"larger %s (in bytes) loses fewer", envRing)
 		}
 		l.job.out.stderr.printText(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, because "+
 			"%s\n", lost,

@@ -34,9 +34,8 @@ const link = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma"
 const checkCompile = "-I/p/include -fsanitize=thread -g -Wno-tsan " +
 	"-fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset"
 
-const checkLibrary = " -L/p/lib/gompirma/check -lgompirma-access -Wl,--wrap=memcpy " +
-	"-Wl,--wrap=memmove -Wl,--wrap=memset " +
-	"-Wl,--wrap=__memcpy_chk -Wl,--wrap=__memmove_chk -Wl,--wrap=__memset_chk"
+const checkLibrary = " -L/p/lib/gompirma/check -lgompirma-access -Wl,--wrap=memcpy -Wl,--wrap=memmove " +
+	"-Wl,--wrap=memset -Wl,--wrap=__memcpy_chk -Wl,--wrap=__memmove_chk -Wl,--wrap=__memset_chk"
 
 const checkLink = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary + " -lgompirma"
 
@@ -89,10 +88,8 @@ func TestCommand(t *testing.T) {
 			abiLink},
 		{"standard ABI, compile", "mpicc_abi", "-c x.c", nil, nil, "gcc -I/p/include -c x.c"},
 		{"standard ABI in Fortran", "mpifort_abi", "x.f90", nil, fortran,
-			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 " +
-				"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags " +
-				"-lmpifort_abi " +
-				"-lmpi_abi"},
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 -L/p/lib/gompirma/abi " +
+				"-Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags -lmpifort_abi -lmpi_abi"},
 		{"standard ABI in Fortran without modules", "gompifort", "--abi x.f90", nil, nil,
 			"gfortran -I/p/include x.f90 " + abiLink},
 		{"INTEGERs of 8 bytes", "gompifort", "-fdefault-integer-8 x.f", nil, eight,
@@ -149,9 +146,8 @@ func TestCommand(t *testing.T) {
 			"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags" + checkLibrary +
 			" -lmpi_abi"},
 		{"check, Fortran", "gompifort", "--check x.f90", nil, fortran,
-			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fsanitize=thread -g " +
-				"-Wno-tsan x.f90 -L/p/lib " +
-				"-Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary +
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fsanitize=thread -g -Wno-tsan " +
+				"x.f90 -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary +
 				" -lgompirma_fortran -lgompirma"},
 		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
 	} {

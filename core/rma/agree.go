@@ -38,8 +38,7 @@ func (w *Window) agree(own error, members records) error {
 	}
 	if w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.spans() {
 		return mpierr.New(abi.MPI_ERR_RMA_SHARED, "only %d of the %d processes are on this node, and nodes "+
-			"share no "+
-			"memory: create a communicator of each node with MPI_Comm_split_type",
+			"share no memory: create a communicator of each node with MPI_Comm_split_type",
 			len(w.local.ranks), members.n())
 	}
 	w.hints.Common = combineCommon(members.hints)

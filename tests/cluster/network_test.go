@@ -97,10 +97,9 @@ func TestPorts(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
 	for _, host := range []string{"h1", "h2"} {
-		runCommand(t, "on", host, "nft", "add table inet ports; "+
-			"add chain inet ports in { type filter hook input priority 0; }; "+
-			"add rule inet ports in iifname eth0 tcp flags & (syn|ack) == syn "+
-			"tcp dport != { 20000-20009, 30000-30099 } drop")
+		runCommand(t, "on", host, "nft", "add table inet ports; add chain inet ports in { type filter hook "+
+			"input priority 0; }; add rule inet ports in iifname eth0 tcp flags & (syn|ack) == syn tcp "+
+			"dport != { 20000-20009, 30000-30099 } drop")
 		defer runCommand(t, "on", host, "nft", "delete table inet ports")
 	}
 	t.Setenv("MPIEXEC_PORT_RANGE", "30000:30099") // the launcher's own ports

@@ -69,8 +69,7 @@ func TestDeps(t *testing.T) {
 		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt,
 			"id": "echo 1000", "sudo": "exit 1"}, "",
 			"run: sudo apt-get install -y --no-install-recommends clang clang-format cmake g++ " +
-				"gdb-minimal gfortran " +
-				"iproute2 libmpich-dev mpich openmpi-bin pkg-config"},
+				"gdb-minimal gfortran iproute2 libmpich-dev mpich openmpi-bin pkg-config"},
 		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi", "ip", "id: echo 1000",
 			"sudo: exit 1"), "",
 			"Fortran is left out; missing: gfortran; run: sudo apt-get install -y " +

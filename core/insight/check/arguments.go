@@ -59,13 +59,11 @@ func (c *Checker) compareArguments(m *comm, a, b collArguments) {
 	}
 	switch {
 	case a.base != b.base:
-		report("collective", "name", "All members of a communicator or window must call the same collectives "+
-			"in the same "+
-			"order.", "", "")
+		report("collective", "name", "All members of a communicator or window must call the same "+
+			"collectives in the same order.", "", "")
 	case a.variant != b.variant:
 		report("collective", "name", "Blocking, nonblocking and persistent collectives do not match each "+
-			"other: use the "+
-			"same kind on all members.", "", "")
+			"other: use the same kind on all members.", "", "")
 	case len(m.remote) > 0:
 	case a.hasRoot && a.root != b.root:
 		report("collective", "root", "Pass the same root on all members.", fmt.Sprintf("has root %d", a.root),
@@ -238,15 +236,13 @@ func (c *Checker) checkWindowHints(k *rank, e *event, w *window) {
 			continue
 		}
 		if w.hints["same_size"] == "true" && p.size != me.size {
-			c.reportHint("same_size", k.newSite(e), w, fmt.Sprintf("The info key same_size promises equal "+
-				"sizes, but they are "+
-				"%d and %d bytes.", p.size, me.size))
+			c.reportHint("same_size", k.newSite(e), w, fmt.Sprintf("The info key same_size promises "+
+				"equal sizes, but they are %d and %d bytes.", p.size, me.size))
 			return
 		}
 		if w.hints["same_disp_unit"] == "true" && p.unit != me.unit {
 			c.reportHint("same_disp_unit", k.newSite(e), w, fmt.Sprintf("The info key same_disp_unit "+
-				"promises equal displacement "+
-				"units, but they are %d and %d.", p.unit, me.unit))
+				"promises equal displacement units, but they are %d and %d.", p.unit, me.unit))
 			return
 		}
 	}

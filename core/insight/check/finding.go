@@ -275,20 +275,16 @@ func advice(x, y *access) string {
 	switch {
 	case x.kind == updates && y.kind == updates && x.element != 0 && x.element == y.element && !sameElements(x, y):
 		return "Accumulates are atomic only if their elements begin at the same addresses. Align the " +
-			"elements, or " +
-			"synchronize the two calls."
+			"elements, or synchronize the two calls."
 	case x.kind == updates && y.kind == updates && !sameElements(x, y):
 		return "Accumulates to one location are atomic only with the same predefined datatype. Use one " +
-			"datatype, or " +
-			"synchronize the two calls."
+			"datatype, or synchronize the two calls."
 	case x.kind == updates && y.kind == updates:
 		return "Concurrent accumulates to one location must use the same operation, or MPI_NO_OP. Use one " +
-			"operation, or " +
-			"synchronize the two calls."
+			"operation, or synchronize the two calls."
 	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.isOver:
 		return "Nothing orders the two threads. Put a mutex, a barrier or a join between the end of the " +
-			"first access and " +
-			"the second."
+			"first access and the second."
 	case x.site.rank == y.site.rank && (x.win == nil || y.win == nil):
 		return "Do not touch this buffer until the operation is complete (flush, end of epoch, or MPI_Wait)."
 	case x.site.rank == y.site.rank:

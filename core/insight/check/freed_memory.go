@@ -76,9 +76,8 @@ func (c *Checker) detach(k *rank, e *event, w *window) {
 	})
 	if last != nil {
 		c.reportMemory(w, k,
-			"The operation may still be running. Complete it at its origin, then synchronize with "+
-				"this rank (message, "+
-				"collective or epoch) before MPI_Win_detach.",
+			"The operation may still be running. Complete it at its origin, then synchronize with this "+
+				"rank (message, collective or epoch) before MPI_Win_detach.",
 			callRole{last.site, "uses the memory"}, callRole{k.newSite(e), "detaches the memory"})
 	}
 }

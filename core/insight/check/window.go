@@ -162,9 +162,8 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	case "MPI_Win_lock", "MPI_Win_lock_all":
 		if w.hints["no_locks"] == "true" {
 			c.reportHint("no_locks", k.newSite(e), w,
-				"The info key no_locks promises that no process locks "+
-					"the window. Remove "+
-					"the key or the lock.")
+				"The info key no_locks promises that no process locks the window. Remove the key or "+
+					"the lock.")
 		}
 	case "MPI_Win_start":
 		c.startEpoch(k, e, w)
@@ -288,14 +287,11 @@ func (w *window) noteEnded(k *rank, o *operation) {
 // Advice on assertions that are not true.
 const (
 	noStore = "MPI_MODE_NOSTORE promises no stores to the local window memory since the last synchronization. " +
-		"Remove the " +
-		"assertion, or synchronize after the store."
+		"Remove the assertion, or synchronize after the store."
 	noPut = "MPI_MODE_NOPUT promises that no put or accumulate changes this memory until the next " +
-		"synchronization. " +
-		"Remove the assertion."
+		"synchronization. Remove the assertion."
 	postBeforeStart = "MPI_MODE_NOCHECK promises that MPI_Win_post is called before MPI_Win_start, but nothing " +
-		"orders " +
-		"them. Put a message or a barrier between them, or remove the assertion."
+		"orders them. Put a message or a barrier between them, or remove the assertion."
 )
 
 // postEpoch starts an exposure epoch.
@@ -522,9 +518,7 @@ func (c *Checker) startEpoch(k *rank, e *event, w *window) {
 			t.nocheckStarts[turn] = k.newSite(e)
 		} else if !x.isNocheck {
 			c.reportAssert("NOCHECK", w, k.newSite(e), x.site,
-				"MPI_Win_post and MPI_Win_start must both be "+
-					"called with "+
-					"MPI_MODE_NOCHECK.")
+				"MPI_Win_post and MPI_Win_start must both be called with MPI_MODE_NOCHECK.")
 		} else if !x.moment.before(k.clock) {
 			c.reportAssert("NOCHECK", w, k.newSite(e), x.site, postBeforeStart)
 		}
@@ -535,9 +529,8 @@ func (c *Checker) checkFenceAsserts(k *rank, e *event, w *window) {
 	assert, s := e.In("assert").Int(), k.newSite(e)
 	if openOps := w.openOps[k.number]; assert&abi.MPI_MODE_NOPRECEDE != 0 && len(openOps) > 0 {
 		c.reportAssert("NOPRECEDE", w, s, openOps[0].targetInfo.site,
-			"MPI_MODE_NOPRECEDE promises that the fence "+
-				"completes no "+
-				"operation of this process, but this one is pending. Remove the assertion.")
+			"MPI_MODE_NOPRECEDE promises that the fence completes no operation of this process, but "+
+				"this one is pending. Remove the assertion.")
 	}
 	if store := w.lastStores[k.number]; assert&abi.MPI_MODE_NOSTORE != 0 && store != nil {
 		c.reportAssert("NOSTORE", w, s, store, noStore)
