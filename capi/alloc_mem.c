@@ -57,7 +57,7 @@ void gompi_alloc_mem_reset_cache(void) {
 }
 
 // Removes a block of at least size bytes, and at most a little more than twice as many, from the cache and returns it.
-// Returns NULL if there is none.
+// Returns NULL if the cache has no such block.
 static char *take_cached(MPI_Aint size) {
 	gompi_biased_lock(&block_cache.lock);
 	int number = size_class_of(size), last = number + 4;

@@ -16,7 +16,7 @@
 // handler is used until the program sets one on MPI_COMM_SELF.
 static atomic_bool self_handler_set;
 
-// A pending call of an application's error handler; function is 0 if there is none.
+// A pending call of an application's error handler; function is 0 if no call is pending.
 struct pending_call {
 	uintptr_t function, object;
 	int code;

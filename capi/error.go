@@ -108,7 +108,8 @@ func gompi_abort_error(class int32, message uintptr) {
 	abort(class, cString(message), true)
 }
 
-// lookupComm returns the communicator with a handle, including predefined ones, or nil if there is none.
+// lookupComm returns the communicator with a handle, including predefined ones, or nil if no communicator
+// has it.
 func lookupComm(h uintptr) *comm.Comm {
 	if p := core.Self(); p != nil {
 		switch h {

@@ -28,7 +28,7 @@ func ranksOf(g *group.Group, pin *runtime.Pinner) C.struct_gompi_ranks {
 	return ranks
 }
 
-// groupOf returns the group with a handle, or MPI_ERR_GROUP if there is none.
+// groupOf returns the group with a handle, or MPI_ERR_GROUP if no group has it.
 func groupOf(h uintptr) (*group.Group, error) {
 	g := C.gompi_group_get(C.MPI_Group(pointer(h)))
 	if g == nil && h == abi.MPI_GROUP_NULL {

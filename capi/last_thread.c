@@ -23,7 +23,7 @@ extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, 
 enum { MAX_LIBRARY_THREADS = 256 };
 static gompi_ai32 library_threads[MAX_LIBRARY_THREADS];
 
-// Replaces the first entry with value from by to. Does nothing if there is none.
+// Changes the first entry whose value is `from` to `to`. Does nothing if no entry has that value.
 static void replace_entry(int32_t from, int32_t to) {
 	for (int i = 0; i < MAX_LIBRARY_THREADS; i++) {
 		int32_t expected = from;

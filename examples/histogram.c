@@ -42,8 +42,8 @@ static const char *path = "/usr/share/common-licenses/GPL-3";
  * them. */
 static int letter(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 128; }
 
-/* Finds the next word that begins in text[*at .. end) and may reach to `size`; returns its length, 0 if there is none.
- * The word is given in lower case, cut to WORD - 1 bytes. */
+/* Finds the next word that begins in text[*at .. end); it may extend to `size`. Stores it in lower case, cut to
+ * WORD - 1 bytes. Returns its length, or 0 if no further word begins there. */
 static int next_word(const char *text, int64_t size, int64_t end, int64_t *at, char word[WORD]) {
 	int64_t i = *at;
 	while (i < end && !letter((unsigned char)text[i]))

@@ -84,7 +84,7 @@ enum {
 struct MPIX_Gompirma_wait {
 	char call[32];   /* name of the function */
 	char name[32];   /* of the object, or how it begins; "": it was given none */
-	uint64_t object; /* handle of the window or communicator, as an integer; 0: there is none */
+	uint64_t object; /* handle of the window or communicator, as an integer; 0 if the wait has no object */
 	int thread;      /* of the system: gettid(2) */
 	int process;     /* that is waited for, as in struct MPIX_Gompirma_layout; below 0: several or any */
 	int reason;      /* MPIX_GOMPIRMA_FOR_CALL and so on */

@@ -4,7 +4,7 @@
 # It is for work in progress, and takes less than two minutes when little has changed; `make test` runs all tests. A
 # directory is the last element of a package's path: coll stands for core/coll, capi/coll and tests/c/unit/coll, and for
 # the programs in tests/c/conformance, litmus and regress that test it. Without DIRECTORY the script takes those of
-# the files that are changed and not committed, or of the last commit if there are none. -n prints the selection only.
+# the files that are changed and not committed. If no file is, it takes those of the last commit. -n prints the selection only.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -72,7 +72,7 @@ func onHosts(build string) []library {
 	return all
 }
 
-// An outcome is the result of one launch for a measurement: a value, or the reason why there is none.
+// An outcome is the result of one launch for a measurement: a value, or the reason why it has no value.
 type outcome struct {
 	value   float64 // nanoseconds, KiB or instructions
 	failure string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// median returns the median of the values of one library, or the reason why there is none.
+// median returns the median of the values of one library, or the reason why it has no value.
 func median(outcomes []outcome) outcome {
 	var values []float64
 	for _, o := range outcomes {
@@ -50,7 +50,7 @@ func best(m measurement, libraries []string, all results) outcome {
 	return median(all[m.name][bestName(m, libraries, all)])
 }
 
-// bestName returns the name of the better peer, or "" if there is none.
+// bestName returns the name of the better peer, or "" if neither has a value.
 func bestName(m measurement, libraries []string, all results) string {
 	name, found := "", outcome{failure: "-"}
 	for _, l := range libraries {

@@ -40,8 +40,9 @@ struct gompi_service {
 	// NULL, or describes the object of a wait that is about to sleep. Returns false if the object belongs to
 	// another package.
 	bool (*fill_details)(const struct gompi_wait_desc *what, struct gompi_wait_details *t);
-	// NULL, or returns a nonzero number that identifies an entry in the memory of a process of the node which a
-	// sender has reserved and not filled; 0 if there is none. Reclaims the entry of a failed sender if possible.
+	// May be NULL. Looks for an entry, in the memory of a process on this node, that a sender has reserved and not
+	// filled. Returns a nonzero number that identifies the entry, or 0 if all entries are filled. Reclaims the
+	// entry of a failed sender if possible.
 	uint64_t (*stuck_entry)(int process);
 };
 

@@ -19,7 +19,7 @@ struct gompi_table_entry {
 _Static_assert(sizeof(uintptr_t) == 8, "a number and an entry");
 
 struct gompi_table_entries {
-	struct gompi_table_entries *previous; // the outgrown table with half as many entries; NULL if there is none
+	struct gompi_table_entries *previous; // the outgrown table with half as many entries; NULL for the first table
 	uintptr_t mask;                       // mask of the low bits that are the index of the entry
 	struct gompi_table_entry entry[];
 };
@@ -104,7 +104,7 @@ static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
 // Stores an object, which must not be NULL, for a handle unless the handle already has one. Returns the object stored
 // for the handle, or NULL if out of memory.
 void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
-// Removes the object of a handle and returns it, or NULL if there is none.
+// Removes the object of a handle and returns it. Returns NULL if the handle has no object.
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
 
 // Initializes an empty table.

@@ -52,7 +52,7 @@ static inline void gompi_wake_after_rmw(struct gompi_waitword *w) {
 struct gompi_stuck_entry {
 	int process;
 	uint64_t entry_id;
-	int64_t since_ns; // time when the wait first saw it; 0 if there is none
+	int64_t since_ns; // time when the wait first saw the entry; 0 if no entry is stuck
 };
 
 // Describes a wait: for the launcher's report on a hang, and to determine whose failure ends it.

@@ -6,7 +6,8 @@
 
 // The word that a member publishes in its head, in an operation of gompi_shm_exchange_word.
 struct word {
-	// First operation: address of the data, NO_DATA if there is none to read, or 0 if direct reads are impossible.
+	// First operation: address of the data, NO_DATA if the member contributes no data, or 0 if direct reads are
+	// impossible.
 	// Second operation: whether the member has read everything.
 	gompi_a64 value;
 	gompi_a64 bytes; // of each block

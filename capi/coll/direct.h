@@ -19,7 +19,7 @@ enum { GOMPI_FROM_ALL = -1, GOMPI_FROM_NONE = -2 };
 struct gompi_direct_blocks {
 	bool is_readable;       // this member's data is contiguous and does not lie in its own receive area
 	bool is_compared;       // the members have already compared the call
-	const void *local;      // start of the data that others read; NULL if there is none
+	const void *local;      // start of the data that others read; NULL if they read no data
 	int from;               // the rank to read from, GOMPI_FROM_ALL or GOMPI_FROM_NONE
 	uint64_t offset;        // offset in that member's data
 	struct gompi_blocks to; // destination of each member's data

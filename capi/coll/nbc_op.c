@@ -5,7 +5,7 @@
 #include "errors/codes.h"
 #include "message/call.h"
 
-// Publishes the current phase if there is space. Returns false if there is none yet.
+// Publishes the current phase. Returns false if the buffers have no space for it yet.
 static bool publish_phase(struct gompi_nbc_op *s) {
 	struct gompi_nbc *b = s->nbc;
 	if (s->phase_index == 0 && !gompi_nbc_reserve_space(b, s->number / 2, gompi_nbc_space_of(s)))

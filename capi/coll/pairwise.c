@@ -21,10 +21,10 @@ struct pairs {
 	int entries;                      // entries of the table
 	enum gompi_size_class size_class; // the slot is its head or one body, or
 	bool uses_all_bodies;             // all bodies as one slot
-	// This member's block for itself; NULL if it is in the slot or there is none.
+	// This member's block for itself; NULL if the block is in the slot or the member has no such block.
 	const struct gompi_pair_block *local_block;
 	bool is_lent; // other members read memory of this one, which must not change until they have read it
-	// Copies of blocks for direct reads, one after another; NULL if there are none. It separates the two flags:
+	// Copies of blocks for direct reads, one after another; NULL if no block is copied. It separates the two flags:
 	// otherwise the compiler merges their loads into one.
 	char *packed;
 	bool has_borrowed; // this member has read memory that its owner keeps unchanged meanwhile
@@ -314,7 +314,7 @@ static int edge_index(const struct gompi_coll_call *c, int i) {
 	return number;
 }
 
-// Returns the index of the entry for block i in its sender's table, or -1 if there is none.
+// Returns the index of the entry for block i in its sender's table, or -1 if the table has no such entry.
 static int find_pair_entry(const struct pairs *p, int i, const struct pair_entry *table, uint64_t entries) {
 	const struct gompi_coll_call *c = p->c;
 	int me = p->t->me, w = c->from[i].member;

@@ -10,7 +10,7 @@ struct gompi_collective;
 
 #pragma GCC visibility push(hidden)
 
-// Returns the idle cached plan of such a call and marks it as in use; NULL if there is none.
+// Returns the idle cached plan of such a call and marks it as in use; NULL if no such plan is idle.
 struct gompi_plan *gompi_plan_cache_acquire(struct gompi_comm *c, const struct gompi_collective *a);
 // Adds the plan of a call, from gompi_plan_to_cache, to the cache, and evicts the oldest plan.
 void gompi_plan_cache_add(struct gompi_comm *c, const struct gompi_collective *a, struct gompi_plan *p);

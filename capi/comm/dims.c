@@ -110,7 +110,7 @@ static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t
 	}
 }
 
-// Returns the number whose k-th power has these prime factors, or 0 if there is none.
+// Returns the number whose k-th power has these prime factors, or 0 if no number has them.
 static uint32_t root_of(const uint32_t primes[], int found, int k) {
 	uint32_t root = 1;
 	for (int i = 0; i < found; i += k) {

@@ -58,7 +58,7 @@ extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CL
 // The kernels by row and column of op.h, only where the standard allows the pair. Filled by gompi_type_fill_tables.
 extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 
-// Returns the kernel for op on elements of a predefined type, NULL if there is none.
+// Returns the kernel for op on elements of a predefined type, NULL if op is not defined for that type.
 static inline gompi_atomic_kernel gompi_atomic_kernel_for(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)type - GOMPI_OP_TYPE_FIRST;
 	return o < GOMPI_OP_HANDLES && t < GOMPI_OP_TYPE_HANDLES

@@ -214,7 +214,7 @@ int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t,
 struct gompi_type_props {
 	int64_t size, lb, extent, true_lb, true_extent; // in bytes
 	int64_t basic_count;                            // basic elements of one copy; a pair type counts as two
-	// bytes of each basic element; 0 if they differ or there are none
+	// bytes of each basic element; 0 if their sizes differ or the type has no elements
 	int64_t basic_bytes;
 	// MPI_Type_get_envelope_c
 	int64_t integers, addresses, counts, types;
@@ -253,12 +253,12 @@ uintptr_t gompi_type_add_handle(struct gompi_type *t);
 // does.
 uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
 				 uintptr_t number);
-// Commits the type with this handle. Returns false if there is none.
+// Commits the type with this handle. Returns false if no type has this handle.
 bool gompi_type_commit_handle(uintptr_t handle);
 
-// Removes the handle of a type, so that no look-up finds it. Returns false if there is none. The memory remains while
-// references exist and for some time afterwards, so that an erroneous concurrent use in another thread reads an old
-// type and not garbage.
+// Removes the handle of a type, so that no look-up finds it. Returns false if no type has this handle. The memory
+// remains while references exist and for some time afterwards, so that an erroneous concurrent use in another thread
+// reads an old type and not garbage.
 bool gompi_type_remove(uintptr_t handle);
 // Removes a type like gompi_type_remove, and stores Go's number of it, or 0 if Go does not know it.
 bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number);

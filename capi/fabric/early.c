@@ -230,8 +230,8 @@ static void store_early_record(struct credit_state *a, const struct internode_re
 	*to = e;
 }
 
-// Removes an early record of the group from the table, and returns it. Returns NULL if there is none. The caller frees
-// it.
+// Removes an early record of the group from the table and returns it. Returns NULL if the table has no record of the
+// group. The caller frees the record.
 static struct early_record *dequeue_early_record(uint64_t id) {
 	struct early_record **at = &early_state.records[early_bucket(id)], *e;
 	while ((e = *at) != NULL && e->record.id != id)

@@ -104,7 +104,7 @@ static void mark_failed(int rank, int cause) {
 		}
 }
 
-// Returns the next living process on the node of rank; -1 if there is none.
+// Returns the next higher living rank on the node of rank; -1 if rank is the highest one.
 static int next_living(int rank) {
 	for (int next = rank + 1; next < gompi_net.size; next++)
 		if (node_of(next) == node_of(rank) && !gompi_fabric_peer_failed(next))
@@ -112,7 +112,7 @@ static int next_living(int rank) {
 	return -1;
 }
 
-// Returns the lowest living process of a node; -1 if there is none.
+// Returns the lowest living process of a node; -1 if all have failed.
 static int lowest_living(int node) {
 	const int first = health.lowest_rank[node];
 	return gompi_fabric_peer_failed(first) ? next_living(first) : first;
@@ -267,7 +267,7 @@ static void check_next_node(int64_t now) {
 		probe_peer(p, now);
 }
 
-// Returns the peer that a call of the application currently waits for; -1 if there is none.
+// Returns the peer on another node that a call of the application waits for; -1 if no call waits for one.
 static int awaited_peer(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {

@@ -68,8 +68,8 @@ static bool has_device(void) {
 	return false;
 }
 
-// Returns the provider that the user requests of libfabric (FI_PROVIDER). Returns NULL if there is none, or if
-// gompirma's own provider does the same.
+// Returns the provider that the user requests of libfabric (FI_PROVIDER). Returns NULL if the variable is not set, or
+// if gompirma's own provider does the same.
 static const char *fi_provider_env(void) {
 	const char *s = getenv("FI_PROVIDER");
 	return s == NULL || *s == 0 || is_tcp_based(s) ? NULL : s;

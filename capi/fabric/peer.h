@@ -27,7 +27,7 @@ struct gompi_peer {
 	fi_addr_t address;
 
 	// Frames to the peer. Only the open frame accepts records; the others wait for credits or for the provider.
-	struct gompi_frame *open_frame; // NULL if there is none
+	struct gompi_frame *open_frame; // frame that collects records; NULL if no frame is open
 	struct gompi_frame *queue_first, *queue_last;
 	bool flush_requested;             // send the open frame as soon as possible
 	uint32_t frames_sent;             // number of frames with records

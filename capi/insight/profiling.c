@@ -35,7 +35,7 @@ bool gompi_insight_end_if_binding(struct gompi_insight_thread *t, int function) 
 
 // The functions MPI_X that the program calls, if they are not this library's wrappers.
 static struct app_wrapper {
-	gompi_a64 low; // 0 if not known yet, 1 if there is none
+	gompi_a64 low; // 0 if not known yet, 1 if the program has no such function
 	uint64_t size;
 } app_wrappers[GOMPI_INSIGHT_FUNCTIONS];
 

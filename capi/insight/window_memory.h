@@ -1,5 +1,5 @@
 // Detects that a program frees memory that is part of a window. The records of calls determine which memory of the
-// program belongs to windows. If there is none, a check costs one load.
+// program belongs to windows. While no memory belongs to a window, a check costs one load.
 #ifndef GOMPI_INSIGHT_WINDOW_MEMORY_H
 #define GOMPI_INSIGHT_WINDOW_MEMORY_H
 

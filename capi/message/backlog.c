@@ -63,8 +63,8 @@ static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
 	return true;
 }
 
-// Sends the first pending record or, if there is none, one fragment of the first stream. Returns false if there is
-// nothing to send or no space.
+// Sends the first pending record. If no record is pending, it sends one fragment of the first stream. Returns false if
+// there is nothing to send or no space.
 static bool send_next_pending(struct gompi_vci *l, struct gompi_link *p) {
 	struct gompi_pending *w = p->first_pending;
 	if (w == NULL)

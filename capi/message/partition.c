@@ -387,7 +387,8 @@ int gompi_precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype 
 }
 GOMPI_ENTRY(MPI_Precv_init_c, gompi_precv_init_c);
 
-// Returns the partitioned request of a handle. Returns NULL if there is none; then the call returns *rc.
+// Returns the partitioned request of a handle. If the handle has no such request, raises an error, stores the code
+// that the call must return in *rc, and returns NULL.
 static struct gompi_request *partitioned_request(const char *call, MPI_Request request, int *rc) {
 	struct gompi_request *r = gompi_request_of(request);
 	if (__builtin_expect(r != NULL && r->kind == &partitioned_kind, 1))

@@ -105,7 +105,7 @@ static inline void gompi_list_remove(struct gompi_list *l, struct gompi_entry *e
 
 // gompi_list_find_receive returns the oldest receive in l that matches a message with this source and tag.
 // gompi_list_find_message returns the oldest message in l that matches a receive with this source and tag. Both return
-// NULL if there is none.
+// NULL if no entry matches.
 struct gompi_entry *gompi_list_find_receive(struct gompi_list *l, int32_t source, int32_t tag);
 struct gompi_entry *gompi_list_find_message(struct gompi_list *l, int32_t source, int32_t tag);
 
@@ -132,7 +132,7 @@ struct gompi_queues {
 
 struct gompi_queue *gompi_queue_find(struct gompi_queues *qs, uint64_t context);
 struct gompi_queue *gompi_queue_slow(struct gompi_queues *qs, uint64_t context);
-// Returns the queue of a context. Creates it if there is none.
+// Returns the queue of a context. Creates the queue if the context has none yet.
 static inline struct gompi_queue *gompi_queue_of(struct gompi_queues *qs, uint64_t context) {
 	struct gompi_queue *q = qs->last;
 	return __builtin_expect(q != NULL && q->context == context, 1) ? q : gompi_queue_slow(qs, context);

@@ -208,7 +208,7 @@ static inline struct gompi_link *gompi_link_to(struct gompi_vci *l, int world) {
 	struct gompi_link *p = gompi_load_acquire(&l->links[process]);
 	return __builtin_expect(p != NULL, 1) ? p : gompi_link_slow(l, process, world);
 }
-// Returns the links to a process on another node, one per VCI; NULL if there are none yet.
+// Returns the links to a process on another node, one per VCI; NULL before the first use.
 struct gompi_link *gompi_remote_links(struct gompi_messages *m, int world);
 void gompi_links_close(struct gompi_messages *m);
 

@@ -59,7 +59,7 @@ func (l *Library) Init() (rank int, err error) {
 func (l *Library) Lost() <-chan struct{} { return l.lost }
 
 // Number returns the number that the launcher provides under a key, about the job or this process. It returns false if
-// there is none.
+// the launcher does not provide the key.
 func (l *Library) Number(key string, ofJob bool) (int, bool) {
 	k := C.CString(key)
 	defer C.free(unsafe.Pointer(k))

@@ -12,7 +12,7 @@
 
 // --- Interfaces
 
-// Writes the names of the interfaces of the default routes; "" if there is none.
+// Stores the names of the interfaces of the default routes for IPv4 and IPv6; "" if that route does not exist.
 static void default_interfaces(char v4[IFNAMSIZ], char v6[IFNAMSIZ]) {
 	char line[300], name[IFNAMSIZ];
 	unsigned long to, flags;

@@ -134,7 +134,7 @@ struct gompi_tcp_peer {
 	bool was_connected;
 	struct gompi_tcp_item *queue_first, *queue_last;
 	struct gompi_tcp_item
-		*last_before_bulk; // the last item before the data of reads and writes; NULL if there is none
+		*last_before_bulk; // the last item that is not bulk data (is_bulk); NULL if all items are
 	struct gompi_tcp_request *requests;
 	struct gompi_tcp_peer *next; // in the list of peers that want a link
 
@@ -244,7 +244,7 @@ void gompi_completion_add(void *context, size_t length, int error);
 // Drops all completions and entries, because the endpoint is closed.
 void gompi_completions_clear(void);
 // gompi_completion_first returns the oldest completion that has not been reported. gompi_completion_next removes it and
-// returns the next one. NULL if there is none.
+// returns the next one. Both return NULL if all completions have been reported.
 const struct gompi_tcp_completion *gompi_completion_first(void);
 const struct gompi_tcp_completion *gompi_completion_next(void);
 

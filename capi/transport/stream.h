@@ -99,7 +99,7 @@ static inline size_t gompi_streams_bytes(const struct gompi_win *w) {
 
 // Returns the stream of a member; creates it at first use. Returns NULL if out of memory.
 struct gompi_stream *gompi_stream_get(struct gompi_win *w, int rank);
-// Returns the stream of a member, or NULL if there is none.
+// Returns the stream to a member, or NULL if it has not been created yet.
 static inline struct gompi_stream *gompi_stream_find(struct gompi_win *w, int rank) {
 	struct gompi_streams *all = gompi_load_acquire(&w->streams);
 	return all == NULL ? NULL : gompi_load_acquire(&all->by_rank[rank]);

@@ -28,7 +28,7 @@ static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
 	return MPI_ERR_PROC_ABORTED;
 }
 
-// Copies the entry of peer's table that holds the address `from`. Returns 0, MPI_ERR_RMA_RANGE if there is none, or
+// Copies the entry of peer's table that holds the address `from`. Returns 0, MPI_ERR_RMA_RANGE if no entry holds it, or
 // MPI_ERR_PROC_ABORTED. The peer may be writing the table: its count is not trusted, and the values read are valid only
 // if the version is the same before and after.
 static int look_up(struct gompi_attached_regions *table, int peer, uint64_t from, uint64_t *address, uint64_t *size,

@@ -52,8 +52,8 @@ struct gompi_error_detail {
 // Records for this thread the detail of an error class that it is about to return. Returns the class.
 __attribute__((cold)) int gompi_set_error_detail(int class, enum gompi_error_detail_code code, uint64_t a, uint64_t b);
 
-// Returns the detail that this thread has recorded for an error class, and clears it. Its code is DETAIL_NONE if there
-// is none.
+// Returns the detail that this thread has recorded for an error class, and clears it. Its code is DETAIL_NONE if the
+// thread has recorded no detail for that class.
 __attribute__((cold)) struct gompi_error_detail gompi_consume_error_detail(int class);
 
 // Records for this thread a detail that another thread, possibly of another process, has consumed. Does not trust its

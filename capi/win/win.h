@@ -261,8 +261,9 @@ static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi
 	return gompi_shared_barrier(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);
 }
 
-// Returns the process number of a failed member on this node; GOMPI_NONE_FAILED if there is none (base/failure.h). A
-// lock of memory on this node may be held forever by such a member. Locks held by members on other nodes are reclaimed.
+// Returns the process number of a failed member on this node; GOMPI_NONE_FAILED if all members on it are alive
+// (base/failure.h). A failed member may hold a lock of memory on this node forever. Locks held by members on other
+// nodes are reclaimed.
 int gompi_win_failed_local(const struct gompi_win *w);
 
 // Describes the window of a wait, for its wait record. Returns false if the object of the wait is no window.

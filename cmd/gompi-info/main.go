@@ -72,7 +72,7 @@ func collect() Info {
 	if self, err := os.Executable(); err == nil {
 		prefix = filepath.Dir(filepath.Dir(self))
 	}
-	// found returns the path of a file below the prefix with links resolved; "" if there is none.
+	// found returns the path of a file below the prefix with links resolved; "" if the file does not exist.
 	found := func(name string) string {
 		path, err := filepath.EvalSymlinks(filepath.Join(prefix, name))
 		if err != nil {

@@ -200,7 +200,7 @@ func cycle(out []needs) []edge {
 	return best
 }
 
-// shortestCycle returns the shortest path from a rank to itself; nil if there is none.
+// shortestCycle returns the shortest path from a rank to itself; nil if it is in no cycle.
 func shortestCycle(out []needs, start int) []edge {
 	came := map[int]edge{}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {

@@ -85,7 +85,7 @@ func (h *hosts) isLocal(name string) bool {
 	return false
 }
 
-// firstRemote returns the first host of a list that is not this machine; "" if there is none.
+// firstRemote returns the first host of a list that is not this machine; "" if all are this machine.
 func (h *hosts) firstRemote(list []host) string {
 	for _, one := range list {
 		if !h.isLocal(one.name) {

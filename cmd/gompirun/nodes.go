@@ -40,7 +40,8 @@ func blocks(n, nodes, perNode int) (sizes []int) {
 const envInterface = "GOMPIRMA_INTERFACE"
 
 // loopback returns the name of the loopback interface, which connects the ranks of simulated nodes. Traffic between two
-// addresses of one machine always uses it, whatever other networks the machine has. The result is "" if there is none.
+// addresses of one machine always uses it, whatever other networks the machine has. The result is "" if no such network
+// exists.
 func loopback(interfaces []net.Interface) (name string, err error) {
 	for _, one := range interfaces {
 		switch {

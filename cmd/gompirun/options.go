@@ -398,7 +398,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	return &p.opts, nil
 }
 
-// options parses options up to the first argument that is none, and returns the remaining arguments.
+// options parses options up to the first argument that is not an option, and returns the remaining arguments.
 func (p *parser) options(args []string) (rest []string, err error) {
 	for len(args) > 0 {
 		arg := args[0]

@@ -270,8 +270,8 @@ func (s *summary) costs() (lines []string) {
 	return lines
 }
 
-// window returns text on the window that causes nearly all of a function's time; "" if there is none or only one
-// window.
+// window returns text on the window that causes nearly all of a function's time; "" if the function uses no window or
+// only one window.
 func (s *summary) window(function string) string {
 	u, ok := insight.UseOf(abi.FunctionByName(function))
 	if !ok || !u.MayWait() || len(s.Windows) < 2 {

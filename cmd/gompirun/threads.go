@@ -217,7 +217,7 @@ func memoryOf(maps string) (all memoryMap) {
 	return all
 }
 
-// at returns the range that contains an address; nil if there is none.
+// at returns the range that contains an address; nil if no range does.
 func (m memoryMap) at(address uint64) *memoryRange {
 	for i := range m {
 		if address >= m[i].low && address < m[i].high {
@@ -244,7 +244,7 @@ func handlesSignals(proc string, pid int) bool {
 // switches returns the number of times that a thread has gone to sleep.
 func switches(dir string) string { return statusOf(dir, "voluntary_ctxt_switches") }
 
-// statusOf returns the value of a line in the status of a process or thread; "" if there is none.
+// statusOf returns the value of a line in the status of a process or thread; "" if the file has no such line.
 func statusOf(dir, name string) string {
 	status, _ := os.ReadFile(dir + "/status")
 	for line := range strings.Lines(string(status)) {

@@ -49,7 +49,7 @@ type frameCommon struct {
 
 var errFrames = errors.New("call frame information that is not understood")
 
-// readFrames returns the call frame information of a file. It is empty if there is none.
+// readFrames returns the call frame information of a file. The result is empty if the file has no such information.
 func readFrames(name string) *frameInfo {
 	f := &frameInfo{}
 	e, err := elf.Open(name)
@@ -91,7 +91,7 @@ func (f *frameInfo) parse(data []byte, at uint64) {
 	}
 }
 
-// at returns the entry for an address; nil if there is none.
+// at returns the entry for an address; nil if no entry covers the address.
 func (f *frameInfo) at(address uint64) *frameEntry {
 	i := sort.Search(len(f.frames), func(i int) bool { return f.frames[i].low > address })
 	if i == 0 || address >= f.frames[i-1].high {

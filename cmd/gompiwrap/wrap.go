@@ -57,7 +57,7 @@ type wrapper struct {
 	getenv   func(string) string
 	exists   func(path string) bool   // whether a file exists
 	has      func(name string) bool   // whether a command is in PATH
-	read     func(path string) string // content of a file; "" if there is none
+	read     func(path string) string // content of a file; "" if it does not exist
 }
 
 // action is what the wrapper does: print a text, or run a command.
@@ -233,7 +233,7 @@ func isGfortran(compiler []string) bool {
 	return false
 }
 
-// moduleDir returns the directory of the Fortran modules; "" if there are none.
+// moduleDir returns the directory of the Fortran modules; "" if the bindings are not installed.
 func (w wrapper) moduleDir() string {
 	dir := filepath.Join(w.prefix, "lib/gompirma/fortran")
 	if w.lang.name == langFortran.name && w.exists(dir) {

@@ -31,7 +31,7 @@ func NewOverWire(w Wire) *Engine { return &Engine{wire: w} }
 
 // state is this package's state of a communicator.
 type state struct {
-	shm           Shm   // shared-memory collectives; nil if there are none
+	shm           Shm   // shared-memory collectives; nil if the members do not share memory
 	blockingCount int32 // number of blocking calls so far, used as their tag
 	startedCount  int32 // number of nonblocking and persistent calls so far, used as their tag
 	// Of the blocking call in progress; nil before the first one.

@@ -4,7 +4,8 @@ package datatype
 type Facts struct {
 	Size, LB, Extent, TrueLB, TrueExtent int64 // in bytes
 	Numbers                              int64 // basic elements of one copy; a pair type counts as two
-	Unit                                 int64 // bytes of each of these; 0: they differ, or there are none
+	// bytes of each of these; 0 if their sizes differ or the type has no elements
+	Unit int64
 	// MPI_Type_get_envelope_c
 	Combiner                           int32
 	Integers, Addresses, Counts, Types int64

@@ -92,8 +92,8 @@ const (
 // that it leaves free. It is MPI_2INTEGER where Fortran's INTEGERs have 8 bytes.
 const TwoInteger8 = 0x233
 
-// basics holds the predefined types at handle - firstBasic; Size is 0 where there is none. The sizes are those of the
-// LP64 ABI and of gfortran's default kinds.
+// basics holds the predefined types at handle - firstBasic; Size is 0 where no type has the handle. The sizes are those
+// of the LP64 ABI and of gfortran's default kinds.
 var basics [endBasic - firstBasic]Basic
 
 func init() {
@@ -189,7 +189,7 @@ func init() {
 	}
 }
 
-// BasicOf returns the description of the predefined type with handle h, or nil if there is none (derived types and
+// BasicOf returns the description of the predefined type with handle h, or nil for other handles (derived types and
 // MPI_DATATYPE_NULL included).
 func BasicOf(h uintptr) *Basic {
 	if h-firstBasic >= uintptr(len(basics)) || basics[h-firstBasic].Size == 0 {

@@ -19,7 +19,7 @@ type Type struct {
 	elem     *Basic  // the predefined type that all elements have; nil: several, or none
 	elements int64   // number of elements of predefined types; a pair type counts as one
 	numbers  int64   // number of elements; a pair type counts as two
-	unit     int64   // bytes of each of these numbers; 0: they differ, or there are none
+	unit     int64   // bytes of each of these numbers; 0 if their sizes differ or the type has no elements
 	external int64   // bytes in external32
 	reversed int32   // Facts.Reversed
 	sig      signature
@@ -27,7 +27,8 @@ type Type struct {
 	align    int32 // the largest alignment of an element, 1 without elements
 	resized  bool  // lb and ub were set explicitly
 	bytes    placed
-	elems    placed // with elem: the elements including gaps inside them; the same node as bytes if there are none
+	// with elem: the elements including gaps inside them; the same node as bytes if they have no gaps
+	elems placed
 
 	committed atomic.Bool
 	// References: the application's handle, types constructed from this one, operations that use it.
@@ -43,7 +44,7 @@ var predefined [endBasic - firstBasic]*Type
 var Handles interface {
 	// Add assigns a handle to a type. ok is false if there is no memory, or the limit of live handles is reached.
 	Add(t *Type, number uintptr) (h uintptr, ok bool)
-	// Find returns the number of a live type, 0 if there is none.
+	// Find returns the number of a live type, 0 if no type has the handle.
 	Find(h uintptr) uintptr
 	// Remove frees a handle.
 	Remove(h uintptr)
@@ -85,7 +86,7 @@ func newBasic(b *Basic) *Type {
 	return t
 }
 
-// Get returns the type with handle h. MPI_ERR_TYPE if there is none, or for MPI_DATATYPE_NULL.
+// Get returns the type with handle h. MPI_ERR_TYPE if no type has it, or for MPI_DATATYPE_NULL.
 func Get(h uintptr) (*Type, error) {
 	if h-firstBasic < uintptr(len(predefined)) {
 		if t := predefined[h-firstBasic]; t != nil {
@@ -117,13 +118,13 @@ func AssignHandle(t *Type, h uintptr) (number uintptr, ok bool) {
 	return t.number, ok
 }
 
-// ByNumber returns the type with a number, nil if there is none.
+// ByNumber returns the type with a number, nil if no type has it.
 func ByNumber(number uintptr) *Type { return derived.Get(number) }
 
 // RemoveNumber removes the type with a number.
 func RemoveNumber(number uintptr) { derived.Remove(number) }
 
-// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE if there is none, or it
+// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE if no type has it, or it
 // is not committed.
 func GetCommitted(h uintptr) (*Type, error) {
 	t, err := Get(h)
@@ -149,7 +150,7 @@ func (t *Type) Handle() uintptr { return t.h }
 // of the named type with the same representation.
 func (t *Type) Basic() *Basic { return t.basic }
 
-// Elem returns the predefined type that all elements have, nil if they are of several types or there are none.
+// Elem returns the predefined type that all elements have, nil if they are of several types or the type is empty.
 func (t *Type) Elem() *Basic { return t.elem }
 
 // Size returns the bytes of data (MPI-5.0 5.1.5).

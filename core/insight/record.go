@@ -78,7 +78,8 @@ func (v *Value) Status(i int) Status {
 // In returns an input by the parameter's name; a Value without words if the function has no such input.
 func (r *Record) In(name string) *Value { return findValue(r.Inputs, name) }
 
-// Out returns an output by the parameter's name; a Value without words if there is none, as in a record of an entry.
+// Out returns an output by the parameter's name; a Value without words if the record has no outputs, as at the entry of
+// a call.
 func (r *Record) Out(name string) *Value { return findValue(r.Outputs, name) }
 
 // Members returns the members of the communicator that the call created, or of the group that it received, as ranks in

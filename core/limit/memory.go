@@ -165,7 +165,7 @@ var ancestorLimits sync.Map // of int64
 // unlimited is the smallest number that means "no limit" in version 1; version 2 says "max".
 const unlimited = 1 << 60
 
-// number reads a file with one number; false if there is none, or if it means no limit.
+// number reads a file with one number; false if the file has no number, or one that means no limit.
 func (g Group) number(file string) (int64, bool) {
 	v, err := strconv.ParseInt(read(filepath.Join(g.Dir, file)), 10, 64)
 	return v, err == nil && v >= 0 && v < unlimited

@@ -34,8 +34,8 @@ type Op struct {
 	large       bool
 }
 
-// UserOp, set by capi, returns the application's operation with a handle, nil if there is none. If UserOp is nil, there
-// are only predefined operations.
+// UserOp, set by capi, returns the application's operation with a handle, nil if no operation has it. If UserOp is nil,
+// there are only predefined operations.
 var UserOp func(h uintptr) *Op
 
 const (
@@ -60,7 +60,7 @@ func init() {
 	}
 }
 
-// Get returns the operation with handle h. MPI_ERR_OP if there is none, or for MPI_OP_NULL.
+// Get returns the operation with handle h. MPI_ERR_OP if no operation has it, or for MPI_OP_NULL.
 func Get(h uintptr) (*Op, error) {
 	if h-firstPredefined < uintptr(len(predefined)) {
 		if o := predefined[h-firstPredefined]; o != nil {

@@ -26,8 +26,8 @@ type Carrier interface {
 	// Do executes an operation to its end, as a call in C does. If the calls in C do not use this carrier (Enter),
 	// it does nothing and returns ok = false.
 	Do(o Operation) (x Result, ok bool)
-	// Probe returns the message that a receive of that pattern would match, nil if there is none. With take it
-	// removes the message from the queues, and only Matched.Receive can receive it.
+	// Probe returns the message that a receive of that pattern would match, nil if no message has arrived. With
+	// take it removes the message from the queues, and only Matched.Receive can receive it.
 	Probe(context uint64, source, tag int32, take bool, comm uintptr) (Matched, Result)
 	// Arrived returns the number of unexpected messages that have arrived for a context. While it does not change,
 	// a probe has the same result.

@@ -60,7 +60,7 @@ func (r *registry) trim() {
 	}
 }
 
-// Lookup returns the window of a handle, nil if there is none.
+// Lookup returns the window of a handle, nil if no window has it.
 func Lookup(h uintptr) *Window {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()

@@ -47,7 +47,7 @@ type sharedRanges struct {
 
 var inPlace sharedRanges
 
-// wholePages returns the pages that lie wholly in a buffer; lo >= hi if there are none.
+// wholePages returns the pages that lie wholly in a buffer; lo >= hi if the buffer contains no whole page.
 func wholePages(addr uintptr, size int64) span {
 	return span{(addr + shm.PageSize - 1) &^ (shm.PageSize - 1), (addr + uintptr(size)) &^ (shm.PageSize - 1)}
 }

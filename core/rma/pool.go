@@ -177,7 +177,7 @@ func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	return c, block, true
 }
 
-// BlockBytes returns the size in bytes of the pool's allocation that begins at addr, 0 if there is none.
+// BlockBytes returns the size in bytes of the pool's allocation that begins at addr, 0 if no allocation begins there.
 func BlockBytes(addr uintptr) int64 {
 	small.mu.Lock()
 	defer small.mu.Unlock()
@@ -256,7 +256,7 @@ func (p *pool) allocChunksLocked(nd *shm.Node, n int, size int64) (*chunk, error
 	return c, nil
 }
 
-// findFree returns the index of the first of n consecutive free chunks, -1 if there are none.
+// findFree returns the index of the first of n consecutive free chunks, -1 if no such run is free.
 func (a *arena) findFree(n int) int {
 	if a.maxFreeRun < n {
 		return -1

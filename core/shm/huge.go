@@ -37,7 +37,7 @@ func hugePossible(all, size string) bool {
 	return all == "always" || all == "within_size" || all == "advise"
 }
 
-// selected returns the word in brackets of a file such as "always [madvise] never", "" if there is none.
+// selected returns the word in brackets of a file such as "always [madvise] never", "" if the file has no such word.
 func selected(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {

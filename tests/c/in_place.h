@@ -48,7 +48,7 @@ static inline void in_place_check(const char *file, int line, MPI_Win win, const
 		check_fail(file, line, "gompirma_shared_in_place is '%s', not '%s'", told, wanted);
 }
 
-/* Returns the mode ("rw-p", "rw-s") of the mapping that contains an address of this process, "" if there is none.
+/* Returns the mode ("rw-p", "rw-s") of the mapping that contains an address of this process, "" if no mapping does.
  * Stores the number of all mappings to *mappings, and the inode of the mapped file to *file (0: no file). */
 static inline const char *in_place_mapping(const void *address, int *mappings, unsigned long *file) {
 	static char mode[8];

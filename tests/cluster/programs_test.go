@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// headerLine returns the words of a line of a test program's first comment (tests/c/README.md), nil if there is none.
+// headerLine returns the words of a line of a test program's first comment (tests/c/README.md), nil if the comment has
+// no such line.
 func headerLine(source, key string) []string {
 	m := regexp.MustCompile(`(?m)^ \* `+key+`: (.*)$`).FindAllStringSubmatch(source, -1)
 	var words []string

@@ -27,7 +27,7 @@ func pathWithout(t *testing.T, names string) string {
 }
 
 // TestCMakeFindsNewCompilers checks that CMake finds a compiler that was installed after the build directory was made,
-// although its cache says that there is none. `make demo` needs neither Fortran nor C++.
+// although its cache says that no compiler exists. `make demo` needs neither Fortran nor C++.
 func TestCMakeFindsNewCompilers(t *testing.T) {
 	t.Parallel()
 	needCommand(t, "cmake")

@@ -30,7 +30,7 @@ type Address struct {
 type site struct {
 	Host      string    `json:"host"`
 	Version   string    `json:"version"`
-	Port      int       `json:"port"` // 0 if there is none; then Error is the reason
+	Port      int       `json:"port"` // 0 if the host does not listen; then Error is the reason
 	Error     string    `json:"error,omitempty"`
 	Addresses []Address `json:"addresses"`
 	Secret    string    `json:"secret,omitempty"` // drawn by rank 0
@@ -178,7 +178,7 @@ func write(out io.Writer, sites []site, all [][][]result) bool {
 
 func oneWay(from, to site) string { return fmt.Sprintf("%s cannot connect to %s", from.Host, to.Host) }
 
-// best returns the index of the first address that connects, which a job would use; -1 if there is none.
+// best returns the index of the first address that connects, which a job would use; -1 if none connects.
 func best(of []result) int {
 	for k, r := range of {
 		if r.Error == "" {

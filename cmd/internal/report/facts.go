@@ -43,7 +43,7 @@ type facts struct {
 	WaitsLeft     int              `json:"waitsLeft"` // number of causes that are not among Waits
 	WaitTime      int64            `json:"waitTime"`  // of all causes
 	WaitPairs     pairs            `json:"waitPairs"` // of all causes: Bytes are ns, To is -1 if unknown
-	Windows       []windowFacts    `json:"windows"`   // by number; 0 is none
+	Windows       []windowFacts    `json:"windows"`   // by number, from 1; 0 means no window
 	Checked       bool             `json:"checked"`
 	Conflicts     []trace.Conflict `json:"conflicts"`
 	ConflictsLeft int              `json:"moreConflicts"`

@@ -26,7 +26,7 @@ var kinds = [Kinds]string{"other", "rma", "sync", "message", "collective", "wait
 // String returns the word for a kind in a file ("cat").
 func (k Kind) String() string { return kinds[k] }
 
-// kindOf returns the kind for a word; Other if there is none.
+// kindOf returns the kind for a word; Other if the word is unknown.
 func kindOf(word string) Kind {
 	for k, w := range kinds {
 		if w == word {

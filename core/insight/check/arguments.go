@@ -106,7 +106,7 @@ type lists struct {
 	sends, receives list
 }
 
-// at returns the count and the datatype for a member; nil if there are none or they are unknown.
+// at returns the count and the datatype for a member; nil if the call has none for it or they are unknown.
 func (l *list) at(member int) (count int64, t *datatype.Type) {
 	of := func(n int) int { return min(member, n-1) }
 	if l.member >= 0 && member != l.member || len(l.counts) == 0 || len(l.types) == 0 ||

@@ -10,7 +10,7 @@ import (
 )
 
 // Call is a call that has returned, or that never did, with the facts that the checker knows beside its arguments. All
-// ranks are ranks in MPI_COMM_WORLD; -1 if there is none or it is unknown.
+// ranks are ranks in MPI_COMM_WORLD; -1 if the call addresses no rank or it is unknown.
 type Call struct {
 	*insight.Record
 	Rank   int

@@ -149,7 +149,8 @@ func (m *comm) allRanks() []int {
 	return append(append([]int{}, m.members...), m.remote...)
 }
 
-// worldRank returns the rank in MPI_COMM_WORLD of a rank that a call of k addresses; -1 if there is none.
+// worldRank returns the rank in MPI_COMM_WORLD of a rank that a call of k addresses; -1 for MPI_PROC_NULL and
+// wildcards.
 func (m *comm) worldRank(k *rank, number int) int {
 	group := m.members
 	if len(m.remote) > 0 {

@@ -14,7 +14,7 @@ type Finding struct {
 	Kind   string `json:"kind"`
 	Window string `json:"window,omitempty"` // the window's name, as users know it
 	Target int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
-	// offset of the bytes in the window, or their address if there is none
+	// offset of the bytes in the window, or their address if they are in no window
 	First   uint64     `json:"first"`
 	Bytes   uint64     `json:"bytes"`
 	Places  []CallRole `json:"accesses"`
@@ -40,7 +40,7 @@ type CallRole struct {
 type findingKey struct {
 	kind         string
 	window       *window
-	a, b         int // numbers of places in the program; 0 if there is none
+	a, b         int // numbers of places in the program; 0 if the place is unknown
 	kindA, kindB kind
 }
 
@@ -258,7 +258,7 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 	c.newFindings = append(c.newFindings, f)
 }
 
-// windowAt returns a window of this rank whose memory holds the bytes; nil if there is none.
+// windowAt returns a window of this rank whose memory holds the bytes; nil if they are in no window.
 func (k *rank) windowAt(at span) *window {
 	for _, w := range k.wins {
 		for i, r := range w.comm.members {

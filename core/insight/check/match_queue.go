@@ -74,7 +74,7 @@ func (l *matchQueue[T]) remove(w *queued[T]) bool {
 	return true
 }
 
-// first returns the first element with one of the given envelopes; nil if there is none.
+// first returns the first element with one of the given envelopes; nil if no element has one.
 func (l *matchQueue[T]) first(some ...envelope) (first *queued[T]) {
 	if l == nil {
 		return nil
@@ -114,7 +114,7 @@ func queueAt[T any](all *map[int]*matchQueue[T], rank int) *matchQueue[T] {
 	return (*all)[rank]
 }
 
-// messageFor returns the first waiting message that matches a receive with the given envelope; nil if there is none.
+// messageFor returns the first waiting message that matches a receive with the given envelope; nil if none matches.
 func (m *comm) messageFor(at int, e envelope) (found *send) {
 	if e.from != abi.MPI_ANY_SOURCE && e.tag != abi.MPI_ANY_TAG {
 		if w := m.unmatchedSends[at].first(e); w != nil {
@@ -131,7 +131,7 @@ func (m *comm) messageFor(at int, e envelope) (found *send) {
 	return found
 }
 
-// receiveFor returns the first waiting receive that matches a message; nil if there is none.
+// receiveFor returns the first waiting receive that matches a message; nil if none matches.
 func (m *comm) receiveFor(at int, s *send) *receive {
 	const source, tag = abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG
 	if w := m.postedReceives[at].first(envelope{s.from, s.tag}, envelope{s.from, tag}, envelope{source, s.tag},

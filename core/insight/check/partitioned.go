@@ -150,7 +150,7 @@ func (c *Checker) enterPartitions(k *rank, e *event) {
 	round.at = e.Start
 }
 
-// activePartitioned returns the active partitioned request of a call; nil if there is none.
+// activePartitioned returns the active partitioned request of a call; nil if the call's request is not one.
 func (k *rank) activePartitioned(e *event) *request {
 	r := k.requests[e.In("request").Uint()]
 	if r == nil || r.persistent == nil || r.persistent.channel == nil || !r.isActive {

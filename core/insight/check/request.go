@@ -224,7 +224,7 @@ func (c *Checker) finishAll(k *rank, e *event) {
 	}
 }
 
-// statusOf returns one of the statuses that a call has returned; nil if there is none.
+// statusOf returns one of the statuses that a call has returned; nil if the call has returned no such status.
 func statusOf(v *insight.Value, i int) *insight.Status {
 	if v.HasValue() && i < v.Statuses() {
 		s := v.Status(i)

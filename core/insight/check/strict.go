@@ -183,7 +183,7 @@ func (m *collectiveCall) dependsOn(rank, other int) bool {
 	return false
 }
 
-// cycle returns threads that wait for each other in a cycle; nil if there are none. The threads in path wait for p,
+// cycle returns threads that wait for each other in a cycle; nil if no cycle exists. The threads in path wait for p,
 // directly or through others. Threads in seen are in no cycle, or on the path.
 func (p *replay) cycle(path []*replay, seen map[*replay]bool) []*replay {
 	if i := slices.Index(path, p); i >= 0 {

@@ -136,7 +136,7 @@ func predefinedResult(e *event) *datatype.Type {
 // belong to other data.
 const maxSpans = 1 << 18
 
-// spansOf returns the bytes of count elements of a type at an address; nil if there are none or they are unknown.
+// spansOf returns the bytes of count elements of a type at an address; nil if they are empty or unknown.
 func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	t := k.typeOf(h)
 	if t == nil || count <= 0 || t.Size() == 0 {

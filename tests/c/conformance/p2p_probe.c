@@ -1,5 +1,5 @@
 /* Proves: MPI_Probe and MPI_Iprobe return source, tag and size and leave the message in the queue, with and without
- *   wildcards. The next receive gets that message. Iprobe returns false if there is none. Probes see large
+ *   wildcards. The next receive gets that message. Iprobe returns false if no message has arrived. Probes see large
  *   messages. MPI-5.0 3.8.1
  * np: 1 2 4
  * ref: mpich

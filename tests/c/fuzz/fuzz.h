@@ -136,7 +136,7 @@ uint64_t next(struct call *c);
 int below(struct call *c, int n);
 int is_called(const struct call *c, const char *pattern); /* a pattern of fnmatch */
 int is_named(const struct call *c, int i, const char *name);
-int find_param(const struct call *c, const char *name); /* -1: there is none */
+int find_param(const struct call *c, const char *name); /* -1 if the function has no such parameter */
 
 void set(struct call *c, int i, enum truth truth, const char *note, ...); /* error classes, ended by 0 */
 void draw_number(struct call *c, int i, enum truth want);
@@ -195,7 +195,7 @@ void pool_close(void);
 void pool_refill(uint64_t number);
 struct object *pool_pick(struct call *c, enum thing thing, need fits);
 int pool_is_live(enum thing thing, const void *handle);
-void *pool_freed(struct call *c, enum thing thing); /* NULL if there is none */
+void *pool_freed(struct call *c, enum thing thing); /* NULL if none has been freed */
 void pool_before(const struct call *c);
 void pool_collect(struct call *c, int failed);
 uint32_t pool_made(void);

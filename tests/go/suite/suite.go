@@ -149,7 +149,7 @@ func (p *Program) parse(text string) error {
 		}
 	}
 	if p.Ranks < 2 || p.Ranks > 4 {
-		return fmt.Errorf("np: %d is none of 2, 3, 4", p.Ranks)
+		return fmt.Errorf("np: %d must be 2, 3 or 4", p.Ranks)
 	}
 	if p.Reference != "mpich" && !reference.MatchString(p.Reference) {
 		return fmt.Errorf("ref: %q", p.Reference)

@@ -234,7 +234,7 @@ static void check_layouts(const struct random_type *t, const struct gompi_type *
 		CHECK(n > 0 && bytes > 0 && bytes <= limits.max_data_bytes, "%d words, %d bytes", (int)n, (int)bytes);
 		CHECK(n * 8 + (limits.is_shared ? bytes : 0) <= limits.words_bytes, "%d words, %d bytes in %d", (int)n,
 		      (int)bytes, (int)limits.words_bytes);
-		CHECK(gompi_layout_init(&l, words, n, 1, bytes, &lo, &hi), "a layout is none");
+		CHECK(gompi_layout_init(&l, words, n, 1, bytes, &lo, &hi), "a valid layout is refused");
 		CHECK(!gompi_layout_init(&l, words, n, 1, bytes + 1, &lo, &hi), "bytes that are not there");
 		gompi_layout_init(&l, words, n, 1, bytes, &lo, &hi);
 		for (struct gompi_run r; bytes > 0; bytes -= r.n * r.block) {

@@ -115,7 +115,7 @@ void gompi_fabric_transfer(struct gompi_transfer *t) {
 	pthread_mutex_unlock(&network_lock);
 }
 
-/* Executes one transfer. Returns false if there is none. */
+/* Executes one transfer. Returns false if no transfer is pending. */
 static bool network_transfer(void) {
 	pthread_mutex_lock(&network_lock);
 	struct gompi_transfer *t = network_transfers;

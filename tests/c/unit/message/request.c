@@ -85,7 +85,7 @@ static void id_tables(void) {
 		int n = round % 3 == 0 ? MOST : 1 + (int)(next(&x) % 100);
 		for (int i = 0; i < n; i++) {
 			id[i] = gompi_id_add(&s, &requests[i]);
-			CHECK(id[i] >> 32 != 0, "number %#llx says that there is none", (unsigned long long)id[i]);
+			CHECK(id[i] >> 32 != 0, "the upper half of id %#llx is 0", (unsigned long long)id[i]);
 		}
 		CHECK(gompi_load(&s.used) == n, "%d are in use", (int)gompi_load(&s.used));
 		for (int i = 0; i < n; i++)

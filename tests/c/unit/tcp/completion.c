@@ -36,7 +36,7 @@ static int connect_peer(void) {
 	return fd;
 }
 
-/* Starts a read and answers it without data. Returns the error that is reported, or 0 if there is none. */
+/* Starts a read and answers it without data. Returns the error that is reported, or 0 if the read succeeds. */
 static int answer_without_data(int fd, uint64_t bytes, uint64_t key) {
 	struct gompi_tcp_head h;
 	struct fi_cq_msg_entry e;
