@@ -133,8 +133,7 @@ struct gompi_tcp_peer {
 	bool has_failed;
 	bool was_connected;
 	struct gompi_tcp_item *queue_first, *queue_last;
-	struct gompi_tcp_item
-		*last_before_bulk; // the last item that is not bulk data (is_bulk); NULL if all items are
+	struct gompi_tcp_item *last_before_bulk; // the last item that is not bulk data; NULL if all items are
 	struct gompi_tcp_request *requests;
 	struct gompi_tcp_peer *next; // in the list of peers that want a link
 

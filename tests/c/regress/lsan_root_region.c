@@ -14,7 +14,7 @@
 static uintptr_t region_start, region_bytes;
 static int regions;
 
-/* The library calls this function while it is loaded, if the program has it. */
+/* Records the region. The library calls this function while it is loaded, if the program defines it. */
 void __lsan_register_root_region(const void *start, size_t bytes);
 void __lsan_register_root_region(const void *start, size_t bytes) {
 	region_start = (uintptr_t)start;
