@@ -82,7 +82,7 @@ func TestParseRefuses(t *testing.T) {
 		{"lock.c", "", "", "must end in"},
 		{"lock_clean.c", "", "", "the name says clean"},
 		{"lock_error.c", "", "", "the name says error"},
-		{"lock_race.c", "np: 3", "np: 9", "none of 2, 3, 4"},
+		{"lock_race.c", "np: 3", "np: 9", "must be 2, 3 or 4"},
 		{"lock_race.c", "np: 3", "np: x", "invalid syntax"},
 		{"lock_race.c", "ref: mpich", "ref: none", `ref: "none"`},
 		{"lock_race.c", "ref: mpich", "plain: hangs", "plain: hangs"},
