@@ -20,6 +20,7 @@ func TestQuick(t *testing.T) {
 		"coll":     {"./core/coll", "unit_coll_nbc_address", "conformance_coll_bcast"},
 		"rma":      {"./core/rma", "conformance_put", "conformance_win_info", "litmus_torn_elements"},
 		"fabric":   {"unit_fabric_fabric_address"},
+		"info":     {"unit_info_info_address", "conformance_info", "conformance_info_changes"},
 		"gompirun": {"./cmd/gompirun"},
 	} {
 		got, err := selection(dir)
