@@ -199,7 +199,7 @@ func TestFailureEndsWaits(t *testing.T) {
 		require.NoError(t, nd[0].Wait(func() bool { looks++; return looks == 3 }))
 		before := *nd[0].u32(0, CellWake)
 		nd[0].MarkFailed(1)
-		require.Equal(t, before+1, *nd[0].u32(0, CellWake), "whoever sleeps looks again")
+		require.Equal(t, before+1, *nd[0].u32(0, CellWake), "a sleeping thread polls again")
 		require.Equal(t, 1, nd[1].FailedCount())
 		err := nd[0].Wait(func() bool { return false })
 		require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(err))

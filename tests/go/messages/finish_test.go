@@ -50,6 +50,6 @@ func TestFinalizeWithdraws(t *testing.T) {
 		}
 		require.NoError(t, <-done)
 		require.Zero(t, a.pendingSends())
-		require.Zero(t, a.m.Counts().NumberCapacity, "so many are not kept")
+		require.Zero(t, a.m.Counts().NumberCapacity, "the empty table of ids keeps no memory")
 	}
 }

@@ -83,7 +83,7 @@ static struct fi_ops mr_ops = {.close = mr_close, .bind = mr_bind, .control = mr
 static int fake_reg(struct fid *domain, const void *at, size_t bytes, uint64_t access, uint64_t offset, uint64_t key,
 		    uint64_t flags, struct fid_mr **out, void *context) {
 	CHECK(bytes > 0 && offset == 0 && flags == 0, "%zu bytes from %llu on", bytes, (unsigned long long)offset);
-	CHECK((mode & FI_MR_LOCAL) != 0 || (access & REMOTE) != 0, "local memory is registered in vain");
+	CHECK((mode & FI_MR_LOCAL) != 0 || (access & REMOTE) != 0, "local memory is registered without need");
 	CHECK((mode & FI_MR_ALLOCATED) == 0 || is_there((char *)(uintptr_t)at, bytes), "memory that is not there");
 	size_t key_bytes = gompi_net.info->domain_attr->mr_key_size;
 	if (mode & FI_MR_PROV_KEY)
