@@ -8,6 +8,7 @@
 #include "base/state.h"
 #include "comm/comm.h"
 #include "errors/codes.h"
+#include "file/file.h"
 #include "win/win.h"
 #include "z_entry.h"
 
@@ -34,7 +35,7 @@ static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	if (w != NULL)
 		return gompi_load(&w->errhandler.function);
 	if (kind == GOMPI_ON_FILE)
-		return (uintptr_t)MPI_ERRORS_RETURN;
+		return gompi_file_errhandler_function((MPI_File)object);
 	bool self = gompi_load(&self_handler_set) || gompi_comm_world.handle == 0;
 	*on = self ? (uintptr_t)MPI_COMM_SELF : (uintptr_t)MPI_COMM_WORLD;
 	if (gompi_comm_world.handle == 0)
@@ -52,6 +53,8 @@ static char *append_object(char *to, int kind, uintptr_t object) {
 	} else if (kind == GOMPI_ON_WIN && gompi_win_get((MPI_Win)object) != NULL) {
 		at = stpcpy(at, " on window ");
 		n = gompi_win_name((MPI_Win)object, at);
+	} else if (kind == GOMPI_ON_FILE) {
+		return at; // the text names the file
 	}
 	return n > 0 || at == to ? at + n : at + sprintf(at, "%#llx", (unsigned long long)object);
 }
@@ -92,10 +95,11 @@ static void store_error_text(int class, const char *call, const char *text, int 
 		gompi_abort_error(class, (uintptr_t)text_buffer);
 }
 
-static const char comm_call[] = "MPI_Comm_call_errhandler", win_call[] = "MPI_Win_call_errhandler";
+static const char comm_call[] = "MPI_Comm_call_errhandler", win_call[] = "MPI_Win_call_errhandler",
+		  file_call[] = "MPI_File_call_errhandler";
 
 int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
-	const char *call = kind == GOMPI_ON_WIN ? win_call : comm_call;
+	const char *call = kind == GOMPI_ON_WIN ? win_call : kind == GOMPI_ON_FILE ? file_call : comm_call;
 	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 
@@ -184,6 +188,13 @@ int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
 	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->errhandler.function));
 }
 GOMPI_ENTRY(MPI_Win_call_errhandler, gompi_win_call_errhandler);
+
+int gompi_file_call_errhandler(MPI_File fh, int errorcode) {
+	if (fh != MPI_FILE_NULL && gompi_file_get(fh) == NULL)
+		return gompi_not_a_file(fh, file_call);
+	return call_errhandler(file_call, errorcode, GOMPI_ON_FILE, (uintptr_t)fh, gompi_file_errhandler_function(fh));
+}
+GOMPI_ENTRY(MPI_File_call_errhandler, gompi_file_call_errhandler);
 
 int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	static const char call[] = "MPI_Comm_set_errhandler";

@@ -22,6 +22,14 @@ static int exchange_with_members(uintptr_t win, const void *mine, size_t bytes, 
 	return gompi_exchange_with_members(win, (uintptr_t)mine, (int64_t)bytes, (uintptr_t)all, (uintptr_t)text);
 }
 
+static int make_file_objects(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text) {
+	return gompi_make_file_objects(comm, (uintptr_t)own_comm, (uintptr_t)win, (uintptr_t)text);
+}
+
+static void free_file_objects(uintptr_t own_comm, uintptr_t win) { gompi_free_file_objects(own_comm, win); }
+
+static void run_file_queue(uintptr_t queue) { gompi_run_file_queue(queue); }
+
 static void host_of(int peer, char *name, int size) { gompi_host_of(peer, (uintptr_t)name, size); }
 
 static int barrier_messages(uintptr_t comm) {
@@ -149,6 +157,9 @@ static __attribute__((constructor)) void register_callbacks(void) {
 		.idup_finish = idup_finish,
 		.release_comm = release_comm,
 		.grow_shm = grow_shm,
+		.make_file_objects = make_file_objects,
+		.free_file_objects = free_file_objects,
+		.run_file_queue = run_file_queue,
 		.alloc_block = alloc_block,
 		.map_block = map_block,
 		.free_block = free_block,

@@ -29,6 +29,7 @@ import (
 	_ "gompirma/capi/engine"
 	_ "gompirma/capi/errors"
 	_ "gompirma/capi/fabric"
+	_ "gompirma/capi/file"
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"

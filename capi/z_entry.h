@@ -20,6 +20,7 @@
 #include "comm/z_calls.h"
 #include "datatype/z_calls.h"
 #include "errors/z_calls.h"
+#include "file/z_calls.h"
 #include "group/z_calls.h"
 #include "info/z_calls.h"
 #include "message/z_calls.h"
@@ -44,9 +45,6 @@ GOMPI_CALL int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype d
     MPI_Count outsize, MPI_Count *position, MPI_Comm comm);
 GOMPI_CALL int gompi_pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
     void *outbuf, MPI_Aint outsize, MPI_Aint *position);
-GOMPI_CALL int gompi_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
-    void *outbuf, MPI_Count outsize, MPI_Count *position);
-GOMPI_CALL int gompi_pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
 GOMPI_CALL int gompi_pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
     MPI_Count *size);
 GOMPI_CALL int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
@@ -57,14 +55,13 @@ GOMPI_CALL int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *po
     MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
 GOMPI_CALL int gompi_unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
     void *outbuf, int outcount, MPI_Datatype datatype);
-GOMPI_CALL int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-    void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 GOMPI_CALL MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
 GOMPI_CALL MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 GOMPI_CALL int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
 GOMPI_CALL int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode);
 GOMPI_CALL int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
 GOMPI_CALL int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
+GOMPI_CALL int gompi_file_call_errhandler(MPI_File fh, int errorcode);
 GOMPI_CALL int gompi_free_mem(void *base);
 GOMPI_CALL int gompi_get_processor_name(char *name, int *resultlen);
 GOMPI_CALL int gompi_get_version(int *version, int *subversion);

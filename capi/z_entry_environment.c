@@ -12,27 +12,6 @@
 
 #include "z_entry.h"
 
-int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
-{
-    (void)errorcode;
-    return gompi_unsupported("MPI_File_call_errhandler", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_call_errhandler)
-
-int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
-{
-    (void)errhandler;
-    return gompi_unsupported("MPI_File_get_errhandler", GOMPI_ON_FILE, (uintptr_t)file);
-}
-GOMPI_ALIAS(MPI_File_get_errhandler)
-
-int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
-{
-    (void)errhandler;
-    return gompi_unsupported("MPI_File_set_errhandler", GOMPI_ON_FILE, (uintptr_t)file);
-}
-GOMPI_ALIAS(MPI_File_set_errhandler)
-
 int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     (void)hw_info;

@@ -7,75 +7,6 @@
 
 #include "z_entry.h"
 
-int PMPI_File_close(MPI_File *fh)
-{
-    return gompi_unsupported("MPI_File_close", GOMPI_ON_FILE, fh ? (uintptr_t)*fh : 0);
-}
-GOMPI_ALIAS(MPI_File_close)
-
-int PMPI_File_delete(const char *filename, MPI_Info info)
-{
-    (void)filename; (void)info;
-    return gompi_unsupported("MPI_File_delete", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);
-}
-GOMPI_ALIAS(MPI_File_delete)
-
-int PMPI_File_get_amode(MPI_File fh, int *amode)
-{
-    (void)amode;
-    return gompi_unsupported("MPI_File_get_amode", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_amode)
-
-int PMPI_File_get_atomicity(MPI_File fh, int *flag)
-{
-    (void)flag;
-    return gompi_unsupported("MPI_File_get_atomicity", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_atomicity)
-
-int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
-{
-    (void)offset; (void)disp;
-    return gompi_unsupported("MPI_File_get_byte_offset", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_byte_offset)
-
-int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
-{
-    (void)group;
-    return gompi_unsupported("MPI_File_get_group", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_group)
-
-int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
-{
-    (void)info_used;
-    return gompi_unsupported("MPI_File_get_info", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_info)
-
-int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
-{
-    (void)offset;
-    return gompi_unsupported("MPI_File_get_position", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_position)
-
-int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
-{
-    (void)offset;
-    return gompi_unsupported("MPI_File_get_position_shared", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_position_shared)
-
-int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
-{
-    (void)size;
-    return gompi_unsupported("MPI_File_get_size", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_size)
-
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     (void)datatype; (void)extent;
@@ -83,549 +14,177 @@ int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exte
 }
 GOMPI_ALIAS(MPI_File_get_type_extent)
 
-int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
-{
-    (void)datatype; (void)extent;
-    return gompi_unsupported("MPI_File_get_type_extent_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_type_extent_c)
-
-int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
-{
-    (void)disp; (void)etype; (void)filetype; (void)datarep;
-    return gompi_unsupported("MPI_File_get_view", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_view)
-
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iread_c(fh, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iread)
 
-int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iread_c)
-
 int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iread_all_c(fh, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iread_all)
-
-int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iread_all_c)
 
 int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_at", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iread_at_c(fh, offset, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iread_at)
-
-int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_at_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iread_at_c)
 
 int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_at_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iread_at_all_c(fh, offset, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iread_at_all)
 
-int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_at_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iread_at_all_c)
-
 int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_shared", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iread_shared_c(fh, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iread_shared)
 
-int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iread_shared_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iread_shared_c)
-
 int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iwrite_c(fh, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iwrite)
 
-int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iwrite_c)
-
 int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iwrite_all_c(fh, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iwrite_all)
-
-int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iwrite_all_c)
 
 int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_at", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iwrite_at_c(fh, offset, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iwrite_at)
-
-int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_at_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iwrite_at_c)
 
 int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_at_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iwrite_at_all)
 
-int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_at_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iwrite_at_all_c)
-
 int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_shared", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_iwrite_shared_c(fh, buf, count, datatype, request);
 }
 GOMPI_ALIAS(MPI_File_iwrite_shared)
 
-int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request)
-{
-    (void)buf; (void)count; (void)datatype; (void)request;
-    return gompi_unsupported("MPI_File_iwrite_shared_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_iwrite_shared_c)
-
-int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
-{
-    (void)comm; (void)filename; (void)amode; (void)info; (void)fh;
-    return gompi_unsupported("MPI_File_open", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);
-}
-GOMPI_ALIAS(MPI_File_open)
-
-int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
-{
-    (void)size;
-    return gompi_unsupported("MPI_File_preallocate", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_preallocate)
-
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_read)
 
-int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_c)
-
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_all_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_read_all)
 
-int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_all_c)
-
 int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_read_all_begin", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_all_begin_c(fh, buf, count, datatype);
 }
 GOMPI_ALIAS(MPI_File_read_all_begin)
 
-int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_read_all_begin_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_all_begin_c)
-
-int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
-{
-    (void)buf; (void)status;
-    return gompi_unsupported("MPI_File_read_all_end", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_all_end)
-
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_at", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_at_c(fh, offset, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_read_at)
-
-int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_at_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_at_c)
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_at_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_at_all_c(fh, offset, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_read_at_all)
 
-int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_at_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_at_all_c)
-
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_read_at_all_begin", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_at_all_begin_c(fh, offset, buf, count, datatype);
 }
 GOMPI_ALIAS(MPI_File_read_at_all_begin)
 
-int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_read_at_all_begin_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_at_all_begin_c)
-
-int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
-{
-    (void)buf; (void)status;
-    return gompi_unsupported("MPI_File_read_at_all_end", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_at_all_end)
-
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_ordered", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_ordered_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_read_ordered)
 
-int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_ordered_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_ordered_c)
-
 int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_read_ordered_begin", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_ordered_begin_c(fh, buf, count, datatype);
 }
 GOMPI_ALIAS(MPI_File_read_ordered_begin)
 
-int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_read_ordered_begin_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_ordered_begin_c)
-
-int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
-{
-    (void)buf; (void)status;
-    return gompi_unsupported("MPI_File_read_ordered_end", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_ordered_end)
-
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_shared", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_read_shared_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_read_shared)
 
-int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_read_shared_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_read_shared_c)
-
-int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
-{
-    (void)offset; (void)whence;
-    return gompi_unsupported("MPI_File_seek", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_seek)
-
-int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
-{
-    (void)offset; (void)whence;
-    return gompi_unsupported("MPI_File_seek_shared", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_seek_shared)
-
-int PMPI_File_set_atomicity(MPI_File fh, int flag)
-{
-    (void)flag;
-    return gompi_unsupported("MPI_File_set_atomicity", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_set_atomicity)
-
-int PMPI_File_set_info(MPI_File fh, MPI_Info info)
-{
-    (void)info;
-    return gompi_unsupported("MPI_File_set_info", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_set_info)
-
-int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
-{
-    (void)size;
-    return gompi_unsupported("MPI_File_set_size", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_set_size)
-
-int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
-    MPI_Info info)
-{
-    (void)disp; (void)etype; (void)filetype; (void)datarep; (void)info;
-    return gompi_unsupported("MPI_File_set_view", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_set_view)
-
-int PMPI_File_sync(MPI_File fh)
-{
-    return gompi_unsupported("MPI_File_sync", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_sync)
-
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_write)
 
-int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_c)
-
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_all_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_write_all)
 
-int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_all_c)
-
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_write_all_begin", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_all_begin_c(fh, buf, count, datatype);
 }
 GOMPI_ALIAS(MPI_File_write_all_begin)
-
-int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_write_all_begin_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_all_begin_c)
-
-int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
-{
-    (void)buf; (void)status;
-    return gompi_unsupported("MPI_File_write_all_end", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_all_end)
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_at", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_at_c(fh, offset, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_write_at)
-
-int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_at_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_at_c)
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_at_all", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_at_all_c(fh, offset, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_write_at_all)
 
-int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_at_all_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_at_all_c)
-
 int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
-    (void)offset; (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_write_at_all_begin", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_at_all_begin_c(fh, offset, buf, count, datatype);
 }
 GOMPI_ALIAS(MPI_File_write_at_all_begin)
 
-int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-    MPI_Datatype datatype)
-{
-    (void)offset; (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_write_at_all_begin_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_at_all_begin_c)
-
-int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
-{
-    (void)buf; (void)status;
-    return gompi_unsupported("MPI_File_write_at_all_end", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_at_all_end)
-
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_ordered", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_ordered_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_write_ordered)
 
-int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_ordered_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_ordered_c)
-
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_write_ordered_begin", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_ordered_begin_c(fh, buf, count, datatype);
 }
 GOMPI_ALIAS(MPI_File_write_ordered_begin)
 
-int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-    (void)buf; (void)count; (void)datatype;
-    return gompi_unsupported("MPI_File_write_ordered_begin_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_ordered_begin_c)
-
-int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
-{
-    (void)buf; (void)status;
-    return gompi_unsupported("MPI_File_write_ordered_end", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_ordered_end)
-
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_shared", GOMPI_ON_FILE, (uintptr_t)fh);
+    return gompi_file_write_shared_c(fh, buf, count, datatype, status);
 }
 GOMPI_ALIAS(MPI_File_write_shared)
-
-int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-    (void)buf; (void)count; (void)datatype; (void)status;
-    return gompi_unsupported("MPI_File_write_shared_c", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_write_shared_c)
-
-int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
-    MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
-    void *extra_state)
-{
-    (void)datarep; (void)read_conversion_fn; (void)write_conversion_fn; (void)dtype_file_extent_fn; (void)extra_state;
-    return gompi_unsupported("MPI_Register_datarep", GOMPI_ON_NONE, 0);
-}
-GOMPI_ALIAS(MPI_Register_datarep)
-
-int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
-    MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
-    void *extra_state)
-{
-    (void)datarep; (void)read_conversion_fn; (void)write_conversion_fn; (void)dtype_file_extent_fn; (void)extra_state;
-    return gompi_unsupported("MPI_Register_datarep_c", GOMPI_ON_NONE, 0);
-}
-GOMPI_ALIAS(MPI_Register_datarep_c)

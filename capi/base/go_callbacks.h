@@ -134,6 +134,13 @@ struct gompi_go_callbacks {
 	// Computes inout = in op inout for the elements in n bytes, with a reduction implemented in Go. Returns 0 or an
 	// error class.
 	int (*reduce_in_go)(uintptr_t reduction, const void *in, void *inout, uint64_t bytes);
+	// The objects of a file that is being opened: a duplicate of a communicator without its attributes, and a window
+	// of it with an MPI_INT64_T at rank 0. Collective. Returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the detail.
+	int (*make_file_objects)(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text);
+	// Frees them. Collective.
+	void (*free_file_objects)(uintptr_t own_comm, uintptr_t win);
+	// Calls gompi_file_run_queue on a thread of the library.
+	void (*run_file_queue)(uintptr_t queue);
 };
 extern struct gompi_go_callbacks gompi_go_callbacks;
 

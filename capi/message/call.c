@@ -67,6 +67,8 @@ int gompi_call_raise(const struct gompi_error_status *v, const char *call, MPI_C
 int gompi_request_raise(const struct gompi_error_status *v, const char *call, uintptr_t object) {
 	if (gompi_win_get((MPI_Win)object) != NULL)
 		return gompi_return_error(v->class, call, v->text, GOMPI_ON_WIN, object);
+	if (object >> GOMPI_KIND_BITS == GOMPI_ON_FILE)
+		return gompi_return_error(v->class, call, v->text, GOMPI_ON_FILE, object);
 	return gompi_call_raise(v, call, (MPI_Comm)object);
 }
 

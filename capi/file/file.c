@@ -1,0 +1,95 @@
+#define _GNU_SOURCE // strerror_r that returns the text
+#include "file/file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "coll/z_calls.h"
+
+struct gompi_object_pool gompi_files = GOMPI_OBJECT_POOL(GOMPI_KIND_FILE, struct gompi_file);
+
+int gompi_file_raise(MPI_File fh, const char *call, const struct gompi_error_status *v) {
+	return gompi_return_error(v->class, call, v->text, GOMPI_ON_FILE, (uintptr_t)fh);
+}
+
+int gompi_not_a_file(MPI_File fh, const char *call) {
+	struct gompi_error_status v;
+	gompi_set_error(&v, MPI_ERR_FILE,
+			fh == MPI_FILE_NULL ? "the file is MPI_FILE_NULL" : "%#zx is not a file, or has been closed",
+			(size_t)fh);
+	return gompi_file_raise(MPI_FILE_NULL, call, &v);
+}
+
+static int class_of(int errno_value) {
+	switch (errno_value) {
+	case ENOENT:
+		return MPI_ERR_NO_SUCH_FILE;
+	case EEXIST:
+		return MPI_ERR_FILE_EXISTS;
+	case EACCES:
+	case EPERM:
+		return MPI_ERR_ACCESS;
+	case EROFS:
+		return MPI_ERR_READ_ONLY;
+	case ENOSPC:
+		return MPI_ERR_NO_SPACE;
+	case EDQUOT:
+		return MPI_ERR_QUOTA;
+	case EBUSY:
+	case ETXTBSY:
+		return MPI_ERR_FILE_IN_USE;
+	case ENAMETOOLONG:
+	case ENOTDIR:
+	case EISDIR:
+	case ELOOP:
+		return MPI_ERR_BAD_FILE;
+	case ENOMEM:
+		return MPI_ERR_NO_MEM;
+	default:
+		return MPI_ERR_IO;
+	}
+}
+
+int gompi_file_errno(struct gompi_error_status *v, int errno_value, const char *name, const char *text, ...) {
+	char what[200], reason[100];
+	va_list ap;
+	va_start(ap, text);
+	vsnprintf(what, sizeof what, text, ap);
+	va_end(ap);
+	return gompi_set_error(v, class_of(errno_value), "file \"%.80s\": %s: %s", name, what,
+			       strerror_r(errno_value, reason, sizeof reason));
+}
+
+int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,
+			struct gompi_error_status *v) {
+	// The minimum over all processes of: the lowest rank that failed, and each value and its negation. The values are
+	// equal if the maximum, which is the negated minimum of the negations, equals the minimum.
+	int64_t mine[1 + 2 * GOMPI_FILE_MAX_EQUAL], all[1 + 2 * GOMPI_FILE_MAX_EQUAL];
+	mine[0] = v->class == MPI_SUCCESS ? size : rank;
+	for (int i = 0; i < n; i++)
+		mine[1 + 2 * i] = values[i], mine[2 + 2 * i] = -values[i];
+	if (size == 1)
+		return v->class;
+	int rc = gompi_allreduce_c(mine, all, 1 + 2 * n, MPI_INT64_T, MPI_MIN, comm);
+	if (rc != MPI_SUCCESS)
+		return gompi_set_error(v, rc, "a process of the file has failed");
+	if (all[0] < size) {
+		rc = gompi_bcast_c(v, sizeof *v, MPI_BYTE, (int)all[0], comm);
+		if (rc != MPI_SUCCESS)
+			return gompi_set_error(v, rc, "a process of the file has failed");
+		if (all[0] != rank) {
+			struct gompi_error_status other = *v;
+			gompi_set_error(v, other.class, "rank %d: %.360s", (int)all[0], other.text);
+		}
+		return v->class;
+	}
+	for (int i = 0; i < n; i++)
+		if (all[1 + 2 * i] != -all[2 + 2 * i])
+			return gompi_set_error(v, MPI_ERR_NOT_SAME, "%s differ among the processes of the file", what);
+	return MPI_SUCCESS;
+}
+
+int gompi_file_agree(MPI_Comm comm, int rank, int size, struct gompi_error_status *v) {
+	return gompi_file_agree_on(comm, rank, size, NULL, 0, "", v);
+}

@@ -1,0 +1,30 @@
+// Package file is MPI-IO (MPI-5.0 14): files, their views, and the calls that read and write them. It uses messages,
+// collectives and windows by the functions of their calls, on a communicator and a window of its own for each file.
+//
+// It must not know how data reaches other processes.
+package file
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+*/
+import "C"
+
+import (
+	"embed"
+
+	_ "gompirma/capi/base"
+	_ "gompirma/capi/coll"
+	_ "gompirma/capi/comm"
+	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/errors"
+	_ "gompirma/capi/group"
+	_ "gompirma/capi/info"
+	_ "gompirma/capi/message"
+	_ "gompirma/capi/rma"
+)
+
+// The headers are embedded so that packages which import this one are rebuilt when a header changes.
+//
+//go:embed *.h
+var _ embed.FS

@@ -1,0 +1,125 @@
+// Files (MPI-5.0 14): the object behind an MPI_File, and what the calls share. Offsets and sizes are in bytes unless
+// they are named in etypes.
+#ifndef GOMPI_FILE_H
+#define GOMPI_FILE_H
+
+#include "base/error_status.h"
+#include "base/mutex.h"
+#include "base/object_pool.h"
+#include "comm/comm.h"
+#include "datatype/buffer.h"
+#include "errors/handler.h"
+
+enum { GOMPI_KIND_FILE = 5 }; // core/handle.File
+
+// How the data of a view is represented in the file (MPI-5.0 14.5).
+struct gompi_datarep;
+
+// The view of this process: which bytes of the file it sees, and in which order. The visible bytes form the stream of
+// the view, whose positions count from 0. A view does not change once it is set, and MPI_File_set_view is erroneous
+// while operations are active.
+struct gompi_file_view {
+	int64_t disp;                  // where the view begins in the file
+	MPI_Datatype etype, filetype;  // copies of the application's types, or predefined ones
+	MPI_Datatype tile_type;        // the filetype as it lies in the file; filetype, if memory has the same form
+	const struct gompi_type *tile; // its layout
+	int64_t etype_bytes;           // bytes of an etype in the file; at least 1
+	bool is_contiguous;            // the stream is the file from disp on
+	const struct gompi_datarep *datarep; // NULL if memory and file have the same representation
+	char datarep_name[MPI_MAX_DATAREP_STRING];
+};
+
+// A split collective operation that has begun (MPI-5.0 14.4.5).
+struct gompi_file_split {
+	const char *begun; // name of the function that began it; NULL if none is active
+	MPI_Request request;
+};
+
+// The hints of a file that are in force (hints.c has their names and defaults).
+enum gompi_file_hint {
+	GOMPI_HINT_CB_NODES,
+	GOMPI_HINT_CB_BUFFER_SIZE,
+	GOMPI_HINT_CB_READ,
+	GOMPI_HINT_CB_WRITE,
+	GOMPI_HINT_DS_READ,
+	GOMPI_HINT_DS_WRITE,
+	GOMPI_HINT_NO_INDEP_RW,
+	GOMPI_HINT_IND_RD_BUFFER_SIZE,
+	GOMPI_HINT_IND_WR_BUFFER_SIZE,
+	GOMPI_HINT_STRIPING_FACTOR,
+	GOMPI_HINT_STRIPING_UNIT,
+	GOMPI_HINT_FILE_PERM,
+	GOMPI_FILE_HINTS
+};
+// Values of GOMPI_HINT_CB_READ to GOMPI_HINT_DS_WRITE.
+enum gompi_file_choice { GOMPI_FILE_AUTOMATIC, GOMPI_FILE_ENABLE, GOMPI_FILE_DISABLE };
+
+struct gompi_file_hints {
+	int64_t value[GOMPI_FILE_HINTS]; // a number, or the index of a word
+	char access_style[64];           // as the application has set it; "" if it has not
+};
+
+// Accesses that a thread of the library executes in order (queue.c). The first one is being executed.
+struct gompi_file_queue {
+	struct gompi_mutex mutex; // guards the fields below
+	struct gompi_file_queued *first, *last;
+	bool is_running; // a thread executes the accesses
+};
+
+struct gompi_file {
+	uintptr_t handle;
+	int fd;
+	int amode;
+	int rank, size;
+	bool is_atomic;
+	bool can_map;  // the file system keeps mapped memory and the file coherent on this node
+	MPI_Comm comm; // with the processes that have opened the file; its messages and collectives are the file's own
+	char *name;    // without a prefix such as "ufs:"
+	struct gompi_errhandler_ref errhandler;
+	struct gompi_file_view view;
+	gompi_a64 position; // individual file pointer, in etypes
+	MPI_Win shared;     // its rank 0 holds the shared file pointer, in etypes
+	struct gompi_file_split split;
+	struct gompi_file_hints hints;
+	struct gompi_mutex atomic_mutex;  // held by a thread that holds a lock of the file in atomic mode
+	struct gompi_file_queue queue[2]; // of nonblocking accesses: independent and collective ones
+};
+
+#pragma GCC visibility push(hidden)
+
+extern struct gompi_object_pool gompi_files;
+extern struct gompi_errhandler_ref gompi_file_null_errhandler; // of MPI_FILE_NULL, and of new files
+
+// Returns the error handler function for errors on a file, or on no file.
+uintptr_t gompi_file_errhandler_function(MPI_File fh);
+
+// Returns the file with this handle, or NULL.
+static inline struct gompi_file *gompi_file_get(MPI_File fh) {
+	return gompi_table_get(&gompi_files.handles.table, (uintptr_t)fh);
+}
+
+// Executes the accesses of a queue, a struct gompi_file_queue, until it is empty. Blocks. The file exists until then,
+// because MPI_File_close waits. Only Go calls it.
+void gompi_file_run_queue(uintptr_t queue);
+
+// Raises an error on a file, or on MPI_FILE_NULL's error handler if fh is no file. Returns what the call must return.
+int gompi_file_raise(MPI_File fh, const char *call, const struct gompi_error_status *v);
+// Raises MPI_ERR_FILE for a handle that is not a file. Returns what the call must return.
+__attribute__((cold)) int gompi_not_a_file(MPI_File fh, const char *call);
+
+// Fills in v for a failed system call: its error class, the operation, the file name and the system's reason. text is
+// what failed ("write 4096 bytes at offset 0"). Returns the class.
+__attribute__((cold, format(printf, 4, 5))) int gompi_file_errno(struct gompi_error_status *v, int errno_value,
+								 const char *name, const char *text, ...);
+
+// Agrees on the result of a collective call: returns MPI_SUCCESS if v->class is MPI_SUCCESS at all processes, else the
+// class of the lowest rank that failed; v then has its text at all processes. Collective over the file's communicator.
+int gompi_file_agree(MPI_Comm comm, int rank, int size, struct gompi_error_status *v);
+// Agrees also that n <= GOMPI_FILE_MAX_EQUAL values are equal at all processes; else the class is MPI_ERR_NOT_SAME, and
+// the text names what differs.
+enum { GOMPI_FILE_MAX_EQUAL = 4 };
+int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,
+			struct gompi_error_status *v);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,119 @@
+#include "file/hints.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "info/values.h"
+
+// Words of hints with a choice, by enum gompi_file_choice, and of those that are switched.
+static const char *const choices[] = {"automatic", "enable", "disable"}, *const switches[] = {"false", "true"};
+
+// The hints in the order of enum gompi_file_hint. words is NULL for a number, which is at least minimum.
+static const struct hint {
+	const char *key;
+	const char *const *words;
+	int word_count;
+	int64_t minimum, standard; // standard: the default
+} known[GOMPI_FILE_HINTS] = {
+	{"cb_nodes", NULL, 0, 1, 1},
+	{"cb_buffer_size", NULL, 0, 1, 16 << 20},
+	{"romio_cb_read", choices, 3, 0, GOMPI_FILE_AUTOMATIC},
+	{"romio_cb_write", choices, 3, 0, GOMPI_FILE_AUTOMATIC},
+	{"romio_ds_read", choices, 3, 0, GOMPI_FILE_AUTOMATIC},
+	{"romio_ds_write", choices, 3, 0, GOMPI_FILE_AUTOMATIC},
+	{"romio_no_indep_rw", switches, 2, 0, 0},
+	{"ind_rd_buffer_size", NULL, 0, 1, 4 << 20},
+	{"ind_wr_buffer_size", NULL, 0, 1, 512 << 10},
+	{"striping_factor", NULL, 0, 0, 0},
+	{"striping_unit", NULL, 0, 0, 0},
+	{"file_perm", NULL, 0, 0, -1},
+};
+
+void gompi_file_hints_default(struct gompi_file_hints *hints, int size) {
+	for (int i = 0; i < GOMPI_FILE_HINTS; i++)
+		hints->value[i] = known[i].standard;
+	hints->value[GOMPI_HINT_CB_NODES] = size;
+	hints->access_style[0] = 0;
+}
+
+// Returns the index of a key among the known hints. collective_buffering is MPI's own name of two of ROMIO's hints.
+static int index_of(struct gompi_text_view key) {
+	for (int i = 0; i < GOMPI_FILE_HINTS; i++)
+		if (gompi_text_view_equals(key, known[i].key))
+			return i;
+	return -1;
+}
+
+static void set_hint(struct gompi_file_hints *hints, struct gompi_text_view key, struct gompi_text_view value) {
+	int i = index_of(key);
+	int64_t number;
+	value = gompi_text_view_trim(value);
+	if (gompi_text_view_equals(key, "collective_buffering")) {
+		int on = gompi_value_index(value, switches, 2);
+		if (on >= 0)
+			hints->value[GOMPI_HINT_CB_READ] = hints->value[GOMPI_HINT_CB_WRITE] =
+				on ? GOMPI_FILE_ENABLE : GOMPI_FILE_DISABLE;
+	} else if (gompi_text_view_equals(key, "access_style") && value.length < sizeof hints->access_style) {
+		memcpy(hints->access_style, value.at, value.length);
+		hints->access_style[value.length] = 0;
+	} else if (i == GOMPI_HINT_FILE_PERM) {
+		// an octal number, as in chmod(1)
+		int64_t mode = 0;
+		size_t n = 0;
+		while (n < value.length && value.at[n] >= '0' && value.at[n] <= '7' && mode <= 0777)
+			mode = mode * 8 + (value.at[n++] - '0');
+		if (n == value.length && n > 0 && mode <= 0777)
+			hints->value[i] = mode;
+	} else if (i >= 0 && known[i].words != NULL) {
+		int word = gompi_value_index(value, known[i].words, known[i].word_count);
+		if (word >= 0)
+			hints->value[i] = word;
+	} else if (i >= 0 && gompi_value_number(value, &number) && number >= known[i].minimum) {
+		hints->value[i] = number;
+	}
+}
+
+static int set_pair(void *to, const char *key, size_t key_length, const char *value, size_t length,
+		    struct gompi_error_status *v) {
+	(void)v;
+	set_hint(to, (struct gompi_text_view){key, key_length}, (struct gompi_text_view){value, length});
+	return MPI_SUCCESS;
+}
+
+int gompi_file_hints_read(struct gompi_file_hints *hints, MPI_Info info, struct gompi_error_status *v) {
+	return gompi_info_for_each(info, v, set_pair, hints);
+}
+
+void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
+	const char *name = getenv("ROMIO_HINTS");
+	FILE *file = name != NULL ? fopen(name, "re") : NULL;
+	if (file == NULL)
+		return;
+	char line[MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL];
+	while (fgets(line, sizeof line, file) != NULL) {
+		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
+		if (key != NULL && value != NULL && key[0] != '#')
+			set_hint(hints, (struct gompi_text_view){key, strlen(key)},
+				 (struct gompi_text_view){value, strlen(value)});
+	}
+	fclose(file);
+}
+
+int gompi_file_hints_info(const struct gompi_file *f, MPI_Info *info, struct gompi_error_status *v) {
+	struct gompi_info *x = gompi_info_begin();
+	for (int i = 0; i < GOMPI_FILE_HINTS; i++) {
+		char number[24];
+		int64_t value = f->hints.value[i];
+		if (i == GOMPI_HINT_FILE_PERM && value < 0)
+			continue;
+		snprintf(number, sizeof number, i == GOMPI_HINT_FILE_PERM ? "%llo" : "%lld", (long long)value);
+		gompi_info_add(x, known[i].key, known[i].words != NULL ? known[i].words[value] : number);
+	}
+	if (f->hints.access_style[0] != 0)
+		gompi_info_add(x, "access_style", f->hints.access_style);
+	char processes[12];
+	snprintf(processes, sizeof processes, "%d", f->size);
+	gompi_info_add(x, "nb_proc", processes);
+	gompi_info_add(x, "filename", f->name);
+	return gompi_info_finish(x, info, v);
+}

@@ -1,0 +1,19 @@
+// Hints of files (MPI-5.0 14.2.8).
+#ifndef GOMPI_FILE_HINTS_H
+#define GOMPI_FILE_HINTS_H
+
+#include "file/file.h"
+
+#pragma GCC visibility push(hidden)
+
+// Sets the defaults of a file of size processes.
+void gompi_file_hints_default(struct gompi_file_hints *hints, int size);
+// Sets the hints that an info object, or the file that the environment variable ROMIO_HINTS names, contains. Ignores
+// unknown keys and values without a meaning. Returns MPI_SUCCESS, or MPI_ERR_INFO in v if there is no such object.
+int gompi_file_hints_read(struct gompi_file_hints *hints, MPI_Info info, struct gompi_error_status *v);
+void gompi_file_hints_read_environment(struct gompi_file_hints *hints);
+// Makes an info object with the hints in force. Returns MPI_SUCCESS or the class in v.
+int gompi_file_hints_info(const struct gompi_file *f, MPI_Info *info, struct gompi_error_status *v);
+
+#pragma GCC visibility pop
+#endif

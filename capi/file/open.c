@@ -1,0 +1,266 @@
+// Opening, closing and deleting files (MPI-5.0 14.2).
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/go_callbacks.h"
+#include "coll/z_calls.h"
+#include "file/access.h"
+#include "file/hints.h"
+#include "file/view.h"
+#include "file/z_calls.h"
+#include "info/info.h"
+#include "rma/z_calls.h"
+#include "win/win.h"
+
+// Returns the path in a file name, which may begin with the name of a file system, as in "ufs:/tmp/f". All prefixes of
+// ROMIO are accepted and ignored: the system knows which file system it is.
+static const char *path_of(const char *name) {
+	static const char *const prefixes[] = {
+		"ufs:",  "nfs:",     "xfs:", "pvfs:",   "pvfs2:",   "sfs:",    "panfs:",     "lustre:",
+		"gpfs:", "testfs:",  "ime:", "daos:",   "quobyte:", "zoidfs:", "piofs:",     "hfs:",
+		"pfs:",  "gridftp:", "ftp:", "gsiftp:", "bg:",      "bgl:",    "bglockless:"};
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return name + strlen(prefixes[i]);
+	return name;
+}
+
+static int check_amode(int amode, struct gompi_error_status *v) {
+	enum {
+		ACCESSES = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY,
+		ALL = ACCESSES | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |
+		      MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND
+	};
+	int access = amode & ACCESSES;
+	if (amode & ~ALL)
+		return gompi_set_error(v, MPI_ERR_AMODE,
+				       "amode is %#x; %#x are not MPI_MODE_ constants of MPI_File_open", amode,
+				       amode & ~ALL);
+	if (access != MPI_MODE_RDONLY && access != MPI_MODE_RDWR && access != MPI_MODE_WRONLY)
+		return gompi_set_error(v, MPI_ERR_AMODE,
+				       "amode is %#x; it must have one of MPI_MODE_RDONLY, MPI_MODE_RDWR and "
+				       "MPI_MODE_WRONLY",
+				       amode);
+	if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
+		return gompi_set_error(
+			v, MPI_ERR_AMODE,
+			"amode has MPI_MODE_RDONLY with MPI_MODE_CREATE or MPI_MODE_EXCL; a new file needs "
+			"write access");
+	if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL))
+		return gompi_set_error(
+			v, MPI_ERR_AMODE,
+			"amode has MPI_MODE_RDWR with MPI_MODE_SEQUENTIAL; a sequential file is either read "
+			"or written");
+	return MPI_SUCCESS;
+}
+
+// Opens the file in this process. creates: this process may create it. *created: it did. Returns MPI_SUCCESS or the
+// class in v.
+static int open_here(struct gompi_file *f, bool creates, bool *created, struct gompi_error_status *v) {
+	// Strided data is written to mapped memory, which needs a descriptor that can read.
+	int flags = (f->amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC;
+	int64_t perm = f->hints.value[GOMPI_HINT_FILE_PERM];
+	mode_t mode = perm < 0 ? 0666 : (mode_t)perm;
+	*created = false;
+	f->fd = -1;
+	if (creates && (f->amode & MPI_MODE_CREATE)) {
+		f->fd = open(f->name, flags | O_CREAT | O_EXCL, mode);
+		*created = f->fd >= 0;
+		if (f->fd < 0 && (errno != EEXIST || (f->amode & MPI_MODE_EXCL)))
+			return gompi_file_errno(v, errno, f->name, "cannot create the file");
+	}
+	if (f->fd < 0)
+		f->fd = open(f->name, flags);
+	if (f->fd < 0 && errno == EACCES && (f->amode & MPI_MODE_WRONLY))
+		f->fd = open(f->name, O_WRONLY | O_CLOEXEC);
+	if (f->fd < 0 && errno == ENOENT && !creates && (f->amode & MPI_MODE_CREATE)) {
+		char host[64] = "?";
+		gethostname(host, sizeof host - 1);
+		return gompi_set_error(
+			v, MPI_ERR_NO_SUCH_FILE,
+			"file \"%.80s\": rank 0 has created or opened it, but host %s does not see it; all "
+			"processes need a directory that they share",
+			f->name, host);
+	}
+	if (f->fd < 0)
+		return gompi_file_errno(v, errno, f->name, "cannot open the file");
+	struct stat s;
+	struct statfs fs;
+	if (fstat(f->fd, &s) == 0 && S_ISDIR(s.st_mode))
+		return gompi_file_errno(v, EISDIR, f->name, "cannot open the file");
+	enum { TMPFS = 0x01021994, EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E, OVERLAY = 0x794c7630 };
+	f->can_map = (fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDWR && S_ISREG(s.st_mode) && fstatfs(f->fd, &fs) == 0 &&
+		     (fs.f_type == TMPFS || fs.f_type == EXT4 || fs.f_type == XFS || (uint32_t)fs.f_type == BTRFS);
+	if (f->amode & MPI_MODE_APPEND)
+		f->position = (uint64_t)s.st_size;
+	return MPI_SUCCESS;
+}
+
+// Frees what a file holds, except its place among the handles. Nothing is collective except the release of the window
+// and the communicator.
+static void release(struct gompi_file *f) {
+	if (f->fd >= 0)
+		close(f->fd);
+	gompi_file_view_free(&f->view);
+	gompi_errhandler_detach(&f->errhandler);
+	free(f->name);
+	if (f->comm != 0) {
+		gompi_win_unlock_all(f->shared);
+		gompi_go_callbacks.free_file_objects((uintptr_t)f->comm, (uintptr_t)f->shared);
+	}
+	gompi_biased_lock(&gompi_files.lock);
+	gompi_pool_free(&gompi_files, f);
+	gompi_biased_unlock(&gompi_files.lock);
+}
+
+// Raises an error on MPI_FILE_NULL, as calls do that have no file.
+static int raise_without_file(const char *call, const struct gompi_error_status *v) {
+	return gompi_file_raise(MPI_FILE_NULL, call, v);
+}
+
+int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh) {
+	static const char call[] = "MPI_File_open";
+	struct gompi_error_status v = {.class = MPI_SUCCESS};
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_comm_invalid(&v, comm), raise_without_file(call, &v);
+	if (c->is_inter) {
+		gompi_set_error(&v, MPI_ERR_COMM,
+				"the communicator is an intercommunicator; files need an "
+				"intracommunicator");
+		return raise_without_file(call, &v);
+	}
+	gompi_biased_lock(&gompi_files.lock);
+	struct gompi_file *f = gompi_pool_alloc(&gompi_files);
+	gompi_biased_unlock(&gompi_files.lock);
+	struct gompi_file nothing = {0};
+	if (f == NULL) {
+		f = &nothing;
+		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a file");
+	}
+	*f = (struct gompi_file){.fd = -1, .amode = amode, .rank = c->rank, .size = c->size};
+	gompi_file_view_default(&f->view);
+	gompi_file_hints_default(&f->hints, c->size);
+	gompi_file_hints_read_environment(&f->hints);
+	if (v.class == MPI_SUCCESS) {
+		if (fh == NULL)
+			gompi_set_error(&v, MPI_ERR_ARG, "fh is NULL");
+		else if (filename == NULL || *path_of(filename) == 0)
+			gompi_set_error(&v, MPI_ERR_BAD_FILE, "the file name is %s",
+					filename == NULL ? "NULL" : "empty");
+		else if (check_amode(amode, &v) == MPI_SUCCESS &&
+			 gompi_file_hints_read(&f->hints, info, &v) == MPI_SUCCESS &&
+			 (f->name = strdup(path_of(filename))) == NULL)
+			gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a file");
+	}
+	if (f->name == NULL)
+		f->name = strdup("");
+	// Collective: the communicator of the file, and the window of the shared file pointer.
+	uintptr_t own = 0, window = 0;
+	struct gompi_error_status made;
+	int rc = gompi_go_callbacks.make_file_objects((uintptr_t)comm, &own, &window, made.text);
+	if (rc != MPI_SUCCESS) {
+		made.class = rc;
+		release(f);
+		return raise_without_file(call, &made);
+	}
+	f->comm = (MPI_Comm)own, f->shared = (MPI_Win)window;
+	gompi_errhandler_init(&gompi_win_get(f->shared)->errhandler, (uintptr_t)MPI_ERRORS_RETURN);
+	gompi_win_lock_all(MPI_MODE_NOCHECK, f->shared);
+	int64_t mine = amode;
+	bool created = false;
+	if (gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "amode", &v) == MPI_SUCCESS) {
+		if (f->rank == 0)
+			open_here(f, true, &created, &v);
+		if (gompi_file_agree(f->comm, f->rank, f->size, &v) == MPI_SUCCESS) {
+			if (f->rank != 0)
+				open_here(f, false, &created, &v);
+			else if (amode & MPI_MODE_APPEND)
+				gompi_file_shared_set(f, (int64_t)gompi_load(&f->position), &v);
+			if (v.class == MPI_SUCCESS) {
+				gompi_errhandler_init(&f->errhandler,
+						      gompi_errhandler_acquire(&gompi_file_null_errhandler));
+				gompi_biased_lock(&gompi_files.lock);
+				f->handle = gompi_handles_add(&gompi_files.handles, f);
+				gompi_biased_unlock(&gompi_files.lock);
+				if (f->handle == 0)
+					gompi_set_error(&v, MPI_ERR_NO_MEM, "too many files are open");
+			}
+			gompi_file_agree(f->comm, f->rank, f->size, &v);
+		}
+	}
+	if (v.class == MPI_SUCCESS) {
+		*fh = (MPI_File)f->handle;
+		return MPI_SUCCESS;
+	}
+	if (created)
+		unlink(f->name);
+	if (f->handle != 0) {
+		gompi_biased_lock(&gompi_files.lock);
+		gompi_handles_remove(&gompi_files.handles, f->handle);
+		gompi_biased_unlock(&gompi_files.lock);
+	}
+	release(f);
+	return raise_without_file(call, &v);
+}
+GOMPI_ENTRY(MPI_File_open, gompi_file_open);
+
+int gompi_file_close(MPI_File *fh) {
+	static const char call[] = "MPI_File_close";
+	struct gompi_error_status v = {.class = MPI_SUCCESS};
+	if (fh == NULL)
+		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);
+	struct gompi_file *f = gompi_file_get(*fh);
+	if (f == NULL)
+		return gompi_not_a_file(*fh, call);
+	if (f->split.begun != NULL) {
+		gompi_set_error(&v, MPI_ERR_OTHER,
+				"%s has begun a split collective operation on the file; end it first", f->split.begun);
+		return gompi_file_raise(*fh, call, &v);
+	}
+	gompi_file_finish_queues(f);
+	if (close(f->fd) != 0 && errno != EINTR)
+		gompi_file_errno(&v, errno, f->name, "cannot close the file");
+	f->fd = -1;
+	gompi_file_agree(f->comm, f->rank, f->size, &v);
+	// After all have closed it.
+	if (f->rank == 0 && (f->amode & MPI_MODE_DELETE_ON_CLOSE) && unlink(f->name) != 0 && v.class == MPI_SUCCESS)
+		gompi_file_errno(&v, errno, f->name, "cannot delete the file");
+	if (f->amode & MPI_MODE_DELETE_ON_CLOSE)
+		gompi_file_agree(f->comm, f->rank, f->size, &v);
+	int rc = v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(*fh, call, &v);
+	gompi_biased_lock(&gompi_files.lock);
+	gompi_handles_remove(&gompi_files.handles, f->handle);
+	gompi_biased_unlock(&gompi_files.lock);
+	release(f);
+	*fh = MPI_FILE_NULL;
+	return rc;
+}
+GOMPI_ENTRY(MPI_File_close, gompi_file_close);
+
+int gompi_file_delete(const char *filename, MPI_Info info) {
+	static const char call[] = "MPI_File_delete";
+	struct gompi_error_status v;
+	struct stat s;
+	if (filename == NULL || *path_of(filename) == 0) {
+		gompi_set_error(&v, MPI_ERR_BAD_FILE, "the file name is %s", filename == NULL ? "NULL" : "empty");
+		return raise_without_file(call, &v);
+	}
+	if (info != MPI_INFO_NULL && !gompi_info_exists(info)) {
+		gompi_set_error(&v, MPI_ERR_INFO, "%#zx is not an info object, or has been freed", (size_t)info);
+		return raise_without_file(call, &v);
+	}
+	const char *path = path_of(filename);
+	if (lstat(path, &s) == 0 && S_ISDIR(s.st_mode))
+		errno = EISDIR;
+	else if (unlink(path) == 0)
+		return MPI_SUCCESS;
+	gompi_file_errno(&v, errno, path, "cannot delete the file");
+	return raise_without_file(call, &v);
+}
+GOMPI_ENTRY(MPI_File_delete, gompi_file_delete);

@@ -1,0 +1,146 @@
+// File pointers (MPI-5.0 14.4.3 and 14.4.4).
+#include <sys/stat.h>
+#include <errno.h>
+
+#include "coll/z_calls.h"
+#include "file/access.h"
+#include "file/transfer.h"
+#include "file/z_calls.h"
+#include "rma/z_calls.h"
+
+int gompi_file_shared_fetch_add(struct gompi_file *f, int64_t etypes, int64_t *was, struct gompi_error_status *v) {
+	int rc = gompi_fetch_and_op(&etypes, was, MPI_INT64_T, 0, 0, MPI_SUM, f->shared);
+	if (rc == MPI_SUCCESS)
+		rc = gompi_win_flush(0, f->shared);
+	return rc == MPI_SUCCESS ? rc : gompi_set_error(v, rc, "the shared file pointer cannot be reached");
+}
+
+int gompi_file_shared_get(struct gompi_file *f, int64_t *value, struct gompi_error_status *v) {
+	return gompi_file_shared_fetch_add(f, 0, value, v);
+}
+
+int gompi_file_shared_set(struct gompi_file *f, int64_t value, struct gompi_error_status *v) {
+	int64_t was;
+	int rc = gompi_fetch_and_op(&value, &was, MPI_INT64_T, 0, 0, MPI_REPLACE, f->shared);
+	if (rc == MPI_SUCCESS)
+		rc = gompi_win_flush(0, f->shared);
+	return rc == MPI_SUCCESS ? rc : gompi_set_error(v, rc, "the shared file pointer cannot be reached");
+}
+
+int gompi_file_shared_ordered(struct gompi_file *f, int64_t etypes, int64_t *first, struct gompi_error_status *v) {
+	int64_t before = 0, start = 0;
+	int last = f->size - 1, rc = MPI_SUCCESS;
+	if (f->size > 1)
+		rc = gompi_exscan_c(&etypes, &before, 1, MPI_INT64_T, MPI_SUM, f->comm);
+	// The last process knows the sum of all.
+	if (rc == MPI_SUCCESS && f->rank == last)
+		gompi_file_shared_fetch_add(f, before + etypes, &start, v);
+	if (rc == MPI_SUCCESS && f->size > 1)
+		rc = gompi_bcast_c(&start, 1, MPI_INT64_T, last, f->comm);
+	*first = start + before;
+	return rc == MPI_SUCCESS ? v->class : gompi_set_error(v, rc, "a process of the file has failed");
+}
+
+// Computes the target of a seek, in etypes. Returns MPI_SUCCESS or the class in v.
+static int seek_target(struct gompi_file *f, MPI_Offset offset, int whence, int64_t current, int64_t *target,
+		       struct gompi_error_status *v) {
+	struct stat s;
+	int64_t base = 0;
+	switch (whence) {
+	case MPI_SEEK_SET:
+		break;
+	case MPI_SEEK_CUR:
+		base = current;
+		break;
+	case MPI_SEEK_END:
+		if (fstat(f->fd, &s) != 0)
+			return gompi_file_errno(v, errno, f->name, "cannot get the size of the file");
+		// The end is the first etype of the view that is not completely in the file.
+		int64_t pos = gompi_file_position(&f->view, s.st_size);
+		base = f->view.etype_bytes == 0 ? 0 : (pos + f->view.etype_bytes - 1) / f->view.etype_bytes;
+		break;
+	default:
+		return gompi_set_error(v, MPI_ERR_ARG,
+				       "whence is %d; it must be MPI_SEEK_SET, MPI_SEEK_CUR or "
+				       "MPI_SEEK_END",
+				       whence);
+	}
+	if (__builtin_add_overflow(base, (int64_t)offset, target) || *target < 0)
+		return gompi_set_error(v, MPI_ERR_ARG, "offset %lld leads to %lld; a file pointer must not be negative",
+				       (long long)offset, (long long)*target);
+	return MPI_SUCCESS;
+}
+
+static int not_sequential(const struct gompi_file *f, struct gompi_error_status *v) {
+	if (f->amode & MPI_MODE_SEQUENTIAL)
+		return gompi_set_error(
+			v, MPI_ERR_UNSUPPORTED_OPERATION,
+			"file \"%s\" has been opened with MPI_MODE_SEQUENTIAL, which permits only reads and "
+			"writes with the shared file pointer",
+			f->name);
+	return MPI_SUCCESS;
+}
+
+int gompi_file_seek(MPI_File fh, MPI_Offset offset, int whence) {
+	struct gompi_file *f = gompi_file_get(fh);
+	struct gompi_error_status v;
+	int64_t target;
+	if (f == NULL)
+		return gompi_not_a_file(fh, "MPI_File_seek");
+	if (not_sequential(f, &v) != MPI_SUCCESS ||
+	    seek_target(f, offset, whence, (int64_t)gompi_load(&f->position), &target, &v) != MPI_SUCCESS)
+		return gompi_file_raise(fh, "MPI_File_seek", &v);
+	gompi_store(&f->position, (uint64_t)target);
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_File_seek, gompi_file_seek);
+
+int gompi_file_get_position(MPI_File fh, MPI_Offset *offset) {
+	struct gompi_file *f = gompi_file_get(fh);
+	struct gompi_error_status v;
+	if (f == NULL)
+		return gompi_not_a_file(fh, "MPI_File_get_position");
+	if (offset == NULL)
+		return gompi_null_result_error("MPI_File_get_position", GOMPI_ON_FILE, (uintptr_t)fh);
+	if (not_sequential(f, &v) != MPI_SUCCESS)
+		return gompi_file_raise(fh, "MPI_File_get_position", &v);
+	*offset = (MPI_Offset)gompi_load(&f->position);
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_File_get_position, gompi_file_get_position);
+
+int gompi_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+	static const char call[] = "MPI_File_seek_shared";
+	struct gompi_file *f = gompi_file_get(fh);
+	struct gompi_error_status v = {.class = MPI_SUCCESS};
+	int64_t current = 0, target = 0;
+	if (f == NULL)
+		return gompi_not_a_file(fh, call);
+	if (not_sequential(f, &v) == MPI_SUCCESS && gompi_file_shared_get(f, &current, &v) == MPI_SUCCESS)
+		seek_target(f, offset, whence, current, &target, &v);
+	// All processes have read the pointer before the first one changes it.
+	int64_t mine[] = {offset, whence};
+	if (gompi_file_agree_on(f->comm, f->rank, f->size, mine, 2, "offset or whence", &v) == MPI_SUCCESS) {
+		if (f->rank == 0)
+			gompi_file_shared_set(f, target, &v);
+		gompi_file_agree(f->comm, f->rank, f->size, &v);
+	}
+	return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(fh, call, &v);
+}
+GOMPI_ENTRY(MPI_File_seek_shared, gompi_file_seek_shared);
+
+int gompi_file_get_position_shared(MPI_File fh, MPI_Offset *offset) {
+	static const char call[] = "MPI_File_get_position_shared";
+	struct gompi_file *f = gompi_file_get(fh);
+	struct gompi_error_status v = {.class = MPI_SUCCESS};
+	int64_t value;
+	if (f == NULL)
+		return gompi_not_a_file(fh, call);
+	if (offset == NULL)
+		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+	if (not_sequential(f, &v) != MPI_SUCCESS || gompi_file_shared_get(f, &value, &v) != MPI_SUCCESS)
+		return gompi_file_raise(fh, call, &v);
+	*offset = value;
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_File_get_position_shared, gompi_file_get_position_shared);

@@ -1,0 +1,294 @@
+#define _GNU_SOURCE // fallocate
+#include "file/transfer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/minmax.h"
+
+// Tuning of transfers.
+enum {
+	// The system transfers at most 2,147,479,552 bytes in a call; longer requests end short.
+	MAX_CALL_BYTES = 1 << 30,
+	// Data in runs shorter than this in memory is packed: below, one entry of an iovec costs more than its copy.
+	MIN_IOVEC_BYTES = 512,
+	IOVECS = 256,
+	// Packed data, and the range of the file that is read or mapped at once. It fits the second-level cache.
+	STAGE_BYTES = 1 << 20,
+	// A gap shorter than this is read with its neighbors, or mapped: a system call costs as much as copying it.
+	MAX_GAP_BYTES = 4096,
+	// A mapping costs two system calls and their TLB flushes, as much as this many writes.
+	MIN_MAPPED_BLOCKS = 16,
+};
+
+static int io_error(const struct gompi_file *f, bool write, int64_t offset, int64_t bytes,
+		    struct gompi_error_status *v) {
+	return gompi_file_errno(v, errno, f->name, "cannot %s %lld bytes at offset %lld", write ? "write" : "read",
+				(long long)bytes, (long long)offset);
+}
+
+// Transfers a contiguous range of the file from or to n ranges of memory of bytes in total. Returns like
+// gompi_file_transfer. Destroys iov.
+static int transfer_iovecs(const struct gompi_file *f, bool write, int64_t offset, struct iovec *iov, int n,
+			   int64_t bytes, int64_t *done, struct gompi_error_status *v) {
+	*done = 0;
+	while (*done < bytes) {
+		ssize_t part = write ? pwritev(f->fd, iov, n, offset + *done) : preadv(f->fd, iov, n, offset + *done);
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part < 0)
+			return io_error(f, write, offset + *done, bytes - *done, v);
+		if (part == 0) // the end of the file
+			break;
+		*done += part;
+		for (; n > 0 && (size_t)part >= iov->iov_len; iov++, n--)
+			part -= (ssize_t)iov->iov_len;
+		if (n > 0) {
+			iov->iov_base = (char *)iov->iov_base + part;
+			iov->iov_len -= (size_t)part;
+		}
+	}
+	return MPI_SUCCESS;
+}
+
+static int transfer_bytes(const struct gompi_file *f, bool write, int64_t offset, char *at, int64_t bytes,
+			  int64_t *done, struct gompi_error_status *v) {
+	*done = 0;
+	while (*done < bytes) {
+		size_t length = (size_t)gompi_min_i64(bytes - *done, MAX_CALL_BYTES);
+		ssize_t part = write ? pwrite(f->fd, at + *done, length, offset + *done)
+				     : pread(f->fd, at + *done, length, offset + *done);
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part < 0)
+			return io_error(f, write, offset + *done, bytes - *done, v);
+		if (part == 0)
+			break;
+		*done += part;
+	}
+	return MPI_SUCCESS;
+}
+
+// Transfers bytes [from, from + bytes) of the buffer's data, whose runs in memory are long, and a contiguous range of
+// the file.
+static int transfer_runs(const struct gompi_file *f, bool write, int64_t offset, const struct gompi_buffer *b,
+			 int64_t from, int64_t bytes, int64_t *done, struct gompi_error_status *v) {
+	*done = 0;
+	while (*done < bytes) {
+		struct iovec iov[IOVECS];
+		int n = gompi_buffer_runs(b, from + *done, iov, IOVECS);
+		int64_t length = 0, part;
+		int used = 0;
+		for (; used < n && length < MAX_CALL_BYTES && length < bytes - *done; used++) {
+			iov[used].iov_len = (size_t)gompi_min_i64(
+				(int64_t)iov[used].iov_len, gompi_min_i64(bytes - *done, MAX_CALL_BYTES) - length);
+			length += (int64_t)iov[used].iov_len;
+		}
+		int rc = transfer_iovecs(f, write, offset + *done, iov, used, length, &part, v);
+		*done += part;
+		if (rc != MPI_SUCCESS || part < length)
+			return rc;
+	}
+	return MPI_SUCCESS;
+}
+
+// Blocks of a range of the file that the view sees.
+struct blocks {
+	struct gompi_cursor cursor; // behind the blocks
+	int64_t offset;             // of the first block in the file
+	int64_t hull;               // bytes from the first block to the end of the last one
+	int64_t bytes;              // bytes of all blocks
+	int64_t count;
+};
+
+// Positions a cursor over the tiles of a view at position pos of its stream, so that bytes can be consumed.
+static void cursor_at(struct gompi_cursor *c, const struct gompi_file_view *view, int64_t pos, int64_t bytes) {
+	int64_t tiles = (pos + bytes + view->tile->size - 1) / view->tile->size;
+	gompi_cursor_init(c, view->tile, tiles, GOMPI_BYTES);
+	gompi_cursor_seek(c, pos);
+}
+
+// Consumes from the cursor the next blocks of at most limit bytes in total and in the range that they span, whose gaps
+// are short.
+static void next_blocks(struct blocks *g, int64_t disp, int64_t limit) {
+	struct gompi_cursor *c = &g->cursor;
+	int64_t offset = 0;
+	g->bytes = gompi_cursor_next(c, limit, &offset);
+	g->offset = disp + offset;
+	g->hull = g->bytes;
+	g->count = 1;
+	while (c->run.n > 0 && g->bytes < limit) {
+		int64_t gap = c->run.offset + c->skip_bytes - (offset + g->hull);
+		int64_t room = gompi_min_i64(limit - g->bytes, STAGE_BYTES - g->hull - gap);
+		if (gap > MAX_GAP_BYTES || room <= 0)
+			return;
+		int64_t next = 0, n = gompi_cursor_next(c, room, &next);
+		g->bytes += n;
+		g->hull = next + n - offset;
+		g->count++;
+	}
+}
+
+// Copies the blocks from or to the packed data, at the position of c. base is where the first block lies in memory.
+static void copy_blocks(struct gompi_cursor *c, bool write, char *base, int64_t offset, char *data, int64_t bytes) {
+	for (int64_t copied = 0, at = 0, n; copied < bytes; copied += n) {
+		n = gompi_cursor_next(c, bytes - copied, &at);
+		if (write)
+			memcpy(base + (at - offset), data + copied, (size_t)n);
+		else
+			memcpy(data + copied, base + (at - offset), (size_t)n);
+	}
+}
+
+// Stores blocks in mapped pages of the file. Other processes may write the bytes between the blocks at the same time,
+// which writing whole ranges would undo. Returns false if the file cannot be mapped or extended; nothing is written.
+static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, const struct blocks *g, int64_t disp,
+			 char *data) {
+	static int64_t page_bytes;
+	if (page_bytes == 0)
+		page_bytes = sysconf(_SC_PAGESIZE);
+	// Allocated blocks cannot run out of space when they are stored to, which would be a SIGBUS.
+	if (fallocate(f->fd, 0, g->offset, g->hull) != 0)
+		return false;
+	int64_t first = g->offset & -page_bytes, length = g->offset + g->hull - first;
+	char *map = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, first);
+	if (map == MAP_FAILED)
+		return false;
+	copy_blocks(c, true, map + (g->offset - first), g->offset - disp, data, g->bytes);
+	munmap(map, (size_t)length);
+	return true;
+}
+
+// Transfers packed data and the blocks of the view from position pos on.
+static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, char *data, int64_t bytes, char *stage,
+			   int64_t *done, struct gompi_error_status *v) {
+	struct blocks g;
+	struct gompi_cursor c;
+	cursor_at(&g.cursor, &f->view, pos, bytes);
+	*done = 0;
+	while (*done < bytes) {
+		int64_t part, disp = f->view.disp;
+		c = g.cursor;
+		next_blocks(&g, disp, bytes - *done);
+		int rc = MPI_SUCCESS;
+		if (g.count == 1) {
+			rc = transfer_bytes(f, write, g.offset, data + *done, g.bytes, &part, v);
+		} else if (!write) {
+			rc = transfer_bytes(f, false, g.offset, stage, g.hull, &part, v);
+			if (part < g.hull) { // the end of the file: only some of the blocks are there
+				int64_t there = 0, at = 0, n;
+				struct gompi_cursor end = c;
+				while (there < g.bytes) {
+					n = gompi_cursor_next(&end, g.bytes - there, &at);
+					if (disp + at + n > g.offset + part) {
+						there += gompi_max_i64(0, g.offset + part - (disp + at));
+						break;
+					}
+					there += n;
+				}
+				part = there;
+			} else {
+				part = g.bytes;
+			}
+			copy_blocks(&c, false, stage, g.offset - disp, data + *done, part);
+		} else if (g.count >= MIN_MAPPED_BLOCKS && f->can_map && write_mapped(f, &c, &g, disp, data + *done)) {
+			part = g.bytes;
+		} else {
+			int64_t at = 0, n, written;
+			for (part = 0; part < g.bytes; part += n) {
+				n = gompi_cursor_next(&c, g.bytes - part, &at);
+				rc = transfer_bytes(f, true, disp + at, data + *done + part, n, &written, v);
+				if (rc != MPI_SUCCESS) {
+					part += written;
+					break;
+				}
+			}
+		}
+		*done += part;
+		if (rc != MPI_SUCCESS || part < g.bytes)
+			return rc;
+	}
+	return MPI_SUCCESS;
+}
+
+static int no_memory(struct gompi_error_status *v, const struct gompi_file *f) {
+	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a transfer of file \"%s\"", f->name);
+}
+
+int gompi_file_transfer(const struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b,
+			int64_t bytes, int64_t *done, struct gompi_error_status *v) {
+	const struct gompi_file_view *view = &f->view;
+	*done = 0;
+	if (bytes == 0)
+		return MPI_SUCCESS;
+	bool packs = b->type != NULL;
+	if (view->is_contiguous) {
+		int64_t offset = view->disp + view->tile->origin + pos;
+		if (!packs)
+			return transfer_bytes(f, write, offset, b->at, bytes, done, v);
+		if (b->type->size / b->type->segments >= MIN_IOVEC_BYTES)
+			return transfer_runs(f, write, offset, b, 0, bytes, done, v);
+	}
+	// One part of the memory is for packed data, the other one for the range of the file that the blocks span.
+	char *memory = NULL;
+	if (packs || !write) {
+		memory = malloc((size_t)2 * STAGE_BYTES);
+		if (memory == NULL)
+			return no_memory(v, f);
+	}
+	int rc = MPI_SUCCESS;
+	while (*done < bytes && rc == MPI_SUCCESS) {
+		int64_t part, length = packs ? gompi_min_i64(bytes - *done, STAGE_BYTES) : bytes - *done;
+		char *data = packs ? memory : b->at + *done;
+		if (packs && write)
+			gompi_buffer_pack(b, data, *done, length);
+		if (view->is_contiguous)
+			rc = transfer_bytes(f, write, view->disp + view->tile->origin + pos + *done, data, length,
+					    &part, v);
+		else
+			rc = transfer_blocks(f, write, pos + *done, data, length,
+					     memory == NULL ? NULL : memory + STAGE_BYTES, &part, v);
+		if (packs && !write && part > 0)
+			gompi_buffer_unpack(b, *done, data, part);
+		*done += part;
+		if (part < length)
+			break;
+	}
+	free(memory);
+	return rc;
+}
+
+int64_t gompi_file_offset(const struct gompi_file_view *view, int64_t pos) {
+	if (view->is_contiguous)
+		return view->disp + view->tile->origin + pos;
+	if (view->tile->size == 0)
+		return view->disp;
+	struct gompi_cursor c;
+	int64_t offset = 0;
+	cursor_at(&c, view, pos, 1);
+	gompi_cursor_next(&c, 1, &offset);
+	return view->disp + offset;
+}
+
+int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset) {
+	if (offset <= view->disp || view->tile->size == 0)
+		return 0;
+	if (view->is_contiguous)
+		return gompi_max_i64(0, offset - view->disp - view->tile->origin);
+	// Bisection: the offset grows with the position.
+	int64_t low = 0, high = view->tile->size;
+	while (gompi_file_offset(view, high) < offset)
+		high *= 2;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (gompi_file_offset(view, middle) < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -1,0 +1,243 @@
+#include "file/view.h"
+
+#include "coll/z_calls.h"
+#include "datatype/recipe.h"
+#include "datatype/type_props.h"
+#include "datatype/z_calls.h"
+#include "file/access.h"
+#include "file/hints.h"
+#include "file/transfer.h"
+#include "file/z_calls.h"
+
+void gompi_file_view_default(struct gompi_file_view *view) {
+	*view = (struct gompi_file_view){.etype = MPI_BYTE, .filetype = MPI_BYTE, .tile_type = MPI_BYTE};
+	view->tile = gompi_type_get(MPI_BYTE);
+	view->etype_bytes = 1;
+	view->is_contiguous = true;
+	strcpy(view->datarep_name, "native");
+}
+
+static bool is_predefined(MPI_Datatype type) {
+	int combiner = gompi_type_props_get(type)->combiner;
+	return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+	       combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+	       combiner == MPI_COMBINER_VALUE_INDEX;
+}
+
+// Makes a type equal to a committed one, without its attributes, that lives on when the application frees its own.
+// Predefined types stay as they are. Returns MPI_SUCCESS or the class in v.
+static int copy_type(MPI_Datatype type, MPI_Datatype *copy, struct gompi_error_status *v) {
+	*copy = type;
+	if (is_predefined(type))
+		return MPI_SUCCESS;
+	const struct gompi_recipe r = {
+		.call = "MPI_Type_dup", .combiner = MPI_COMBINER_DUP, .type_count = 1, .types = &type};
+	*copy = MPI_DATATYPE_NULL;
+	gompi_type_construct(&r, copy);
+	return *copy != MPI_DATATYPE_NULL
+		       ? MPI_SUCCESS
+		       : gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a datatype of the view");
+}
+
+static void free_type(MPI_Datatype *type) {
+	if (*type != 0 && *type != MPI_DATATYPE_NULL && !is_predefined(*type))
+		gompi_type_free(type);
+}
+
+void gompi_file_view_free(struct gompi_file_view *view) {
+	if (view->tile_type != view->filetype)
+		free_type(&view->tile_type);
+	free_type(&view->etype);
+	free_type(&view->filetype);
+}
+
+// Checks that the displacements of a filetype do not decrease and, for writing, that its blocks do not overlap.
+static int check_order(const struct gompi_type *t, bool writes, struct gompi_error_status *v) {
+	if (t->size == 0)
+		return MPI_SUCCESS;
+	struct gompi_cursor c;
+	int64_t start = INT64_MIN, end = INT64_MIN; // of the last block
+	gompi_cursor_init(&c, t, t->extent >= 0 ? 2 : 1, GOMPI_BYTES);
+	for (int64_t first_copy = t->size; c.run.n > 0 && first_copy > -t->size;) {
+		struct gompi_run r = gompi_cursor_run(&c, INT64_MAX);
+		if (r.offset < 0)
+			return gompi_set_error(v, MPI_ERR_ARG, "the filetype has the negative displacement %lld",
+					       (long long)r.offset);
+		if (r.offset < start || (r.n > 1 && r.stride < 0))
+			return gompi_set_error(v, MPI_ERR_ARG,
+					       "the displacements of the filetype decrease, at %lld; a view needs "
+					       "nondecreasing displacements",
+					       (long long)r.offset);
+		if (writes && (r.offset < end || (r.n > 1 && r.stride < r.block)))
+			return gompi_set_error(v, MPI_ERR_ARG,
+					       "blocks of the filetype overlap at displacement %lld, in a file that is "
+					       "open for writing",
+					       (long long)r.offset);
+		start = r.offset + (r.n - 1) * r.stride;
+		end = start + r.block;
+		first_copy -= r.n * r.block;
+	}
+	return MPI_SUCCESS;
+}
+
+// Makes the new view from the arguments of MPI_File_set_view. Returns MPI_SUCCESS or the class in v.
+static int make_view(const struct gompi_file *f, struct gompi_file_view *view, MPI_Offset disp, MPI_Datatype etype,
+		     MPI_Datatype filetype, const char *datarep, struct gompi_error_status *v) {
+	const struct gompi_type *e = gompi_type_get(etype), *t = gompi_type_get(filetype);
+	bool is_native;
+	if (disp < 0)
+		return gompi_set_error(
+			v, MPI_ERR_ARG, "disp is %lld; it must not be negative%s", (long long)disp,
+			disp == MPI_DISPLACEMENT_CURRENT
+				? " (MPI_DISPLACEMENT_CURRENT is for files opened with MPI_MODE_SEQUENTIAL)"
+				: "");
+	if (e == NULL || t == NULL)
+		return gompi_set_error(v, MPI_ERR_TYPE, "%s is not a committed datatype",
+				       e == NULL ? "etype" : "filetype");
+	if (datarep == NULL)
+		return gompi_set_error(v, MPI_ERR_ARG, "datarep is NULL");
+	if (e->size == 0 ? t->size != 0 : t->size % e->size != 0)
+		return gompi_set_error(v, MPI_ERR_ARG,
+				       "the size of the filetype, %lld bytes, is no multiple of the size of the etype, "
+				       "%lld bytes",
+				       (long long)t->size, (long long)e->size);
+	view->datarep = gompi_datarep_find(datarep, &is_native);
+	if (view->datarep == NULL && !is_native)
+		return gompi_set_error(
+			v, MPI_ERR_UNSUPPORTED_DATAREP,
+			"\"%.64s\" is not a data representation; there are native, internal, external32 and "
+			"those of MPI_Register_datarep",
+			datarep);
+	view->disp = disp;
+	strcpy(view->datarep_name, datarep);
+	if (check_order(t, (f->amode & MPI_MODE_RDONLY) == 0, v) != MPI_SUCCESS ||
+	    copy_type(etype, &view->etype, v) != MPI_SUCCESS || copy_type(filetype, &view->filetype, v) != MPI_SUCCESS)
+		return v->class;
+	MPI_Datatype etype_in_file = view->etype;
+	view->tile_type = view->filetype;
+	if (view->datarep != NULL &&
+	    (gompi_datarep_file_type(view->datarep, view->etype, &etype_in_file, v) != MPI_SUCCESS ||
+	     gompi_datarep_file_type(view->datarep, view->filetype, &view->tile_type, v) != MPI_SUCCESS))
+		return v->class;
+	view->tile = gompi_type_get(view->tile_type);
+	view->etype_bytes = gompi_type_get(etype_in_file)->size;
+	view->is_contiguous = (view->tile->flags & GOMPI_TYPE_CONTIGUOUS) != 0;
+	if (etype_in_file != view->etype)
+		free_type(&etype_in_file);
+	return MPI_SUCCESS;
+}
+
+int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char datarep[],
+			MPI_Info info) {
+	static const char call[] = "MPI_File_set_view";
+	struct gompi_file *f = gompi_file_get(fh);
+	if (f == NULL)
+		return gompi_not_a_file(fh, call);
+	struct gompi_error_status v = {.class = MPI_SUCCESS};
+	struct gompi_file_view view = {0};
+	struct gompi_file_hints hints;
+	if (f->split.begun != NULL) {
+		gompi_set_error(&v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
+				f->split.begun);
+	} else {
+		if (disp == MPI_DISPLACEMENT_CURRENT && (f->amode & MPI_MODE_SEQUENTIAL)) {
+			int64_t etypes = 0;
+			gompi_file_shared_get(f, &etypes, &v);
+			disp = gompi_file_offset(&f->view, etypes * f->view.etype_bytes);
+		}
+		if (v.class == MPI_SUCCESS && make_view(f, &view, disp, etype, filetype, datarep, &v) == MPI_SUCCESS)
+			hints = f->hints, gompi_file_hints_read(&hints, info, &v);
+	}
+	// The etypes and representations of all processes must have equal sizes and names (MPI-5.0 14.3).
+	uint64_t name = 5381;
+	for (const char *c = view.datarep_name; *c != 0; c++)
+		name = name * 33 + (unsigned char)*c;
+	int64_t mine[] = {v.class == MPI_SUCCESS ? gompi_type_get(etype)->extent : 0, (int64_t)(name >> 1)};
+	if (gompi_file_agree_on(f->comm, f->rank, f->size, mine, 2,
+				"the extents of the etypes, or the data representations", &v) == MPI_SUCCESS) {
+		gompi_file_view_free(&f->view);
+		f->view = view;
+		gompi_store(&f->position, 0);
+		f->hints = hints;
+		// Collective, so all processes set it; the last ones find it set.
+		if (f->rank == 0)
+			gompi_file_shared_set(f, 0, &v);
+		gompi_file_agree(f->comm, f->rank, f->size, &v);
+		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(fh, call, &v);
+	}
+	gompi_file_view_free(&view);
+	return gompi_file_raise(fh, call, &v);
+}
+GOMPI_ENTRY(MPI_File_set_view, gompi_file_set_view);
+
+int gompi_file_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep) {
+	static const char call[] = "MPI_File_get_view";
+	struct gompi_file *f = gompi_file_get(fh);
+	struct gompi_error_status v;
+	if (f == NULL)
+		return gompi_not_a_file(fh, call);
+	if (disp == NULL || etype == NULL || filetype == NULL || datarep == NULL)
+		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+	MPI_Datatype e, t;
+	if (copy_type(f->view.etype, &e, &v) != MPI_SUCCESS)
+		return gompi_file_raise(fh, call, &v);
+	if (copy_type(f->view.filetype, &t, &v) != MPI_SUCCESS) {
+		free_type(&e);
+		return gompi_file_raise(fh, call, &v);
+	}
+	*disp = f->view.disp, *etype = e, *filetype = t;
+	strcpy(datarep, f->view.datarep_name);
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_File_get_view, gompi_file_get_view);
+
+int gompi_file_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp) {
+	static const char call[] = "MPI_File_get_byte_offset";
+	struct gompi_file *f = gompi_file_get(fh);
+	struct gompi_error_status v;
+	int64_t pos;
+	if (f == NULL)
+		return gompi_not_a_file(fh, call);
+	if (disp == NULL)
+		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+	if (offset < 0)
+		gompi_set_error(&v, MPI_ERR_ARG, "offset is %lld; it must not be negative", (long long)offset);
+	else if (f->amode & MPI_MODE_SEQUENTIAL)
+		gompi_set_error(&v, MPI_ERR_UNSUPPORTED_OPERATION,
+				"the file has been opened with MPI_MODE_SEQUENTIAL, which has no offsets");
+	else if (__builtin_mul_overflow(offset, f->view.etype_bytes, &pos))
+		gompi_set_error(&v, MPI_ERR_ARG, "offset %lld with etypes of %lld bytes exceeds 64 bits",
+				(long long)offset, (long long)f->view.etype_bytes);
+	else {
+		*disp = gompi_file_offset(&f->view, pos);
+		return MPI_SUCCESS;
+	}
+	return gompi_file_raise(fh, call, &v);
+}
+GOMPI_ENTRY(MPI_File_get_byte_offset, gompi_file_get_byte_offset);
+
+int gompi_file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent) {
+	static const char call[] = "MPI_File_get_type_extent";
+	struct gompi_file *f = gompi_file_get(fh);
+	const struct gompi_type *t = gompi_type_get_any(datatype);
+	struct gompi_error_status v;
+	if (f == NULL)
+		return gompi_not_a_file(fh, call);
+	if (extent == NULL)
+		return gompi_null_result_error(call, GOMPI_ON_FILE, (uintptr_t)fh);
+	if (t == NULL) {
+		gompi_set_error(&v, MPI_ERR_TYPE, "%#zx is not a datatype", (size_t)datatype);
+		return gompi_file_raise(fh, call, &v);
+	}
+	MPI_Datatype in_file;
+	if (f->view.datarep == NULL) {
+		*extent = t->extent;
+		return MPI_SUCCESS;
+	}
+	if (gompi_datarep_file_type(f->view.datarep, datatype, &in_file, &v) != MPI_SUCCESS)
+		return gompi_file_raise(fh, call, &v);
+	*extent = gompi_type_get_any(in_file)->extent;
+	free_type(&in_file);
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_File_get_type_extent_c, gompi_file_get_type_extent_c);
