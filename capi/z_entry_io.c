@@ -7,13 +7,6 @@
 
 #include "z_entry.h"
 
-int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
-{
-    (void)datatype; (void)extent;
-    return gompi_unsupported("MPI_File_get_type_extent", GOMPI_ON_FILE, (uintptr_t)fh);
-}
-GOMPI_ALIAS(MPI_File_get_type_extent)
-
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     return gompi_file_iread_c(fh, buf, count, datatype, request);

@@ -81,6 +81,7 @@ struct gompi_file {
 	MPI_Win shared;     // its rank 0 holds the shared file pointer, in etypes
 	struct gompi_file_split split;
 	struct gompi_file_hints hints;
+	char *_Atomic stage;              // memory for transfers, free for the thread that exchanges it; or NULL
 	struct gompi_mutex atomic_mutex;  // held by a thread that holds a lock of the file in atomic mode
 	struct gompi_file_queue queue[2]; // of nonblocking accesses: independent and collective ones
 };

@@ -109,6 +109,7 @@ static void release(struct gompi_file *f) {
 	gompi_file_view_free(&f->view);
 	gompi_errhandler_detach(&f->errhandler);
 	free(f->name);
+	free(gompi_load(&f->stage));
 	if (f->comm != 0) {
 		gompi_win_unlock_all(f->shared);
 		gompi_go_callbacks.free_file_objects((uintptr_t)f->comm, (uintptr_t)f->shared);

@@ -219,8 +219,8 @@ static int no_memory(struct gompi_error_status *v, const struct gompi_file *f) {
 	return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for a transfer of file \"%s\"", f->name);
 }
 
-int gompi_file_transfer(const struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b,
-			int64_t bytes, int64_t *done, struct gompi_error_status *v) {
+int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b, int64_t bytes,
+			int64_t *done, struct gompi_error_status *v) {
 	const struct gompi_file_view *view = &f->view;
 	*done = 0;
 	if (bytes == 0)
@@ -236,8 +236,8 @@ int gompi_file_transfer(const struct gompi_file *f, bool write, int64_t pos, con
 	// One part of the memory is for packed data, the other one for the range of the file that the blocks span.
 	char *memory = NULL;
 	if (packs || !write) {
-		memory = malloc((size_t)2 * STAGE_BYTES);
-		if (memory == NULL)
+		memory = gompi_swap_seq_cst(&f->stage, NULL);
+		if (memory == NULL && (memory = malloc((size_t)2 * STAGE_BYTES)) == NULL)
 			return no_memory(v, f);
 	}
 	int rc = MPI_SUCCESS;
@@ -258,7 +258,8 @@ int gompi_file_transfer(const struct gompi_file *f, bool write, int64_t pos, con
 		if (part < length)
 			break;
 	}
-	free(memory);
+	if (memory != NULL)
+		free(gompi_swap_seq_cst(&f->stage, memory));
 	return rc;
 }
 
@@ -281,7 +282,7 @@ int64_t gompi_file_position(const struct gompi_file_view *view, int64_t offset) 
 		return gompi_max_i64(0, offset - view->disp - view->tile->origin);
 	// Bisection: the offset grows with the position.
 	int64_t low = 0, high = view->tile->size;
-	while (gompi_file_offset(view, high) < offset)
+	while (high < INT64_MAX / 4 && gompi_file_offset(view, high) < offset)
 		high *= 2;
 	while (low < high) {
 		int64_t middle = low + (high - low) / 2;

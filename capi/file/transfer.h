@@ -10,8 +10,8 @@
 // of the view's stream. Blocks until the system has done it; continues after interruptions and short transfers. *done
 // is the number of bytes transferred: less than bytes at the end of the file, or after an error. Returns MPI_SUCCESS,
 // or the error class in v.
-int gompi_file_transfer(const struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b,
-			int64_t bytes, int64_t *done, struct gompi_error_status *v);
+int gompi_file_transfer(struct gompi_file *f, bool write, int64_t pos, const struct gompi_buffer *b, int64_t bytes,
+			int64_t *done, struct gompi_error_status *v);
 
 // Returns the offset in the file of position pos of the view's stream.
 int64_t gompi_file_offset(const struct gompi_file_view *view, int64_t pos);

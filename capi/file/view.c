@@ -216,11 +216,13 @@ int gompi_file_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 }
 GOMPI_ENTRY(MPI_File_get_byte_offset, gompi_file_get_byte_offset);
 
-int gompi_file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent) {
+// Stores the extent of a type in the file. Returns what the calls below return.
+static int type_extent(MPI_File fh, MPI_Datatype datatype, int64_t *extent) {
 	static const char call[] = "MPI_File_get_type_extent";
 	struct gompi_file *f = gompi_file_get(fh);
 	const struct gompi_type *t = gompi_type_get_any(datatype);
 	struct gompi_error_status v;
+	MPI_Datatype in_file;
 	if (f == NULL)
 		return gompi_not_a_file(fh, call);
 	if (extent == NULL)
@@ -229,7 +231,6 @@ int gompi_file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *
 		gompi_set_error(&v, MPI_ERR_TYPE, "%#zx is not a datatype", (size_t)datatype);
 		return gompi_file_raise(fh, call, &v);
 	}
-	MPI_Datatype in_file;
 	if (f->view.datarep == NULL) {
 		*extent = t->extent;
 		return MPI_SUCCESS;
@@ -239,5 +240,14 @@ int gompi_file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *
 	*extent = gompi_type_get_any(in_file)->extent;
 	free_type(&in_file);
 	return MPI_SUCCESS;
+}
+
+int gompi_file_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent) {
+	return type_extent(fh, datatype, extent);
+}
+GOMPI_ENTRY(MPI_File_get_type_extent, gompi_file_get_type_extent);
+
+int gompi_file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent) {
+	return type_extent(fh, datatype, extent);
 }
 GOMPI_ENTRY(MPI_File_get_type_extent_c, gompi_file_get_type_extent_c);

@@ -7821,7 +7821,7 @@ const struct function functions[FUNCTIONS] = {
     {"MPI_File_get_position", call_MPI_File_get_position, params_MPI_File_get_position, 2, 14, 0},
     {"MPI_File_get_position_shared", call_MPI_File_get_position_shared, params_MPI_File_get_position, 2, 14, 0},
     {"MPI_File_get_size", call_MPI_File_get_size, params_MPI_File_get_size, 2, 14, 0},
-    {"MPI_File_get_type_extent", call_MPI_File_get_type_extent, params_MPI_File_get_type_extent, 3, 14, MISSING},
+    {"MPI_File_get_type_extent", call_MPI_File_get_type_extent, params_MPI_File_get_type_extent, 3, 14, 0},
     {"MPI_File_get_type_extent_c", call_MPI_File_get_type_extent_c, params_MPI_File_get_type_extent, 3, 14, 0},
     {"MPI_File_get_view", call_MPI_File_get_view, params_MPI_File_get_view, 5, 14, 0},
     {"MPI_File_iread", call_MPI_File_iread, params_MPI_File_iread, 5, 14, 0},

@@ -1,0 +1,67 @@
+/* Sizes: MPI_File_set_size, MPI_File_preallocate, offsets behind 2^31 and 2^32 in a sparse file, hints. MPI-5.0 14.2.
+ *
+ * np: 1 2
+ * nodes: 2
+ * ref: mpich
+ */
+#include "../files.h"
+
+int main(int argc, char **argv) {
+	MPI_Offset size = -1, at = -1, far = ((MPI_Offset)1 << 32) + 4096;
+	MPI_Info info, used;
+	MPI_Datatype t;
+	MPI_Status s;
+	char value[64];
+	int flag = 0, data[2] = {0};
+	check_begin(&argc, &argv);
+	MPI_File f = file_create("size");
+	CHECK_OK(MPI_File_set_size(f, 1000));
+	CHECK_OK(MPI_File_get_size(f, &size));
+	CHECK(size == 1000, "the size is %lld, not 1000", (long long)size);
+	CHECK_OK(MPI_File_preallocate(f, 500)); /* never shrinks */
+	CHECK_OK(MPI_File_get_size(f, &size));
+	CHECK(size == 1000, "MPI_File_preallocate changed the size to %lld", (long long)size);
+	CHECK_OK(MPI_File_preallocate(f, 5000));
+	CHECK_OK(MPI_File_get_size(f, &size));
+	CHECK(size == 5000, "after MPI_File_preallocate the size is %lld", (long long)size);
+	CHECK_OK(MPI_File_set_size(f, 10));
+	CHECK_OK(MPI_File_get_size(f, &size));
+	CHECK(size == 10, "the size is %lld, not 10", (long long)size);
+	MPI_Barrier(MPI_COMM_WORLD);
+
+	data[0] = 100 + check_rank;
+	CHECK_OK(MPI_File_write_at_all(f, far + 4 * check_rank, data, 1, MPI_INT, &s));
+	CHECK_OK(MPI_File_sync(f));
+	CHECK_OK(MPI_File_get_size(f, &size));
+	CHECK(size == far + 4 * check_size, "the size is %lld", (long long)size);
+	MPI_Barrier(MPI_COMM_WORLD);
+	CHECK_OK(MPI_File_read_at_all(f, far, data, check_size > 1 ? 2 : 1, MPI_INT, &s));
+	CHECK(data[0] == 100 && (check_size == 1 || data[1] == 101), "far behind are %d and %d", data[0], data[1]);
+	/* a view whose tiles are 3 GiB apart */
+	MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)3 << 30, &t);
+	MPI_Type_commit(&t);
+	CHECK_OK(MPI_File_set_view(f, 8 + 4 * check_rank, MPI_INT, t, "native", MPI_INFO_NULL));
+	CHECK_OK(MPI_File_get_byte_offset(f, 3, &at));
+	CHECK(at == 8 + 4 * check_rank + ((MPI_Offset)9 << 30), "etype 3 is at %lld", (long long)at);
+	data[0] = 5, data[1] = 6 + check_rank;
+	CHECK_OK(MPI_File_write_at_all(f, 1, data, 2, MPI_INT, &s));
+	data[0] = data[1] = 0;
+	CHECK_OK(MPI_File_read_at_all(f, 1, data, 2, MPI_INT, &s));
+	CHECK(data[0] == 5 && data[1] == 6 + check_rank, "in the view are %d and %d", data[0], data[1]);
+	CHECK_OK(MPI_File_seek(f, 0, MPI_SEEK_END));
+	CHECK_OK(MPI_File_get_position(f, &at));
+	CHECK(at == 3, "the end is at etype %lld, not 3", (long long)at);
+	MPI_Type_free(&t);
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "cb_buffer_size", "1048576");
+	MPI_Info_set(info, "no_such_hint", "1");
+	CHECK_OK(MPI_File_set_info(f, info));
+	MPI_Info_free(&info);
+	CHECK_OK(MPI_File_get_info(f, &used));
+	CHECK_OK(MPI_Info_get(used, "cb_buffer_size", 63, value, &flag));
+	CHECK(flag && strcmp(value, "1048576") == 0, "cb_buffer_size is %s", flag ? value : "not set");
+	MPI_Info_free(&used);
+	CHECK_OK(MPI_File_close(&f));
+	return check_end();
+}
