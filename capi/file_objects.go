@@ -18,8 +18,8 @@ import (
 
 var _ = same[C.GOMPI_KIND_FILE-C.int(handle.File)]
 
-// gompi_make_file_objects makes a duplicate of a communicator, without its attributes, and a window of it with 8 bytes
-// at rank 0. Stores their handles. Collective.
+// gompi_make_file_objects makes a duplicate of a communicator, without its attributes, and, if it spans nodes, a window of
+// it with 8 bytes at rank 0. Stores their handles. Collective.
 //
 //export gompi_make_file_objects
 func gompi_make_file_objects(commHandle, ownComm, win, text uintptr) (rc int32) {
@@ -44,6 +44,9 @@ func makeFileObjects(commHandle, ownComm, win uintptr) error {
 	n.Topology, n.Errhandler = nil, abi.MPI_ERRORS_RETURN
 	if err := storeComm(n, ownComm); err != nil {
 		return err
+	}
+	if n.Hierarchy == nil {
+		return nil
 	}
 	spec := rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, DispUnit: 8}
 	if n.Rank() == 0 {

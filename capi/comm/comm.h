@@ -12,6 +12,10 @@
 #include "errors/handler.h"
 #include "group/group.h"
 
+// Where the shared file pointer of a file is in the control memory of its communicator: this many bytes behind the
+// barrier (core/comm/block.go).
+enum { GOMPI_COMM_FILE_POINTER = 8 };
+
 // Hints from info objects (hints.c).
 struct gompi_comm_hints {
 	uint32_t asserted; // bit set of the assertions in hints.c

@@ -78,7 +78,11 @@ struct gompi_file {
 	struct gompi_errhandler_ref errhandler;
 	struct gompi_file_view view;
 	gompi_a64 position; // individual file pointer, in etypes
-	MPI_Win shared;     // its rank 0 holds the shared file pointer, in etypes
+	// The shared file pointer, in etypes: a word in the memory that the processes share or, if they are on several
+	// nodes (shared is NULL), at rank 0 of a window.
+	gompi_a64 *shared;
+	gompi_a64 shared_alone; // the word, of a file of one process
+	MPI_Win shared_win;
 	struct gompi_file_split split;
 	struct gompi_file_hints hints;
 	char *_Atomic stage;              // memory for transfers, free for the thread that exchanges it; or NULL

@@ -111,8 +111,9 @@ static void release(struct gompi_file *f) {
 	free(f->name);
 	free(gompi_load(&f->stage));
 	if (f->comm != 0) {
-		gompi_win_unlock_all(f->shared);
-		gompi_go_callbacks.free_file_objects((uintptr_t)f->comm, (uintptr_t)f->shared);
+		if (f->shared_win != 0)
+			gompi_win_unlock_all(f->shared_win);
+		gompi_go_callbacks.free_file_objects((uintptr_t)f->comm, (uintptr_t)f->shared_win);
 	}
 	gompi_biased_lock(&gompi_files.lock);
 	gompi_pool_free(&gompi_files, f);
@@ -170,30 +171,34 @@ int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 		release(f);
 		return raise_without_file(call, &made);
 	}
-	f->comm = (MPI_Comm)own, f->shared = (MPI_Win)window;
-	gompi_errhandler_init(&gompi_win_get(f->shared)->errhandler, (uintptr_t)MPI_ERRORS_RETURN);
-	gompi_win_lock_all(MPI_MODE_NOCHECK, f->shared);
+	f->comm = (MPI_Comm)own, f->shared_win = (MPI_Win)window;
+	const struct gompi_comm *own_comm = gompi_comm_get(f->comm);
+	if (window != 0) {
+		gompi_errhandler_init(&gompi_win_get(f->shared_win)->errhandler, (uintptr_t)MPI_ERRORS_RETURN);
+		gompi_win_lock_all(MPI_MODE_NOCHECK, f->shared_win);
+	} else if (own_comm->barrier != NULL) {
+		f->shared = (gompi_a64 *)((char *)own_comm->barrier + GOMPI_BARRIER_SIZE(f->size) +
+					  GOMPI_COMM_FILE_POINTER);
+	} else {
+		f->shared = &f->shared_alone;
+	}
 	int64_t mine = amode;
 	bool created = false;
+	if (f->rank == 0 && v.class == MPI_SUCCESS && open_here(f, true, &created, &v) == MPI_SUCCESS &&
+	    (amode & MPI_MODE_APPEND))
+		gompi_file_shared_set(f, (int64_t)gompi_load(&f->position), &v);
 	if (gompi_file_agree_on(f->comm, f->rank, f->size, &mine, 1, "amode", &v) == MPI_SUCCESS) {
-		if (f->rank == 0)
-			open_here(f, true, &created, &v);
-		if (gompi_file_agree(f->comm, f->rank, f->size, &v) == MPI_SUCCESS) {
-			if (f->rank != 0)
-				open_here(f, false, &created, &v);
-			else if (amode & MPI_MODE_APPEND)
-				gompi_file_shared_set(f, (int64_t)gompi_load(&f->position), &v);
-			if (v.class == MPI_SUCCESS) {
-				gompi_errhandler_init(&f->errhandler,
-						      gompi_errhandler_acquire(&gompi_file_null_errhandler));
-				gompi_biased_lock(&gompi_files.lock);
-				f->handle = gompi_handles_add(&gompi_files.handles, f);
-				gompi_biased_unlock(&gompi_files.lock);
-				if (f->handle == 0)
-					gompi_set_error(&v, MPI_ERR_NO_MEM, "too many files are open");
-			}
-			gompi_file_agree(f->comm, f->rank, f->size, &v);
+		if (f->rank != 0)
+			open_here(f, false, &created, &v);
+		if (v.class == MPI_SUCCESS) {
+			gompi_errhandler_init(&f->errhandler, gompi_errhandler_acquire(&gompi_file_null_errhandler));
+			gompi_biased_lock(&gompi_files.lock);
+			f->handle = gompi_handles_add(&gompi_files.handles, f);
+			gompi_biased_unlock(&gompi_files.lock);
+			if (f->handle == 0)
+				gompi_set_error(&v, MPI_ERR_NO_MEM, "too many files are open");
 		}
+		gompi_file_agree(f->comm, f->rank, f->size, &v);
 	}
 	if (v.class == MPI_SUCCESS) {
 		*fh = (MPI_File)f->handle;

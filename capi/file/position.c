@@ -8,11 +8,18 @@
 #include "file/z_calls.h"
 #include "rma/z_calls.h"
 
-int gompi_file_shared_fetch_add(struct gompi_file *f, int64_t etypes, int64_t *was, struct gompi_error_status *v) {
-	int rc = gompi_fetch_and_op(&etypes, was, MPI_INT64_T, 0, 0, MPI_SUM, f->shared);
+static int fetch_and_op(struct gompi_file *f, int64_t operand, MPI_Op op, int64_t *was, struct gompi_error_status *v) {
+	int rc = gompi_fetch_and_op(&operand, was, MPI_INT64_T, 0, 0, op, f->shared_win);
 	if (rc == MPI_SUCCESS)
-		rc = gompi_win_flush(0, f->shared);
-	return rc == MPI_SUCCESS ? rc : gompi_set_error(v, rc, "the shared file pointer cannot be reached");
+		rc = gompi_win_flush(0, f->shared_win);
+	return rc == MPI_SUCCESS ? rc : gompi_set_error(v, rc, "the shared file pointer at rank 0 cannot be reached");
+}
+
+int gompi_file_shared_fetch_add(struct gompi_file *f, int64_t etypes, int64_t *was, struct gompi_error_status *v) {
+	if (f->shared == NULL)
+		return fetch_and_op(f, etypes, MPI_SUM, was, v);
+	*was = (int64_t)gompi_add(f->shared, (uint64_t)etypes);
+	return MPI_SUCCESS;
 }
 
 int gompi_file_shared_get(struct gompi_file *f, int64_t *value, struct gompi_error_status *v) {
@@ -21,10 +28,10 @@ int gompi_file_shared_get(struct gompi_file *f, int64_t *value, struct gompi_err
 
 int gompi_file_shared_set(struct gompi_file *f, int64_t value, struct gompi_error_status *v) {
 	int64_t was;
-	int rc = gompi_fetch_and_op(&value, &was, MPI_INT64_T, 0, 0, MPI_REPLACE, f->shared);
-	if (rc == MPI_SUCCESS)
-		rc = gompi_win_flush(0, f->shared);
-	return rc == MPI_SUCCESS ? rc : gompi_set_error(v, rc, "the shared file pointer cannot be reached");
+	if (f->shared == NULL)
+		return fetch_and_op(f, value, MPI_REPLACE, &was, v);
+	gompi_store(f->shared, (uint64_t)value);
+	return MPI_SUCCESS;
 }
 
 int gompi_file_shared_ordered(struct gompi_file *f, int64_t etypes, int64_t *first, struct gompi_error_status *v) {

@@ -23,7 +23,16 @@ enum {
 	MAX_GAP_BYTES = 4096,
 	// A mapping costs two system calls and their TLB flushes, as much as this many writes.
 	MIN_MAPPED_BLOCKS = 16,
+	MIN_BLOCKS_PER_PAGE = 4, // mapping and populating a page costs as much as this many short writes
 };
+
+static int64_t page_bytes = 4096;
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 // Linux 5.14
+#endif
+
+__attribute__((constructor)) static void read_page_bytes(void) { page_bytes = sysconf(_SC_PAGESIZE); }
 
 static int io_error(const struct gompi_file *f, bool write, int64_t offset, int64_t bytes,
 		    struct gompi_error_status *v) {
@@ -144,23 +153,28 @@ static void copy_blocks(struct gompi_cursor *c, bool write, char *base, int64_t 
 	}
 }
 
+// Returns true if storing the blocks in mapped pages costs less than a system call for each.
+static bool maps_pay(const struct blocks *g) {
+	return g->count >= MIN_MAPPED_BLOCKS && g->count >= MIN_BLOCKS_PER_PAGE * (g->hull / page_bytes);
+}
+
 // Stores blocks in mapped pages of the file. Other processes may write the bytes between the blocks at the same time,
 // which writing whole ranges would undo. Returns false if the file cannot be mapped or extended; nothing is written.
 static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, const struct blocks *g, int64_t disp,
 			 char *data) {
-	static int64_t page_bytes;
-	if (page_bytes == 0)
-		page_bytes = sysconf(_SC_PAGESIZE);
-	// Allocated blocks cannot run out of space when they are stored to, which would be a SIGBUS.
+	int64_t first = g->offset & -page_bytes, length = g->offset + g->hull - first;
+	// Storing to a page without a block on the device may find no space, which is a SIGBUS. So the blocks are allocated
+	// here, and MADV_POPULATE_WRITE returns an error where a store would be a signal.
 	if (fallocate(f->fd, 0, g->offset, g->hull) != 0)
 		return false;
-	int64_t first = g->offset & -page_bytes, length = g->offset + g->hull - first;
 	char *map = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, first);
 	if (map == MAP_FAILED)
 		return false;
-	copy_blocks(c, true, map + (g->offset - first), g->offset - disp, data, g->bytes);
+	bool is_ready = madvise(map, (size_t)length, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+	if (is_ready)
+		copy_blocks(c, true, map + (g->offset - first), g->offset - disp, data, g->bytes);
 	munmap(map, (size_t)length);
-	return true;
+	return is_ready;
 }
 
 // Transfers packed data and the blocks of the view from position pos on.
@@ -195,7 +209,7 @@ static int transfer_blocks(const struct gompi_file *f, bool write, int64_t pos, 
 				part = g.bytes;
 			}
 			copy_blocks(&c, false, stage, g.offset - disp, data + *done, part);
-		} else if (g.count >= MIN_MAPPED_BLOCKS && f->can_map && write_mapped(f, &c, &g, disp, data + *done)) {
+		} else if (f->can_map && maps_pay(&g) && write_mapped(f, &c, &g, disp, data + *done)) {
 			part = g.bytes;
 		} else {
 			int64_t at = 0, n, written;

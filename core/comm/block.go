@@ -10,7 +10,8 @@ import (
 // The control block of n members of a node:
 //
 //	0                BarrierSize(n) bytes  of the barrier (capi/base/barrier.h)
-//	                 64 bytes              counts the members that have left it: see leave
+//	                 8 bytes               counts the members that have left it: see leave
+//	                 56 bytes              the shared file pointer, if it is the communicator of a file (capi/file)
 //	CollOffset(n)    CollSize(n) bytes     of the other collectives (core/coll)
 //
 // All that a communicator needs which is only created and freed is on the first page: the first access to a page costs
