@@ -149,8 +149,7 @@ func closeComm(c *comm.Comm) {
 
 // attributesOf returns the attributes of a communicator, or nil if it never had any.
 func attributesOf(c *comm.Comm) *C.struct_gompi_attributes {
-	at := (*unsafe.Pointer)(unsafe.Pointer(&descriptorOf(c).attributes))
-	return (*C.struct_gompi_attributes)(atomic.LoadPointer(at)) // pairs with the release in gompi_attributes_make
+	return loadAttributes(unsafe.Pointer(&descriptorOf(c).attributes))
 }
 
 // inheritErrhandler returns the error handler of c for a communicator that is derived from it. It acquires a reference.

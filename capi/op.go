@@ -2,7 +2,6 @@ package main
 
 /*
 #include "datatype/user_op.h"
-#include "op_user.h"
 */
 import "C"
 

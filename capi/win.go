@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "in_place.h"
+#include "win/in_place.h"
 #include "win/attached.h"
 #include "win/win_table.h"
 */

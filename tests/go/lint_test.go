@@ -28,12 +28,12 @@ var layers = [][]string{
 	{"core/rma", "core/coll"},
 	{"core"},
 	{"capi/base", "capi/pmix"},
-	{"capi/tcp", "capi/attribute", "capi/errors"},
+	{"capi/tcp", "capi/attribute", "capi/errors", "capi/environment", "capi/runtime"},
 	{"capi/fabric"},
 	{"capi/group", "capi/info"},
 	{"capi/datatype", "capi/win", "capi/comm"},
 	{"capi/message"},
-	{"capi/engine", "capi/update"},
+	{"capi/engine", "capi/update", "capi/pack"},
 	{"capi/transport"},
 	{"capi/rma", "capi/coll"},
 	{"capi"},
@@ -163,8 +163,8 @@ var included = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 
 // TestLintPackageImports checks the imports of a package with C below capi. It includes headers of its own and of the
 // packages that its anchor file imports, and imports no such package without including its headers. So Go's imports
-// also define the layers of C. No package imports core, because changes of core would recompile its C. The exception is
-// capi/engine, whose only C is in its Go files.
+// also define the layers of C. No package imports core, because changes of core would recompile its C. One exception is
+// capi/engine, whose only C is in its Go files. The other is core/stack in capi/runtime.
 func TestLintPackageImports(t *testing.T) {
 	all := packages(t)
 	used := map[string]map[string]bool{} // by package
@@ -196,7 +196,8 @@ func TestLintPackageImports(t *testing.T) {
 			switch {
 			case !ok:
 			case strings.HasPrefix(inside, "core/"):
-				require.Equal(t, "capi/engine", room, "imports %s", i)
+				stack := room == "capi/runtime" && inside == "core/stack"
+				require.True(t, stack || room == "capi/engine", "%s imports %s", room, i)
 			default:
 				imports[inside] = true
 			}

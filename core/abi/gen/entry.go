@@ -234,8 +234,8 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "base/error_status.h"
+#include "environment/tool.h"
 #include "error.h"
-#include "tool.h"
 `)
 	below := map[*abi.Function]bool{}
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {

@@ -1,15 +1,16 @@
 // Inquiry functions of chapters 9 and 11 that only read local state (MPI-5.0 9.1, 11.4, 11.6). MPI_Initialized,
 // MPI_Finalized and the version functions may be called at any time.
-#include "env.h"
+#include "environment/env.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "base/state.h"
 #include "base/error_status.h"
-#include "z_entry.h"
+#include "base/state.h"
+#include "environment/z_calls.h"
 
-_Thread_local bool gompi_main_thread __attribute__((tls_model("initial-exec")));
+// True in the thread that called MPI_Init.
+static _Thread_local bool is_main_thread __attribute__((tls_model("initial-exec")));
 
 void gompi_state_set(bool started, bool running, bool finalized) {
 	gompi_store(&gompi_state.started, started);
@@ -17,7 +18,7 @@ void gompi_state_set(bool started, bool running, bool finalized) {
 	gompi_store(&gompi_state.finalized, finalized);
 }
 
-void gompi_set_main_thread(void) { gompi_main_thread = true; }
+void gompi_set_main_thread(void) { is_main_thread = true; }
 
 static int store_flag(const char *call, int *flag, bool value) {
 	if (flag == NULL)
@@ -50,7 +51,7 @@ GOMPI_ENTRY(MPI_Query_thread, gompi_query_thread);
 int gompi_is_thread_main(int *flag) {
 	if (!gompi_load(&gompi_state.running))
 		return not_initialized_error("MPI_Is_thread_main");
-	return store_flag("MPI_Is_thread_main", flag, gompi_main_thread);
+	return store_flag("MPI_Is_thread_main", flag, is_main_thread);
 }
 GOMPI_ENTRY(MPI_Is_thread_main, gompi_is_thread_main);
 
@@ -103,11 +104,3 @@ int gompi_get_processor_name(char *name, int *resultlen) {
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Get_processor_name, gompi_get_processor_name);
-
-int gompi_get_address(const void *location, MPI_Aint *address) {
-	if (address == NULL)
-		return gompi_null_result_error("MPI_Get_address", GOMPI_ON_NONE, 0);
-	*address = (MPI_Aint)(uintptr_t)location;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Get_address, gompi_get_address);

@@ -1,7 +1,7 @@
 // Checks process limits under which the Go runtime cannot start or continue. Prints one line that names the limit,
 // instead of the runtime's page of stack traces.
 #define _GNU_SOURCE
-#include "rlimit.h"
+#include "runtime/rlimit.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/atomics.h"
-#include "last_thread.h"
+#include "runtime/last_thread.h"
 
 // Address space: the runtime's reservations (600 MB of tables for a 48-bit heap, arenas of 64 MiB) and the stacks and
 // malloc arenas of its first threads. Below 1.9 GB it starts only sometimes. Data: the runtime uses about 90 MB of

@@ -1,8 +1,5 @@
-package main
+package runtime
 
-/*
-#include "cross.h"
-*/
 import "C"
 
 import (

@@ -11,7 +11,7 @@
 // the fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not run these
 // handlers and do not need them.
 #define _GNU_SOURCE
-#include "in_place.h"
+#include "win/in_place.h"
 
 #include <errno.h>
 #include <fcntl.h>

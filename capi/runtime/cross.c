@@ -1,19 +1,35 @@
+// Calls from C into Go and back.
+//
+// An exported Go function runs on a goroutine's stack, on the thread that called it. A signal handler that the
+// application installed without SA_ONSTACK runs on the current stack of its thread. So the first call into Go on a
+// thread makes that goroutine's stack large (core/stack). It keeps the thread's alternate signal stack and signal mask
+// unchanged. Signal handlers run at once, both in Go and in C. The only MPI function that a handler may call is
+// MPI_Abort. MPI_Abort must not enter Go if the handler has interrupted Go (base/in_go.h).
+//
+// Every call of an exported Go function passes through __wrap_crosscall2: the linker's --wrap substitutes it for the
+// runtime's crosscall2 (runtime.go).
 #define _GNU_SOURCE
-#include "cross.h"
-
 #include <signal.h>
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "_cgo_export.h"
 #include "base/call_name.h"
+#include "base/in_go.h"
 #include "base/sanitizer.h"
 
-__thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
+enum { GO_STACK_BYTES = 1 << 20 }; // size of a goroutine's stack after core/stack.Grow
 
+// State of a thread. Initial-exec, because a signal handler must not enter the allocator of thread-local memory.
+static _Thread_local struct {
+	bool is_prepared;       // the first call into Go has prepared this thread
+	uintptr_t go_stack_top; // an address near the top of the goroutine's stack
+} thread __attribute__((tls_model("initial-exec")));
+
+extern uintptr_t gompi_grow_stack(void); // cross.go
 extern void __real_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 
@@ -21,14 +37,14 @@ __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *),
 // that has none, and unblocks the signals that it handles itself. The application's handlers may need more than 32 KiB,
 // and the signals that it blocked must remain blocked. gompirma needs neither change (go_start.c). So this function
 // blocks all signals until it has restored both and the goroutine's stack is large.
-static void prepare_thread(struct gompi_thread *t) {
+static void prepare_thread(void) {
 	sigset_t all, mask;
 	stack_t stack;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	sigaltstack(NULL, &stack);
-	t->is_prepared = true;
-	t->go_stack_top = gompi_grow_stack();
+	thread.is_prepared = true;
+	thread.go_stack_top = gompi_grow_stack();
 	if (stack.ss_flags & SS_DISABLE)
 		sigaltstack(&stack, NULL);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -37,9 +53,8 @@ static void prepare_thread(struct gompi_thread *t) {
 // Returns true if the caller runs in a signal handler that interrupted Go on this thread, on the goroutine's stack
 // (without an alternate signal stack). C code that Go calls never runs on the goroutine's stack.
 static bool is_in_signal_handler(void) {
-	const struct gompi_thread *t = &gompi_thread;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	return here < t->go_stack_top && t->go_stack_top - here < GOMPI_GO_STACK;
+	return here < thread.go_stack_top && thread.go_stack_top - here < GO_STACK_BYTES;
 }
 
 __attribute__((cold)) static void abort_in_signal_handler(void) {
@@ -89,11 +104,11 @@ void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context
 			print_go_call();
 		annotate_tsan();
 	}
-	if (__builtin_expect(was_in_go || !gompi_thread.is_prepared, 0)) {
+	if (__builtin_expect(was_in_go || !thread.is_prepared, 0)) {
 		if (was_in_go && is_in_signal_handler())
 			abort_in_signal_handler();
-		if (!gompi_thread.is_prepared)
-			prepare_thread(&gompi_thread);
+		if (!thread.is_prepared)
+			prepare_thread();
 	}
 	gompi_set_in_go(true);
 	const uintptr_t outer = gompi_go_caller_frame;

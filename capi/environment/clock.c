@@ -1,8 +1,9 @@
 // MPI_Wtime and MPI_Wtick (MPI-5.0 9.6). They read CLOCK_MONOTONIC, which all processes of a node share, without a
 // system call.
-#include "base/atomics.h"
-#include "z_entry.h"
 #include <time.h>
+
+#include "base/atomics.h"
+#include "environment/z_calls.h"
 
 double gompi_wtime(void) {
 	struct timespec now;

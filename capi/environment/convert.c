@@ -1,12 +1,12 @@
-// Functions that only convert: handles to and from integers, addresses, the fields of a status. They do not check their
-// arguments, because calling them with an invalid object is erroneous. Only a null status is reported.
+// Converts handles to and from integers (MPI-5.0 19.3.4 and 20), and statuses between C and Fortran (19.3.5). The
+// functions do not check their arguments, because calling them with an invalid object is erroneous. Only a null status
+// is reported.
+//
+// The integer of a handle is its value: handles of this library and the predefined ones of the ABI fit in 31 bits.
 #include <string.h>
 
-#include "base/error_status.h"
-#include "z_entry.h"
+#include "environment/z_calls.h"
 
-// Handles. The integer of a handle is its value: handles of this library and the predefined ones of the ABI fit in 31
-// bits.
 int gompi_comm_toint(MPI_Comm comm) { return (int)(intptr_t)comm; }
 GOMPI_ENTRY(MPI_Comm_toint, gompi_comm_toint);
 int gompi_errhandler_toint(MPI_Errhandler errhandler) { return (int)(intptr_t)errhandler; }
@@ -52,67 +52,6 @@ MPI_Datatype gompi_type_fromint(int datatype) { return (MPI_Datatype)(intptr_t)d
 GOMPI_ENTRY(MPI_Type_fromint, gompi_type_fromint);
 MPI_Win gompi_win_fromint(int win) { return (MPI_Win)(intptr_t)win; }
 GOMPI_ENTRY(MPI_Win_fromint, gompi_win_fromint);
-
-// Addresses. The arithmetic is unsigned, since overflow of signed integers is undefined in C.
-MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp); }
-GOMPI_ENTRY(MPI_Aint_add, gompi_aint_add);
-MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2); }
-GOMPI_ENTRY(MPI_Aint_diff, gompi_aint_diff);
-
-// Raises the error for a missing status or result.
-static int no_status(const char *name) {
-	return gompi_return_error(MPI_ERR_ARG, name,
-				  "status is NULL or MPI_STATUS_IGNORE, or the result pointer is NULL", GOMPI_ON_NONE,
-				  0);
-}
-
-int gompi_status_get_source(const MPI_Status *status, int *source) {
-	if (!status || !source)
-		return no_status("MPI_Status_get_source");
-	*source = status->MPI_SOURCE;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Status_get_source, gompi_status_get_source);
-
-int gompi_status_get_tag(const MPI_Status *status, int *tag) {
-	if (!status || !tag)
-		return no_status("MPI_Status_get_tag");
-	*tag = status->MPI_TAG;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Status_get_tag, gompi_status_get_tag);
-
-int gompi_status_get_error(const MPI_Status *status, int *error) {
-	if (!status || !error)
-		return no_status("MPI_Status_get_error");
-	*error = status->MPI_ERROR;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Status_get_error, gompi_status_get_error);
-
-int gompi_status_set_source(MPI_Status *status, int source) {
-	if (!status)
-		return no_status("MPI_Status_set_source");
-	status->MPI_SOURCE = source;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Status_set_source, gompi_status_set_source);
-
-int gompi_status_set_tag(MPI_Status *status, int tag) {
-	if (!status)
-		return no_status("MPI_Status_set_tag");
-	status->MPI_TAG = tag;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Status_set_tag, gompi_status_set_tag);
-
-int gompi_status_set_error(MPI_Status *status, int error) {
-	if (!status)
-		return no_status("MPI_Status_set_error");
-	status->MPI_ERROR = error;
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Status_set_error, gompi_status_set_error);
 
 // The names for Fortran (MPI-5.0 19.3.4, 19.3.5), where an INTEGER is an int. They are not part of the standard ABI.
 GOMPI_ENTRY(MPI_Comm_c2f, gompi_comm_toint);

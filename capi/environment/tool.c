@@ -1,8 +1,9 @@
 // The tool information interface (MPI-5.0 15.3). It offers no variables, categories, events or sources yet. Functions
 // that take an index, a name or a handle of one are generated stubs that return an error (core/abi/gen).
-#include "tool.h"
+#include "environment/tool.h"
+
 #include "base/atomics.h"
-#include "z_entry.h"
+#include "environment/z_calls.h"
 
 static gompi_a32 initialized; // number of MPI_T_init_thread calls without a matching MPI_T_finalize
 // Number of performance variable sessions. Without variables all sessions are alike, so all have the same handle: the
@@ -102,3 +103,10 @@ int gompi_t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 	return check_pvar_call(session, handle);
 }
 GOMPI_ENTRY(MPI_T_pvar_reset, gompi_t_pvar_reset);
+
+// Does nothing: MPI_Pcontrol is a hook for profiling libraries (MPI-5.0 15.2).
+int gompi_pcontrol(const int level, ...) {
+	(void)level;
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_Pcontrol, gompi_pcontrol);

@@ -1,12 +1,12 @@
 // Packs and unpacks data (MPI-5.0 5.2). The packed form is the bytes of the data in sequence. No function calls Go,
 // blocks or communicates.
+#include <limits.h>
+
+#include "base/error_status.h"
 #include "comm/comm.h"
 #include "datatype/buffer.h"
 #include "datatype/label.h"
-#include "base/error_status.h"
-#include "z_entry.h"
-
-#include <limits.h>
+#include "pack/z_calls.h"
 
 // Returns the committed type of a call, and stores the size in bytes and the lowest offset of count copies of it.
 // Returns NULL with the error in *v if an argument is invalid.

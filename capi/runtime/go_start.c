@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "rlimit.h"
+#include "runtime/rlimit.h"
 
 // An entry of the runtime's signal table (runtime.sigtable). C cannot link to a symbol of Go, so patch_signal_table
 // finds the table by its contents. The test TestDeniedSignals fails if a later runtime has a different layout.

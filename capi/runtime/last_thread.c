@@ -3,7 +3,7 @@
 // pthread_exit, a watcher thread starts. It periodically lists the threads of the process and calls exit(0) when only
 // library threads are left. A program whose main thread does not end by pthread_exit has no such thread.
 #define _GNU_SOURCE
-#include "last_thread.h"
+#include "runtime/last_thread.h"
 
 #include <dirent.h>
 #include <errno.h>
