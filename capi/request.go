@@ -110,7 +110,7 @@ func gompi_control_request(object uintptr, what int32, text uintptr) (rc int32) 
 
 // storeText stores the text of an error at the address of the text of an error status.
 func storeText(at uintptr, err error) {
-	const room = len(C.struct_gompi_error_status{}.text)
-	b := slice[byte](at, room)
-	b[min(copy(b, err.Error()), room-1)] = 0
+	const capacity = len(C.struct_gompi_error_status{}.text)
+	b := slice[byte](at, capacity)
+	b[min(copy(b, err.Error()), capacity-1)] = 0
 }
