@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
+	"gompirma/core/abi/genfile"
 )
 
 // entryFiles groups the entry points into a few files by the standard's chapters.
@@ -25,8 +26,8 @@ var entryFiles = []struct {
 	{"tools", []int{15}},
 }
 
-func entryPoints(have implementations) []file {
-	var files []file
+func entryPoints(have implementations) genfile.Files {
+	files := genfile.Files{}
 	for _, e := range entryFiles {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "// %s\n", notice)
@@ -46,7 +47,7 @@ func entryPoints(have implementations) []file {
 				}
 			}
 		}
-		files = append(files, file{"capi/z_entry_" + e.name + ".c", b.Bytes()})
+		files["capi/z_entry_"+e.name+".c"] = b.Bytes()
 	}
 	return files
 }
