@@ -23,33 +23,6 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The kinds of collectives have the same numbers in C and Go.
-var (
-	_ = same[C.GOMPI_BARRIER-C.int(coll.KindBarrier)]
-	_ = same[C.GOMPI_BCAST-C.int(coll.KindBcast)]
-	_ = same[C.GOMPI_REDUCE-C.int(coll.KindReduce)]
-	_ = same[C.GOMPI_ALLREDUCE-C.int(coll.KindAllreduce)]
-	_ = same[C.GOMPI_GATHER-C.int(coll.KindGather)]
-	_ = same[C.GOMPI_SCATTER-C.int(coll.KindScatter)]
-	_ = same[C.GOMPI_ALLGATHER-C.int(coll.KindAllgather)]
-	_ = same[C.GOMPI_ALLTOALL-C.int(coll.KindAlltoall)]
-	_ = same[C.GOMPI_SCAN-C.int(coll.KindScan)]
-	_ = same[C.GOMPI_EXSCAN-C.int(coll.KindExscan)]
-	_ = same[C.GOMPI_REDUCE_SCATTER-C.int(coll.KindReduceScatter)]
-	_ = same[C.GOMPI_ALLGATHERV-C.int(coll.KindAllgatherv)]
-	_ = same[C.GOMPI_REDUCE_SCATTER_BLOCK-C.int(coll.KindReduceScatterBlock)]
-	_ = same[C.GOMPI_GATHERV-C.int(coll.KindGatherv)]
-	_ = same[C.GOMPI_SCATTERV-C.int(coll.KindScatterv)]
-	_ = same[C.GOMPI_ALLTOALLV-C.int(coll.KindAlltoallv)]
-	_ = same[C.GOMPI_ALLTOALLW-C.int(coll.KindAlltoallw)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLGATHER-C.int(coll.KindNeighborAllgather)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLGATHERV-C.int(coll.KindNeighborAllgatherv)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLTOALL-C.int(coll.KindNeighborAlltoall)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLV-C.int(coll.KindNeighborAlltoallv)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLW-C.int(coll.KindNeighborAlltoallw)]
-	_ = same[C.GOMPI_IDUP-C.int(coll.KindIdup)]
-)
-
 func init() {
 	comm.CollSize = func(n int) int64 { return int64(n)*(shmMemberBytes+nbcMemberBytes) + persistentBytes }
 	coll.OpenShm = openShm

@@ -157,7 +157,7 @@ type idup struct {
 // idups holds the duplications that C refers to by number.
 var idups = handle.NewTable[idup](handle.Request)
 
-var _ = same[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
+var _ = [1]struct{}{}[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
 
 // idupComm starts a nonblocking duplication. It copies the attributes in this call, because their copy functions belong
 // to the application. These receive MPI_COMM_NULL, because the new communicator does not exist yet. Members that share
