@@ -188,6 +188,28 @@ func TestWrittenByHand(t *testing.T) {
 	}
 }
 
+// TestCallbacks compares the struct and the functions of three callbacks with the expected text.
+func TestCallbacks(t *testing.T) {
+	root := write(t, map[string]string{
+		"capi/go.go": "// gompi_name stores a name.\n//\n//gompi:callback void (int peer, char *name)\n" +
+			"//export gompi_name\n//gompi:callback int (const struct gompi_recipe *x) as x->call\n" +
+			"//export gompi_run\n",
+		"capi/c.h": "// Adds.\n// gompi:callback\nbool gompi_add(int a,\n\t\tint b);\nint gompi_other(void);\n",
+	})
+	files, err := callbackFiles(root)
+	require.NoError(t, err)
+	require.Contains(t, string(files["capi/base/z_callbacks.h"]), "{\n    // Adds.\n"+
+		"    bool (*add)(int a, int b);\n"+
+		"    // gompi_name stores a name.\n    void (*name)(int peer, char *name);\n"+
+		"    int (*run)(const struct gompi_recipe *x);\n};\n")
+	source := string(files["capi/z_callbacks.c"])
+	require.Contains(t, source, "#include \"c.h\"\n\nstatic void name(int peer, char *name) {\n"+
+		"    gompi_name(peer, (uintptr_t)name);\n}\n\nstatic int run(const struct gompi_recipe *x) {\n"+
+		"    const char *outer = gompi_enter_call(x->call);\n    int rc = gompi_run((uintptr_t)x);\n"+
+		"    gompi_leave_call(outer);\n    return rc < 0 ? gompi_raise_pending(rc) : rc;\n}\n")
+	require.Contains(t, source, ".add = gompi_add,\n        .name = name,\n        .run = run,\n")
+}
+
 func TestStaleAndLeftOver(t *testing.T) {
 	root := write(t, map[string]string{
 		"capi/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
