@@ -84,8 +84,10 @@ func openRequest(r *request.Request) uintptr {
 	return uintptr(h)
 }
 
-// gompi_control_request implements gompi_go_callbacks.control_request.
+// gompi_control_request applies an enum gompi_request_action to the request of an operation that Go executes. It
+// returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the detail.
 //
+//gompi:callback int (uintptr_t object, int action, char *text)
 //export gompi_control_request
 func gompi_control_request(object uintptr, what int32, text uintptr) (rc int32) {
 	defer guard("a request", 0, 0, &rc)

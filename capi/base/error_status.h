@@ -20,7 +20,7 @@ struct gompi_error_status {
 // valid until its next call.
 __attribute__((cold)) const char *gompi_failure_text(void);
 
-// The kind of the object that an error is raised on: the numbers of core/handle.Kind, compared in capi/layout.go.
+// The kind of the object that an error is raised on: core/handle.Kind, generated from this and GOMPI_KIND_.
 enum {
 	GOMPI_ON_NONE = 0,
 	GOMPI_ON_COMM = 2,

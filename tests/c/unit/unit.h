@@ -125,7 +125,7 @@ static void unit_node(int n) {
 					     .operation_stride = ring});
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
-	gompi_go_callbacks = (struct gompi_go_callbacks){.raise = unit_raise, .find_failed = unit_nothing};
+	gompi_go_callbacks = (struct gompi_go_callbacks){.raise_error = unit_raise, .find_failed = unit_nothing};
 }
 
 /* Returns the size of a window's control memory, for lines member entries and n members. */

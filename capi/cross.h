@@ -1,2 +1,0 @@
-// For go_callbacks.c.
-#include "base/in_go.h"

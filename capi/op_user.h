@@ -1,2 +1,0 @@
-// For go_callbacks.c.
-#include "datatype/user_op.h"
