@@ -1,4 +1,4 @@
-/* clean: The last of three ranks stores to an integer of its own to which nobody puts.
+/* clean: The last of three ranks stores to an integer of its own to which no rank puts.
  * race: Only the last of three ranks stores to its integer, to which its neighbour puts between the same fences
  * (MPI-5.0 12.7).
  *

@@ -1,6 +1,6 @@
-/* clean: Rank 0 puts the first four integers, rank 1 stores to those behind them: disjoint locations do not conflict
+/* clean: Rank 0 puts the first four integers, rank 1 stores to those after them: disjoint locations do not conflict
  * in the unified model (MPI-5.0 12.7).
- * race: Rank 0 puts the first four integers, rank 1 stores to the fourth and those behind it (MPI-5.0 12.7).
+ * race: Rank 0 puts the first four integers, rank 1 stores to the fourth and those after it (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 1 stores to its integer, calls MPI_Win_sync and comes to the barrier, behind which rank 0 gets it
- * (MPI-5.0 12.7).
+/* clean: Rank 1 stores to its integer, calls MPI_Win_sync and enters the barrier, after which rank 0 gets it (MPI-5.0
+ * 12.7).
  * race: Rank 1 stores to its integer and rank 0 gets it, and nothing orders them (MPI-5.0 12.3).
  *
  * np: 2

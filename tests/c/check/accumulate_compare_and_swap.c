@@ -1,4 +1,4 @@
-/* clean: Compare-and-swaps of two origins at one integer: one of both swaps (MPI-5.0 12.3.4).
+/* clean: Compare-and-swaps of two origins at one integer: only one of them swaps (MPI-5.0 12.3.4).
  * race: Compare-and-swaps of two origins at one place, one of four bytes, one of eight (MPI-5.0 12.7.1).
  *
  * np: 3

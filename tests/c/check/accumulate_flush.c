@@ -1,6 +1,6 @@
-/* clean: A sum is flushed before a barrier, the product of another origin comes behind it: they are not concurrent.
- * race: A sum and, behind a barrier, a product of another origin; the sum is not completed before the barrier
- * (MPI-5.0 12.2.1).
+/* clean: A sum is flushed before a barrier, the product of another origin follows it: they are not concurrent.
+ * race: A sum and, after a barrier, a product of another origin; the sum is not completed before the barrier (MPI-5.0
+ * 12.2.1).
  *
  * np: 3
  * ref: mpich

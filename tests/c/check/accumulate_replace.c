@@ -1,4 +1,4 @@
-/* clean: MPI_REPLACE of two origins at one integer: one of both values is there, in one piece (MPI-5.0 12.7.1).
+/* clean: MPI_REPLACE of two origins at one integer: one of the two values is stored completely (MPI-5.0 12.7.1).
  * race: MPI_REPLACE and a sum of two origins at one integer are two operations (MPI-5.0 12.2.1).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: An accumulate of an int and one of a short behind it.
+/* clean: An accumulate of an int and one of a short after it.
  * race: An accumulate of an int and one of a short within it (MPI-5.0 12.7.1).
  *
  * np: 3

@@ -1,6 +1,6 @@
-/* clean: Two origins lock one target exclusively one after the other, and both say that nobody else will meanwhile
+/* clean: Two origins lock one target exclusively one after the other, and both say that no other rank will meanwhile
  * (MPI-5.0 12.5.5).
- * error: Two origins lock one target exclusively at once, and both say that nobody else will (MPI-5.0 12.5.5).
+ * error: Two origins lock one target exclusively at once, and both say that no other rank will (MPI-5.0 12.5.5).
  *
  * np: 3
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: The first fence says that no operation precedes it, and so it is (MPI-5.0 12.5.5).
+/* clean: The first fence says that no operation precedes it; this is true (MPI-5.0 12.5.5).
  * error: A fence says that no operation precedes it, but a put does (MPI-5.0 12.5.5). It may return an error.
  *
  * np: 3

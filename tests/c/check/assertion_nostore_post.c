@@ -1,5 +1,5 @@
-/* clean: Rank 2 stores to its window and exposes it, saying nothing; the next time it says that nothing was stored,
- * which is so (MPI-5.0 12.5.5).
+/* clean: Rank 2 stores to its window and exposes it, saying nothing; the next time it says that nothing was stored;
+ * this is true (MPI-5.0 12.5.5).
  * error: Rank 2 stores to its window and exposes it, saying that nothing was stored there (MPI-5.0 12.5.5).
  *
  * np: 3

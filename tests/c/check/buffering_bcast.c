@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 int main(int argc, char **argv) {
-	int rank, value = 1, got;
+	int rank, value = 1, received;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 #endif
 	} else {
 		MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
-		MPI_Recv(&got, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @recv */
+		MPI_Recv(&received, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @recv */
 	}
 	MPI_Finalize();
 	return 0;

@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 int main(int argc, char **argv) {
-	int rank, value = 1, got;
+	int rank, value = 1, received;
 #ifndef WRONG
 	MPI_Request request;
 #endif
@@ -16,10 +16,10 @@ int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #ifdef WRONG
-	MPI_Send(&value, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);                  /* @send */
-	MPI_Recv(&got, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @recv */
+	MPI_Send(&value, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);                       /* @send */
+	MPI_Recv(&received, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @recv */
 #else
-	MPI_Irecv(&got, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
+	MPI_Irecv(&received, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
 	MPI_Send(&value, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 #endif

@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 int main(int argc, char **argv) {
-	int rank, value = 1, got;
+	int rank, value = 1, received;
 	MPI_Request request;
 
 	MPI_Init(&argc, &argv);
@@ -16,9 +16,9 @@ int main(int argc, char **argv) {
 	MPI_Isend(&value, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request); /* @isend */
 #ifdef WRONG
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
-	MPI_Recv(&got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(&received, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 #else
-	MPI_Recv(&got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(&received, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 #endif
 	MPI_Finalize();

@@ -1,5 +1,5 @@
-/* clean: The gather comes behind the fence that completes the accumulate.
- * race: Rank 1 gives the integer to which rank 0 adds to a gather (MPI-5.0 12.7).
+/* clean: The gather follows the fence that completes the accumulate.
+ * race: Rank 1 passes the integer to which rank 0 adds to a gather (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A nonblocking reduction into window memory is waited for before the barrier, the put comes behind it.
- * race: A nonblocking reduction into window memory is waited for at the end; the put behind the barrier meets it
+/* clean: A nonblocking reduction into window memory is waited for before the barrier, the put follows it.
+ * race: A nonblocking reduction into window memory is waited for at the end; the put after the barrier meets it
  * (MPI-5.0 6.12).
  *
  * np: 3

@@ -1,5 +1,5 @@
-/* clean: A receive into window memory is waited for before the barrier, the put comes behind it.
- * race: A receive into window memory is started before the barrier and waited for at the end; the put behind the
+/* clean: A receive into window memory is waited for before the barrier, the put follows it.
+ * race: A receive into window memory is started before the barrier and waited for at the end; the put after the
  * barrier meets it (MPI-5.0 3.7).
  *
  * np: 3

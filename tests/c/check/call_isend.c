@@ -1,5 +1,5 @@
-/* clean: A send of window memory is waited for before the barrier, the put comes behind it.
- * race: A send of window memory is waited for at the end; the put behind the barrier may come before it is done
+/* clean: A send of window memory is waited for before the barrier, the put follows it.
+ * race: A send of window memory is waited for at the end; the put after the barrier may come before it is done
  * (MPI-5.0 3.7).
  *
  * np: 3

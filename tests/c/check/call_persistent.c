@@ -1,6 +1,6 @@
-/* clean: A persistent receive into window memory is waited for before the barrier, the put comes behind it.
+/* clean: A persistent receive into window memory is waited for before the barrier, the put follows it.
  * race: A persistent receive into window memory is started before the barrier and waited for at the end; the put
- * behind the barrier meets it.
+ * after the barrier meets it.
  *
  * np: 3
  * ref: mpich

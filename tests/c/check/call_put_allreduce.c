@@ -1,5 +1,5 @@
-/* clean: The reduction comes behind the fence that completes the put.
- * race: Rank 1 gives the integer to which rank 0 puts to a reduction (MPI-5.0 12.7).
+/* clean: The reduction follows the fence that completes the put.
+ * race: Rank 1 passes the integer to which rank 0 puts to a reduction (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

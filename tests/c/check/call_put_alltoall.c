@@ -1,4 +1,4 @@
-/* clean: The exchange comes behind the fence that completes the put.
+/* clean: The exchange follows the fence that completes the put.
  * race: Rank 1 receives an exchange into three integers, and rank 0 puts to the last of them (MPI-5.0 12.7).
  *
  * np: 3

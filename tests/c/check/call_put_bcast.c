@@ -1,4 +1,4 @@
-/* clean: The broadcast comes behind the fence that completes the put.
+/* clean: The broadcast follows the fence that completes the put.
  * race: A broadcast writes the integer of rank 1 to which rank 0 puts (MPI-5.0 12.7).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: The reduction in place comes behind the fence that completes the put.
+/* clean: The reduction in place follows the fence that completes the put.
  * race: A reduction in place reads and writes the integer of rank 1 to which rank 0 puts (MPI-5.0 12.7).
  *
  * np: 3

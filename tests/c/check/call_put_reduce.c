@@ -1,4 +1,4 @@
-/* clean: The reduction comes behind the fence that completes the put.
+/* clean: The reduction follows the fence that completes the put.
  * race: The result of a reduction is written to the integer of rank 1 to which rank 0 puts (MPI-5.0 12.7).
  *
  * np: 3

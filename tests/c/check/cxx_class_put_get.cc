@@ -1,5 +1,5 @@
-/* clean: A class hides the calls: a put that is flushed before a barrier, and a get behind it.
- * race: A class hides the calls: a put that is not flushed before a barrier, and a get behind it (MPI-5.0 12.7).
+/* clean: A class hides the calls: a put that is flushed before a barrier, and a get after it.
+ * race: A class hides the calls: a put that is not flushed before a barrier, and a get after it (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

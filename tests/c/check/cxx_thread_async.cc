@@ -1,5 +1,5 @@
-/* clean: An asynchronous function puts and flushes, and who has waited for it puts then (MPI-5.0 12.7).
- * race: An asynchronous function puts and flushes, and who waits for it puts before (MPI-5.0 12.7).
+/* clean: An asynchronous function puts and flushes. The thread that waits for it puts afterwards (MPI-5.0 12.7).
+ * race: An asynchronous function puts and flushes. The thread that waits for it puts before (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A thread puts and flushes before it sets an atomic flag that another one waits for, which puts then (MPI-5.0
+/* clean: A thread puts and flushes before it sets an atomic flag that another one waits for, which then puts (MPI-5.0
  * 12.7).
- * race: A thread puts and flushes when it has set an atomic flag that another one waits for, which puts then (MPI-5.0
+ * race: A thread puts and flushes when it has set an atomic flag that another one waits for, which then puts (MPI-5.0
  * 12.7).
  *
  * np: 2

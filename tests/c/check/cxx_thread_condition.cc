@@ -1,5 +1,5 @@
-/* clean: A thread flushes its put before it tells another one by a condition, which puts then (MPI-5.0 12.7).
- * race: A thread flushes its put when it has told another one by a condition, which puts then (MPI-5.0 12.7).
+/* clean: A thread flushes its put before it signals a condition to another thread, which then puts (MPI-5.0 12.7).
+ * race: A thread flushes its put after it has signaled a condition to another thread, which then puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

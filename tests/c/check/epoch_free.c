@@ -1,5 +1,5 @@
-/* clean: MPI_Win_free behind the fence that completes the put (MPI-5.0 12.2.5).
- * error: MPI_Win_free behind a put that no fence has completed (MPI-5.0 12.2.5). It returns an error.
+/* clean: MPI_Win_free after the fence that completes the put (MPI-5.0 12.2.5).
+ * error: MPI_Win_free after a put that no fence has completed (MPI-5.0 12.2.5). It returns an error.
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A ring: each rank puts to its neighbour, and behind a fence the neighbour puts what it has got on.
- * race: A ring: each rank puts to its neighbour, and the neighbour puts what it has got on without a fence between
- * (MPI-5.0 12.7).
+/* clean: A ring: each rank puts to its neighbour, and after a fence the neighbour passes the received value on.
+ * race: A ring: each rank puts to its neighbour, and the neighbour passes the received value on without a fence
+ * between (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
 /* clean: Of four ranks each puts to the next one, and rank 3 to rank 1 too, in the next epoch.
- * race: Of four ranks each puts to the next one, and rank 3 to rank 1 too, where rank 0 puts in the same epoch
- * (MPI-5.0 12.7).
+ * race: Of four ranks each puts to the next one. Rank 3 puts to rank 1 too, in the same epoch as rank 0 (MPI-5.0
+ * 12.5.1).
  *
  * np: 4
  * ref: mpich

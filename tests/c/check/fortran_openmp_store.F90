@@ -1,4 +1,4 @@
-! clean: One thread of rank 0 puts from an integer and flushes, and behind a barrier the other stores to it (MPI-5.0
+! clean: One thread of rank 0 puts from an integer and flushes, and after a barrier the other stores to it (MPI-5.0
 ! 12.3).
 ! race: One thread of rank 0 puts from an integer and flushes, and the other stores to it (MPI-5.0 12.3).
 !

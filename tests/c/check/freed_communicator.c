@@ -1,4 +1,4 @@
-/* clean: A communicator is freed behind a barrier.
+/* clean: A communicator is freed after a barrier.
  * error: A barrier of a communicator that was freed before (MPI-5.0 7.4.3). It returns an error.
  *
  * np: 2

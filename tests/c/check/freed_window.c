@@ -1,4 +1,4 @@
-/* clean: A window is freed behind a fence.
+/* clean: A window is freed after a fence.
  * error: A fence of a window that was freed before (MPI-5.0 12.2.5). It returns an error.
  *
  * np: 2

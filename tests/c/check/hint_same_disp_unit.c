@@ -1,5 +1,5 @@
-/* clean: A window with the hint that all displacement units are the same, and they are (MPI-5.0 12.2.1).
- * error: A window with the hint that all displacement units are the same, and they are not (MPI-5.0 12.2.1).
+/* clean: A window with the hint that all displacement units are the same, which is true (MPI-5.0 12.2.1).
+ * error: A window with the hint that all displacement units are the same, which is not true (MPI-5.0 12.2.1).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A buffered send has no room and fails, so that there is no message (MPI-5.0 3.6, 11.2.2).
- * error: A buffered send has room, but nobody receives the message (MPI-5.0 3.6, 11.2.2).
+/* clean: A buffered send has no buffer space and fails, so that no message is sent (MPI-5.0 3.6, 11.2.2).
+ * error: A buffered send has buffer space, but no rank receives the message (MPI-5.0 3.6, 11.2.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The result of a fetching accumulate is given to a reduction after a flush.
- * race: The result of a fetching accumulate is given to a reduction before it is completed (MPI-5.0 12.3.4).
+/* clean: The result of a fetching accumulate is passed to a reduction after a flush.
+ * race: The result of a fetching accumulate is passed to a reduction before it is completed (MPI-5.0 12.3.4).
  *
  * np: 2
  * ref: mpich

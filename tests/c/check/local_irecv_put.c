@@ -1,5 +1,5 @@
 /* clean: A put starts from a buffer when the receive into it has been waited for.
- * race: A put starts from a buffer into which a receive is under way (MPI-5.0 3.7).
+ * race: A put starts from a buffer into which a receive is in progress (MPI-5.0 3.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A loop puts from one variable, which a local flush frees before it is stored to anew.
- * race: A loop puts from one variable that it stores to anew for each put (MPI-5.0 12.3).
+/* clean: A loop puts from one variable, which a local flush completes before the next store to it.
+ * race: A loop puts from one variable to which it stores before each put (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

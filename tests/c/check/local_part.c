@@ -1,5 +1,6 @@
-/* clean: Four integers are being got, and the four behind them are sent.
- * race: Four integers are being got, and the last of them is sent with its neighbours (MPI-5.0 12.3).
+/* clean: Four integers are the result buffer of a get in progress, and the four after them are sent.
+ * race: Four integers are the result buffer of a get in progress, and the last of them is sent with its neighbours
+ * (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

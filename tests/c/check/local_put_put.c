@@ -1,5 +1,5 @@
-/* clean: One buffer is the origin of puts to two ranks, both under way: they only read it (MPI-5.0 12.3).
- * race: One buffer is the origin of a put and the result of a get to two ranks, both under way (MPI-5.0 12.3).
+/* clean: One buffer is the origin of puts to two ranks, both in progress: they only read it (MPI-5.0 12.3).
+ * race: One buffer is the origin of a put and the result of a get to two ranks, both in progress (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

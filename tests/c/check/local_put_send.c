@@ -1,5 +1,5 @@
-/* clean: The origin buffer of a put under way is sent: both only read it (MPI-5.0 12.3).
- * race: The result buffer of a get under way is sent (MPI-5.0 12.3).
+/* clean: The origin buffer of a put in progress is sent: both only read it (MPI-5.0 12.3).
+ * race: The result buffer of a get in progress is sent (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: A message is received into the compare buffer of a compare-and-swap after a local flush.
- * race: A message is received into the compare buffer of a compare-and-swap under way (MPI-5.0 12.3.4).
+ * race: A message is received into the compare buffer of a compare-and-swap in progress (MPI-5.0 12.3.4).
  *
  * np: 2
  * ref: mpich

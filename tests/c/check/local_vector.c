@@ -1,5 +1,6 @@
-/* clean: The even integers of a buffer are being put, and an odd one is received into.
- * race: The even integers of a buffer are being put, and one of them is received into (MPI-5.0 12.3).
+/* clean: The even integers of a buffer are the origin buffer of a put in progress, and an odd one is received into.
+ * race: The even integers of a buffer are the origin buffer of a put in progress, and one of them is received into
+ * (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts to integer 0, then locks and puts a flag to 1. Rank 1 locks and gets the flag until it is there,
- * then puts to 0: so its lock came after (MPI-5.0 12.5.3).
+/* clean: Rank 0 puts to integer 0, then locks and puts a flag to 1. Rank 1 locks and gets the flag until it is set,
+ * then puts to 0: so its lock is the later one (MPI-5.0 12.5.3).
  * race: Rank 0 puts to integer 0, then locks and puts to 1. Rank 1 locks and gets 1, then puts to 0, whatever it has
- * got: which lock came first is chance. The sleep makes that rank 1 comes first on most days; it orders nothing
+ * read: the order of the locks varies. Because of the sleep, rank 1 is usually first; the sleep orders nothing
  * (MPI-5.0 12.5.3).
  *
  * np: 3

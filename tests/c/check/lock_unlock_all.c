@@ -1,5 +1,5 @@
-/* clean: Rank 0 is told to go on by a message that rank 1 sends after MPI_Win_unlock_all (MPI-5.0 12.5.3).
- * race: Rank 0 is told to go on by a message that rank 1 sends within MPI_Win_lock_all (MPI-5.0 12.5.3).
+/* clean: Rank 0 continues after a message that rank 1 sends after MPI_Win_unlock_all (MPI-5.0 12.5.3).
+ * race: Rank 0 continues after a message that rank 1 sends within MPI_Win_lock_all (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

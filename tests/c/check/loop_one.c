@@ -1,6 +1,6 @@
 /* clean: A thousand puts of two origins to even and odd integers.
- * race: A thousand puts of two origins to even and odd integers; one of the second goes to an even one (MPI-5.0
- * 12.3).
+ * race: A thousand puts of two origins to even and odd integers; one of the second origin goes to an even one
+ * (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

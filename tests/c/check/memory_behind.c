@@ -1,7 +1,7 @@
-/* clean: A window is over all that lies behind a place, of any size (MPI-5.0 12.2.1); what is not its is given back
- * while there is the window.
- * error: A window is over all that lies behind a place, of any size (MPI-5.0 12.2.1); its memory is given back while
- * there is the window.
+/* clean: A window begins at an address and has the largest possible size (MPI-5.0 12.2.1). Another allocation above
+ * it is freed while the window exists.
+ * error: A window begins at an address and has the largest possible size (MPI-5.0 12.2.1). The allocation at that
+ * address is freed while the window exists.
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Two tasks of OpenMP, of which one depends on the other, put to one integer and flush (MPI-5.0 12.7).
- * race: Two tasks of OpenMP, of which one depends on the other, put to one integer, and nobody flushes (MPI-5.0
+ * race: Two tasks of OpenMP, of which one depends on the other, put to one integer, and neither flushes (MPI-5.0
  * 12.7).
  *
  * np: 2

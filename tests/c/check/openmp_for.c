@@ -1,4 +1,5 @@
-/* clean: A loop of OpenMP in which each thread puts to another integer, and behind it all of them (MPI-5.0 12.7).
+/* clean: A loop of OpenMP in which each thread puts to another integer, and after the loop to all of them (MPI-5.0
+ * 12.7).
  * race: A loop of OpenMP with nowait in which each thread puts, and then the next integer is put to (MPI-5.0 12.7).
  *
  * np: 2

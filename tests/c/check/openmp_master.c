@@ -1,4 +1,4 @@
-/* clean: The master thread of rank 0 puts and flushes, and behind a barrier the other one puts (MPI-5.0 12.7).
+/* clean: The master thread of rank 0 puts and flushes, and after a barrier the other one puts (MPI-5.0 12.7).
  * race: The master thread of rank 0 puts and flushes, and without a barrier the other one puts (MPI-5.0 12.7).
  *
  * np: 2

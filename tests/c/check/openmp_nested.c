@@ -1,4 +1,4 @@
-/* clean: A region of OpenMP within another puts and flushes, and its outer thread puts behind it (MPI-5.0 12.7).
+/* clean: A region of OpenMP within another puts and flushes, and its outer thread puts after it (MPI-5.0 12.7).
  * race: A region of OpenMP within another puts and flushes, and another outer thread puts (MPI-5.0 12.7).
  *
  * np: 2

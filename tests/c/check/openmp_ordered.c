@@ -1,5 +1,5 @@
 /* clean: The ordered parts of a loop of OpenMP put to one integer and flush (MPI-5.0 12.7).
- * race: The ordered parts of a loop of OpenMP put to one integer, and flush behind them (MPI-5.0 12.7).
+ * race: The ordered parts of a loop of OpenMP put to one integer, and flush after them (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

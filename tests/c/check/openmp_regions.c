@@ -1,4 +1,4 @@
-/* clean: Two regions of OpenMP one behind the other, in which different threads put and flush (MPI-5.0 12.7).
+/* clean: Two regions of OpenMP one after the other, in which different threads put and flush (MPI-5.0 12.7).
  * race: A region of OpenMP in which two threads put and flush (MPI-5.0 12.7).
  *
  * np: 2

@@ -1,4 +1,4 @@
-/* clean: One thread of rank 0 gets to an integer and flushes, and behind a barrier the other loads it (MPI-5.0 12.3).
+/* clean: One thread of rank 0 gets to an integer and flushes, and after a barrier the other loads it (MPI-5.0 12.3).
  * race: One thread of rank 0 gets to an integer and flushes, and the other loads it (MPI-5.0 12.3).
  *
  * np: 2

@@ -1,4 +1,4 @@
-/* clean: One thread of rank 0 puts and flushes in a single construct, behind which the other one puts (MPI-5.0 12.7).
+/* clean: One thread of rank 0 puts and flushes in a single construct, after which the other one puts (MPI-5.0 12.7).
  * race: One thread of rank 0 puts and flushes in a single construct with nowait, and the other one puts (MPI-5.0
  * 12.7).
  *

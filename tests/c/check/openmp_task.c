@@ -1,5 +1,6 @@
-/* clean: A task of OpenMP puts and flushes, and who waits for it puts then (MPI-5.0 12.7).
- * race: A task of OpenMP puts and flushes, and who has made it puts and waits for it then (MPI-5.0 12.7).
+/* clean: A task of OpenMP puts and flushes. The thread that waits for it puts afterwards (MPI-5.0 12.7).
+ * race: A task of OpenMP puts and flushes. The thread that created it puts, and waits for it afterwards (MPI-5.0
+ * 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: A group of tasks of OpenMP puts and flushes, and behind it a put is made (MPI-5.0 12.7).
+/* clean: A group of tasks of OpenMP puts and flushes, and after it a put is made (MPI-5.0 12.7).
  * race: A group of tasks of OpenMP puts and flushes, and in it another put is made (MPI-5.0 12.7).
  *
  * np: 2

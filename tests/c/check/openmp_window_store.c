@@ -1,4 +1,4 @@
-/* clean: One thread of rank 0 puts to the rank itself and flushes, and behind a barrier the other stores there
+/* clean: One thread of rank 0 puts to the rank itself and flushes, and after a barrier the other stores there
  * (MPI-5.0 12.3).
  * race: One thread of rank 0 puts to the rank itself and flushes, and the other stores there (MPI-5.0 12.3).
  *

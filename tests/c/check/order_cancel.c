@@ -1,6 +1,6 @@
 /* clean: The message orders the puts, though a receive was cancelled before it was received (MPI-5.0 3.8.4).
- * race: The message is received behind the put that it should order: a receive that is cancelled takes none (MPI-5.0
- * 3.8.4).
+ * race: The message is received after the put that it should order: a receive that is cancelled receives no message
+ * (MPI-5.0 3.8.4).
  *
  * np: 3
  * ref: mpich

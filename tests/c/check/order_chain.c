@@ -1,5 +1,6 @@
-/* clean: Rank 3 hears of rank 0, then tells rank 1 to go on: the order goes through a third rank (MPI-5.0 12.7).
- * race: Rank 3 tells rank 1 to go on before it has heard of rank 0 (MPI-5.0 12.7).
+/* clean: Rank 3 receives a message from rank 0, then lets rank 1 continue by a message: the order goes through a
+ * third rank (MPI-5.0 12.7).
+ * race: Rank 3 lets rank 1 continue by a message before it has received one from rank 0 (MPI-5.0 12.7).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: A nonblocking reduction is tested until it is done, before the second put (MPI-5.0 6.12).
- * race: A nonblocking reduction is started before the second put and waited for behind it (MPI-5.0 6.12).
+ * race: A nonblocking reduction is started before the second put and waited for after it (MPI-5.0 6.12).
  *
  * np: 3
  * ref: mpich

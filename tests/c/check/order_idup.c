@@ -1,6 +1,5 @@
 /* clean: A message over a communicator of MPI_Comm_idup orders two puts (MPI-5.0 7.4.2, 12.7).
- * race: A message over a communicator of MPI_Comm_idup is received behind the put that it should order (MPI-5.0
- * 12.7).
+ * race: A message over a communicator of MPI_Comm_idup is received after the put that it should order (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: The receive of the message is started and tested until it is done, before the put (MPI-5.0 3.7).
- * race: The receive of the message is started before the put and waited for behind it (MPI-5.0 3.7).
+ * race: The receive of the message is started before the put and waited for after it (MPI-5.0 3.7).
  *
  * np: 3
  * ref: mpich

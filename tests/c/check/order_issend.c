@@ -1,5 +1,5 @@
 /* clean: A synchronous send is started and waited for before the put: the receive has started (MPI-5.0 3.7).
- * race: A synchronous send is started and waited for only behind the put (MPI-5.0 3.7).
+ * race: A synchronous send is started and waited for only after the put (MPI-5.0 3.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Ranks 0 and 1 exchange messages (MPI-5.0 3.10).
- * race: Rank 0 sends to rank 3 and receives from rank 1, which has no word of it (MPI-5.0 3.10).
+ * race: Rank 0 sends to rank 3 and receives from rank 1, which does not know of the put (MPI-5.0 3.10).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: MPI_Testall completes two receives, one of them of a message of rank 0, before the put (MPI-5.0 3.7).
- * race: Of two receives MPI_Testany completes one, that of rank 3, and the one of rank 0 is waited for behind the put
+ * race: Of two receives MPI_Testany completes one, that of rank 3, and the one of rank 0 is waited for after the put
  * (MPI-5.0 3.7).
  *
  * np: 4

@@ -1,6 +1,5 @@
 /* clean: Of two receives both are completed by MPI_Waitany before the put (MPI-5.0 3.7).
- * race: Of two receives the one from rank 3 is waited for before the put, the one from rank 0 behind it (MPI-5.0
- * 3.7).
+ * race: Of two receives the one from rank 3 is waited for before the put, the one from rank 0 after it (MPI-5.0 3.7).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: A window of all ranks is freed, which no rank leaves before all have come (MPI-5.0 12.2.5).
- * race: A window of ranks 0 and 2 is freed, which keeps rank 1 waiting for nobody (MPI-5.0 12.2.5).
+ * race: A window of ranks 0 and 2 is freed, which makes rank 1 wait for no rank (MPI-5.0 12.2.5).
  *
  * np: 3
  * ref: mpich

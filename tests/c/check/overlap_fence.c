@@ -1,6 +1,6 @@
 /* clean: A put through one window, a fence of this window and one of the other, and a get through that (MPI-5.0
  * 12.7).
- * race: A put through one window and, behind a fence of the other alone, a get through that (MPI-5.0 12.7).
+ * race: A put through one window and, after a fence of the other alone, a get through that (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

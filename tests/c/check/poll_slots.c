@@ -1,4 +1,4 @@
-/* clean: Each rank takes the next free slot with a fetch-and-op and puts to it, and nobody else does (MPI-5.0
+/* clean: Each rank takes the next free slot with a fetch-and-op and puts to it, and no other rank does (MPI-5.0
  * 12.3.4).
  * race: Each rank reads the next free slot without taking it, so that all put to the same (MPI-5.0 12.3).
  *

@@ -1,6 +1,5 @@
-/* clean: Tickets: each rank draws one, waits for its turn, puts, flushes, and says that the next may go (MPI-5.0
- * 12.7).
- * race: Tickets: each rank draws one and waits for its turn, but says that the next may go before its put is flushed
+/* clean: Tickets: each rank draws one, waits for its turn, puts, flushes, and notifies the next rank (MPI-5.0 12.7).
+ * race: Tickets: each rank draws one and waits for its turn, but notifies the next rank before its put is flushed
  * (MPI-5.0 12.7).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: More requests than a checker may care to look at are completed by one call (MPI-5.0 3.7.5).
+/* clean: More requests than a checker may be able to track are completed by one call (MPI-5.0 3.7.5).
  * race: MPI_Put reads a receive buffer before the call that completes it, among thousands (MPI-5.0 3.7.5).
  *
  * np: 2

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
 	static int mem[8];
 	MPI_Win win;
 	int rank;
-	int value = 1, got;
+	int value = 1, result;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -22,9 +22,9 @@ int main(int argc, char **argv) {
 	if (rank == 0) {
 		MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win); /* @first */
 #ifdef WRONG
-		MPI_Get(&got, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
+		MPI_Get(&result, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
 #else
-		MPI_Fetch_and_op(&value, &got, MPI_INT, 1, 0, MPI_NO_OP, win);
+		MPI_Fetch_and_op(&value, &result, MPI_INT, 1, 0, MPI_NO_OP, win);
 #endif
 	}
 	MPI_Win_unlock_all(win);

@@ -1,5 +1,5 @@
 /* clean: One origin gets an integer; after a local flush it has it, and may put to it.
- * race: One origin gets an integer and puts to it while the get may still be under way (MPI-5.0 12.3).
+ * race: One origin gets an integer and puts to it while the get may still be in progress (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich
@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
 	static int mem[8];
 	MPI_Win win;
 	int rank;
-	int value = 1, got;
+	int value = 1, result;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
 	MPI_Win_set_name(win, "q");
 	MPI_Win_lock_all(0, win);
 	if (rank == 0) {
-		MPI_Get(&got, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
+		MPI_Get(&result, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
 #ifndef WRONG
 		MPI_Win_flush_local(1, win);
 #endif

@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
 	int rank;
 	int value = 1;
 #ifndef WRONG
-	int got;
+	int result;
 #endif
 
 	MPI_Init(&argc, &argv);
@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
 		MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win); /* @second */
 #else
 		MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_REPLACE, win);
-		MPI_Fetch_and_op(NULL, &got, MPI_INT, 1, 0, MPI_NO_OP, win);
+		MPI_Fetch_and_op(NULL, &result, MPI_INT, 1, 0, MPI_NO_OP, win);
 #endif
 	}
 	MPI_Win_unlock_all(win);

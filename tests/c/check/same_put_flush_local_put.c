@@ -1,6 +1,6 @@
 /* clean: A flush completes the put at its target before the next starts.
- * race: A local flush frees the origin buffer; the put at the target may still be under way when the next starts
- * (MPI-5.0 12.5.4).
+ * race: A local flush lets the origin buffer be reused; the put at the target may still be in progress when the next
+ * starts (MPI-5.0 12.5.4).
  *
  * np: 2
  * ref: mpich

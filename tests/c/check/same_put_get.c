@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
 	static int mem[8];
 	MPI_Win win;
 	int rank;
-	int value = 1, got;
+	int value = 1, result;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
 #ifndef WRONG
 		MPI_Win_flush(1, win);
 #endif
-		MPI_Get(&got, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
+		MPI_Get(&result, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
 	}
 	MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);

@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
 	static int mem[8];
 	MPI_Win win;
 	int rank;
-	int value = 1, got;
+	int value = 1, result;
 	MPI_Request request;
 
 	MPI_Init(&argc, &argv);
@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
 	MPI_Win_set_name(win, "q");
 	MPI_Win_lock_all(0, win);
 	if (rank == 0) {
-		MPI_Rget(&got, 1, MPI_INT, 1, 0, 1, MPI_INT, win, &request); /* @first */
+		MPI_Rget(&result, 1, MPI_INT, 1, 0, 1, MPI_INT, win, &request); /* @first */
 #ifdef WRONG
 		MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
 		MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,4 +1,4 @@
-/* clean: Rank 2 puts to memory of rank 1, into which rank 0 receives a message by its pointer behind a fence.
+/* clean: Rank 2 puts to memory of rank 1, into which rank 0 receives a message by its pointer after a fence.
  * race: Rank 2 puts to memory of rank 1, into which rank 0 receives a message by its pointer (MPI-5.0 12.7).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: Rank 0 stores to memory of rank 1, which reads it behind MPI_Win_sync, a barrier and MPI_Win_sync (MPI-5.0
+/* clean: Rank 0 stores to memory of rank 1, which reads it after MPI_Win_sync, a barrier and MPI_Win_sync (MPI-5.0
  * 12.7).
  * race: Rank 0 stores to memory of rank 1, which reads it, and nothing orders them (MPI-5.0 12.7).
  *

@@ -1,7 +1,7 @@
-/* clean: A struct of a double and an int is got into two places far apart: the layouts differ, the signatures do not
- * (MPI-5.0 12.3.2).
- * error: A struct of a double and an int is got as one of an int and a double: the bytes are as many, their types
- * differ (MPI-5.0 12.3.2).
+/* clean: A struct of a double and an int is fetched into two distant places: the layouts differ, the signatures do
+ * not (MPI-5.0 12.3.2).
+ * error: A struct of a double and an int is fetched as a struct of an int and a double: the number of bytes is the
+ * same, their types differ (MPI-5.0 12.3.2).
  *
  * np: 2
  * ref: mpich

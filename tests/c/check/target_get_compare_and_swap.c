@@ -1,6 +1,5 @@
-/* clean: A get completed by a local flush has read its target; the compare-and-swap behind the barrier cannot meet
- * it.
- * race: A get that is not completed before the barrier, and a compare-and-swap behind it (MPI-5.0 12.3, 12.7).
+/* clean: A get completed by a local flush has read its target; the compare-and-swap after the barrier cannot meet it.
+ * race: A get that is not completed before the barrier, and a compare-and-swap after it (MPI-5.0 12.3, 12.7).
  *
  * np: 3
  * ref: mpich

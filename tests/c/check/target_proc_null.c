@@ -1,4 +1,4 @@
-/* clean: One origin puts to an integer, another to MPI_PROC_NULL, which is nobody (MPI-5.0 12.3).
+/* clean: One origin puts to an integer, another to MPI_PROC_NULL, which is no rank (MPI-5.0 12.3).
  * race: Two origins put to one integer between the same fences, and to MPI_PROC_NULL (MPI-5.0 12.3).
  *
  * np: 3

@@ -1,5 +1,5 @@
-/* clean: A put is flushed before a barrier, the get of another origin comes behind it.
- * race: A put is flushed, but nothing orders the get of another origin behind the flush (MPI-5.0 12.7).
+/* clean: A put is flushed before a barrier, the get of another origin follows it.
+ * race: A put is flushed, but nothing orders the get of another origin after the flush (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

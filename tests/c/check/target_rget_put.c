@@ -1,6 +1,6 @@
 /* clean: The request of a get is completed before the barrier: the data is there, so the target has been read
  * (MPI-5.0 12.3.5).
- * race: A request-based get is still under way when another origin puts behind the barrier: its request is completed
+ * race: A request-based get is still in progress when another origin puts after the barrier: its request is completed
  * too late (MPI-5.0 12.3.5).
  *
  * np: 3

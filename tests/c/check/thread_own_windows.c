@@ -18,7 +18,7 @@ static void *work(void *comm) {
 #else
 	for (int i = 0; i < 20; i++) {
 #endif
-		long *mem, one = 1, got;
+		long *mem, one = 1, result;
 		MPI_Win win;
 		MPI_Win_allocate(8, 8, MPI_INFO_NULL, *(MPI_Comm *)comm, &mem, &win);
 		MPI_Win_set_name(win, "q");
@@ -27,9 +27,9 @@ static void *work(void *comm) {
 		if (comm == &comms[0])
 			MPI_Put(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win); /* @put */
 		else
-			MPI_Fetch_and_op(&one, &got, MPI_LONG, 0, 0, MPI_SUM, win);
+			MPI_Fetch_and_op(&one, &result, MPI_LONG, 0, 0, MPI_SUM, win);
 #else
-		MPI_Fetch_and_op(&one, &got, MPI_LONG, 0, 0, MPI_SUM, win);
+		MPI_Fetch_and_op(&one, &result, MPI_LONG, 0, 0, MPI_SUM, win);
 #endif
 		MPI_Win_unlock_all(win);
 		MPI_Win_free(&win);

@@ -1,6 +1,6 @@
-/* clean: Two threads of rank 0 get while they have a lock for reading, a third puts when it has it alone (MPI-5.0
- * 12.7).
- * race: Two threads of rank 0 get while they have a lock for reading, a third puts without it (MPI-5.0 12.7).
+/* clean: Two threads of rank 0 get while they hold a lock for reading, a third puts while it holds the lock for
+ * writing (MPI-5.0 12.7).
+ * race: Two threads of rank 0 get while they hold a lock for reading, a third puts without it (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: Two threads of rank 0 put to one integer and flush when they have got a mutex by trying (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer and flush when each has got a mutex of its own by trying (MPI-5.0
- * 12.7).
+/* clean: Two threads of rank 0 put to one integer and flush after pthread_mutex_trylock of one mutex succeeded
+ * (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer and flush after each has locked its own mutex by
+ * pthread_mutex_trylock (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

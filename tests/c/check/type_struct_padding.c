@@ -1,5 +1,5 @@
-/* clean: A struct of a char and an int is put by one origin; the byte that another puts is padding, which no type
- * has.
+/* clean: A struct of a char and an int is put by one origin; the byte that another puts is padding, which no datatype
+ * contains.
  * race: A struct of a char and an int is put by one origin; the byte that another puts is one of the int.
  *
  * np: 3
