@@ -231,13 +231,7 @@ static void unit_idle(int64_t *begun) {
 	for (int64_t unit_begun = 0; !(cond);) \
 	unit_idle(&unit_begun)
 
-/* Returns the exit status of main. */
-static int unit_end(void) {
-	if (check_errors == 0)
-		printf("PASS\n");
-	else
-		printf("FAIL: %d errors\n", check_errors);
-	return check_errors != 0;
-}
+/* Prints the result. Returns the exit status of main. */
+static int unit_end(void) { return check_print_result(check_errors); }
 
 #endif
