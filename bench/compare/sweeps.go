@@ -280,7 +280,7 @@ func heading(out io.Writer, part string, columns []string) {
 
 func (s sweepSummary) columns(libraries []string) []string {
 	if s.Hidden != nil {
-		return append(append([]string{"what"}, libraries...), "least", "at")
+		return append(append([]string{"% hidden"}, libraries...), "least", "at")
 	}
 	return []string{"what", "median ratio", "worst", "at", "spread", "reached"}
 }
@@ -303,10 +303,10 @@ func (s sweepSummary) cells(libraries []string) []string {
 			if !ok {
 				cells = append(cells, "-")
 			} else {
-				cells = append(cells, fmt.Sprintf("%.0f %%", h))
+				cells = append(cells, fmt.Sprintf("%.0f", h))
 			}
 		}
-		return append(cells, fmt.Sprintf("%.0f %%", s.Least), at)
+		return append(cells, fmt.Sprintf("%.0f", s.Least), at)
 	}
 	reached := "no"
 	switch {

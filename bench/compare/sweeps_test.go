@@ -58,9 +58,9 @@ func TestSweepSummaries(t *testing.T) {
 
 ### Nonblocking collectives: time hidden behind a computation
 
-| what | gompirma | MPICH | Open MPI | least | at |
+| % hidden | gompirma | MPICH | Open MPI | least | at |
 |---|---|---|---|---|---|
-| ibcast | 35 % | 20 % | - | 20 % | 2 B |
+| ibcast | 35 | 20 | - | 20 | 2 B |
 `, out.String())
 
 	// between separate marks in a document, with separate charts
