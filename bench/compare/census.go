@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"gompirma/bench/census"
 )
@@ -118,6 +119,7 @@ func (all *report) census(out io.Writer) {
 		l := line{Row: r, mine: median(times["gompirma"]), ratio: all.ratio(r.Name, math.MaxInt),
 			first: all.ratio(r.Name, all.Runs),
 			calls: median(all.results["calls."+r.Name]["gompirma"])}
+		l.Label = strings.ReplaceAll(l.Label, "MPI_", "")
 		lines = append(lines, l)
 	}
 	slices.SortStableFunc(lines, func(a, b line) int {
@@ -132,24 +134,28 @@ func (all *report) census(out io.Writer) {
 		ranks int
 		alone bool
 	}{{"One rank", 1, true}, {"Two ranks, one calls", 2, true}, {"Two ranks, both call", 2, false}} {
-		columns := append([]string{"row", "ratio"}, all.Libraries...)
+		columns := append([]string{"ratio"}, all.Libraries...)
 		if part.alone {
 			columns = append(columns, "instructions")
 		}
-		heading(out, part.name, columns)
+		fmt.Fprintf(out, "\n### %s\n\n", part.name)
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(table, "  \t%s\t  row\n", strings.Join(columns, "\t"))
 		for _, l := range lines {
 			if l.Ranks == part.ranks && l.Alone == part.alone {
-				fmt.Fprintf(out, "| %s |\n", strings.Join(all.cells(l)[:len(columns)], " | "))
+				fmt.Fprintf(table, "  \t%s\t  %s\n", strings.Join(all.cells(l)[:len(columns)], "\t"),
+					l.Label)
 			}
 		}
+		table.Flush()
 	}
 }
 
 // cells returns the cells of the line.
 func (all *report) cells(l line) []string {
-	cells := []string{l.Label, ""}
+	cells := []string{""}
 	if l.ratio > 0 {
-		cells[1] = fmt.Sprintf("%.2f", l.ratio)
+		cells[0] = fmt.Sprintf("%.2f", l.ratio)
 	}
 	for _, name := range all.Libraries {
 		o := median(all.results["census."+l.Name][name])
@@ -161,7 +167,7 @@ func (all *report) cells(l line) []string {
 // facts returns the introduction of the document with a summary of its results.
 func (all *report) facts(lines []line) string {
 	functions, reasons, calls := map[string]bool{}, map[string]string{}, map[string]string{}
-	compared, below, explained, first := 0, 0, 0, 0
+	compared, below, first := 0, 0, 0
 	count := func(n *int, is bool) {
 		if is {
 			*n++
@@ -183,7 +189,6 @@ func (all *report) facts(lines []line) string {
 		}
 		count(&compared, l.ratio > 0)
 		count(&below, l.ratio > 0 && l.ratio < 1)
-		count(&explained, l.ratio > 0 && l.ratio < 1 && l.Reason != "")
 		count(&first, l.first > 0 && l.first < 1)
 	}
 	return fmt.Sprintf(`# Census
@@ -191,8 +196,8 @@ func (all *report) facts(lines []line) string {
 The time of every implemented function of MPI, beside Debian's MPICH 4.0.2 and Open MPI 4.1.4. "make census" measures it
 and writes this page. bench/census/rows.txt defines the calls and arguments of each row.
 
-- A row is the time of one execution of all its calls, in ns on one machine: the median of %d launches of each library,
-  which alternate, with up to nine loops each. "-": the peer lacks a function of the row.
+- A row is the time of one execution of its calls (without "MPI_"), in ns on one machine: the median of %d launches of
+  each library, in turn, with up to nine loops each. "-": the peer lacks a function of the row.
 - The ratio is the faster peer's time divided by gompirma's in the launch beside it, the median of all launches. Rows
   below 1.0 are measured as often again, and all launches count. Measuring only these again can only reduce their
   number, so the number before that is given, too. Compare that one with other censuses: ratios vary by a tenth between
@@ -200,8 +205,8 @@ and writes this page. bench/census/rows.txt defines the calls and arguments of e
 - Instructions are those of gompirma's calls and of the loop (bench/icount.c), where one rank calls and no call enters
   Go. "more": above 6,000. "uneven": a shorter loop executes more than a longer one.
 
-%d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, %d of them with a reason.
-%d were below before they were measured again.
+%d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, and
+%d were before they were measured again.
 
 | reason for a low ratio | rows |
 |---|---|
@@ -214,7 +219,7 @@ and writes this page. bench/census/rows.txt defines the calls and arguments of e
 %s
 | why not measured | functions |
 |---|---|
-%s`, all.Runs, len(lines), len(functions), compared, below, explained, first, grouped(reasons), len(calls), all.Empty,
+%s`, all.Runs, len(lines), len(functions), compared, below, first, grouped(reasons), len(calls), all.Empty,
 		fastest.mine.value, fastest.Label, grouped(calls), grouped(census.Unmeasured()))
 }
 

@@ -22,30 +22,27 @@ func TestCensus(t *testing.T) {
 	var out strings.Builder
 	all.census(&out)
 	text := out.String()
-	require.Contains(t, text, "\n4 rows cover 5 functions. A peer has 3 of the rows; 1 of those are below 1.0, 0 "+
-		"of them with a reason.\n1 were below before they were measured again.\n")
+	require.Contains(t, text, "\n4 rows cover 5 functions. A peer has 3 of the rows; 1 of those are "+
+		"below 1.0, and\n1 were before they were measured again.\n")
 	require.Contains(t, text, "\n1 rows call Go. An empty call of Go from C in a library of its own takes 40 ns; "+
-		"the fastest row with one call takes\n60 ns (MPI_Topo_test).\n")
-	require.Contains(t, text, "| 1 | MPI_Topo_test |\n")
+		"the fastest row with one call takes\n60 ns (Topo_test).\n")
+	require.Contains(t, text, "| 1 | Topo_test |\n")
 	require.Contains(t, text, "| ends the job | MPI_Abort |\n")
 	_, rows, _ := strings.Cut(text, "### One rank\n")
 	require.Equal(t, `
-| row | ratio | gompirma | MPICH | Open MPI | instructions |
-|---|---|---|---|---|---|
-| MPI_Comm_toint |  | 3.00 | crash | crash | - |
+      ratio  gompirma  MPICH  Open MPI  instructions  row
+                 3.00  crash     crash             -  Comm_toint
 
 ### Two ranks, one calls
 
-| row | ratio | gompirma | MPICH | Open MPI | instructions |
-|---|---|---|---|---|---|
-| MPI_Topo_test | 0.20 | 60.0 | 12.0 | crash | - |
-| MPI_Comm_rank | 1.25 | 4.00 | 5.00 | 6.00 | 27 |
+      ratio  gompirma  MPICH  Open MPI  instructions  row
+       0.20      60.0   12.0     crash             -  Topo_test
+       1.25      4.00   5.00      6.00            27  Comm_rank
 
 ### Two ranks, both call
 
-| row | ratio | gompirma | MPICH | Open MPI |
-|---|---|---|---|---|
-| MPI_Win_create, MPI_Win_free | 2.00 | 4950 | 9900 | 54300 |
+      ratio  gompirma  MPICH  Open MPI  row
+       2.00      4950   9900     54300  Win_create, Win_free
 `, rows)
 	require.True(t, all.inGo(measurement{row: "Topo_test", count: true}))
 	require.False(t, all.inGo(measurement{row: "Comm_rank", count: true}))
