@@ -93,7 +93,7 @@ fmt: ## format Go and C as the house style has it (.clang-format)
 	@scripts/deps.sh test
 	@scripts/format.sh
 
-generate: ## write the generated files anew from core/abi's table
+generate: ## write the generated files anew
 	go generate ./...
 
 bench: ## measure against Debian's MPICH and Open MPI in one run: tables, JSON and charts in build/bench

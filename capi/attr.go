@@ -1,12 +1,13 @@
 package main
 
 /*
-#include "attr.h"
 #include "comm/attributes.h"
+#include "win/win.h"
 */
 import "C"
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"gompirma/core"
@@ -59,7 +60,8 @@ func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 	}
 	err = errorOf(func(v *C.struct_gompi_error_status) C.int {
 		var to *C.struct_gompi_attributes
-		class := C.gompi_attr_copy(v, t, C.uintptr_t(from.Handle), &to)
+		class := C.gompi_attributes_copy(v, C.GOMPI_KEYVAL_COMM, t, C.uintptr_t(from.Handle),
+			abi.MPI_COMM_NULL, &to)
 		copied = uintptr(unsafe.Pointer(to))
 		return class
 	})
@@ -76,8 +78,15 @@ func deleteAttributes(t *C.struct_gompi_attributes, h uintptr) error {
 		return nil
 	}
 	return errorOf(func(v *C.struct_gompi_error_status) C.int {
-		return C.gompi_attr_delete_all(v, t, C.uintptr_t(h))
+		return C.gompi_attributes_delete(v, t, C.uintptr_t(h))
 	})
+}
+
+// loadAttributes returns the attributes of an object in C that stores their address at a place, or nil if it never had
+// any.
+func loadAttributes(at unsafe.Pointer) *C.struct_gompi_attributes {
+	// pairs with the release in gompi_attributes_make
+	return (*C.struct_gompi_attributes)(atomic.LoadPointer((*unsafe.Pointer)(at)))
 }
 
 func deleteCommAttributes(c *comm.Comm) error {
@@ -85,5 +94,9 @@ func deleteCommAttributes(c *comm.Comm) error {
 }
 
 func deleteWinAttributes(w *rma.Window) error {
-	return deleteAttributes(C.gompi_attr_of_win(C.uintptr_t(w.Handle)), w.Handle)
+	d := C.gompi_win_get(C.MPI_Win(pointer(w.Handle)))
+	if d == nil {
+		return nil
+	}
+	return deleteAttributes(loadAttributes(unsafe.Pointer(&d.attributes)), w.Handle)
 }

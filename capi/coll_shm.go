@@ -23,33 +23,6 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The kinds of collectives have the same numbers in C and Go.
-var (
-	_ = same[C.GOMPI_BARRIER-C.int(coll.KindBarrier)]
-	_ = same[C.GOMPI_BCAST-C.int(coll.KindBcast)]
-	_ = same[C.GOMPI_REDUCE-C.int(coll.KindReduce)]
-	_ = same[C.GOMPI_ALLREDUCE-C.int(coll.KindAllreduce)]
-	_ = same[C.GOMPI_GATHER-C.int(coll.KindGather)]
-	_ = same[C.GOMPI_SCATTER-C.int(coll.KindScatter)]
-	_ = same[C.GOMPI_ALLGATHER-C.int(coll.KindAllgather)]
-	_ = same[C.GOMPI_ALLTOALL-C.int(coll.KindAlltoall)]
-	_ = same[C.GOMPI_SCAN-C.int(coll.KindScan)]
-	_ = same[C.GOMPI_EXSCAN-C.int(coll.KindExscan)]
-	_ = same[C.GOMPI_REDUCE_SCATTER-C.int(coll.KindReduceScatter)]
-	_ = same[C.GOMPI_ALLGATHERV-C.int(coll.KindAllgatherv)]
-	_ = same[C.GOMPI_REDUCE_SCATTER_BLOCK-C.int(coll.KindReduceScatterBlock)]
-	_ = same[C.GOMPI_GATHERV-C.int(coll.KindGatherv)]
-	_ = same[C.GOMPI_SCATTERV-C.int(coll.KindScatterv)]
-	_ = same[C.GOMPI_ALLTOALLV-C.int(coll.KindAlltoallv)]
-	_ = same[C.GOMPI_ALLTOALLW-C.int(coll.KindAlltoallw)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLGATHER-C.int(coll.KindNeighborAllgather)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLGATHERV-C.int(coll.KindNeighborAllgatherv)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLTOALL-C.int(coll.KindNeighborAlltoall)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLV-C.int(coll.KindNeighborAlltoallv)]
-	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLW-C.int(coll.KindNeighborAlltoallw)]
-	_ = same[C.GOMPI_IDUP-C.int(coll.KindIdup)]
-)
-
 func init() {
 	comm.CollSize = func(n int) int64 { return int64(n)*(shmMemberBytes+nbcMemberBytes) + persistentBytes }
 	coll.OpenShm = openShm
@@ -375,8 +348,10 @@ func mismatchError(d *C.struct_gompi_coll_mismatch) error {
 		uint64(d.local_signature), uint64(d.local_format))
 }
 
-// gompi_grow_shm implements gompi_go_callbacks.grow_shm.
+// gompi_grow_shm allocates more zeroed memory of a communicator for shared-memory collectives. It is collective, and
+// returns NULL at all members if out of memory. owner is the value that was passed when these collectives were set up.
 //
+//gompi:callback void *(uintptr_t owner, uint64_t bytes)
 //export gompi_grow_shm
 func gompi_grow_shm(owner uintptr, bytes uint64) uintptr {
 	b, err := shmByOwner(owner).comm.Extend(int64(bytes))
@@ -386,8 +361,10 @@ func gompi_grow_shm(owner uintptr, bytes uint64) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 }
 
-// gompi_alloc_block implements gompi_go_callbacks.alloc_block. It returns 0 if out of memory.
+// gompi_alloc_block allocates zeroed memory that the members of a communicator on this node share, and returns its
+// name; 0 if out of memory.
 //
+//gompi:callback uint64_t (uintptr_t owner, uint64_t bytes)
 //export gompi_alloc_block
 func gompi_alloc_block(owner uintptr, bytes uint64) uint64 {
 	name, err := shmByOwner(owner).comm.AllocBlock(int64(bytes))
@@ -397,8 +374,10 @@ func gompi_alloc_block(owner uintptr, bytes uint64) uint64 {
 	return name
 }
 
-// gompi_map_block implements gompi_go_callbacks.map_block.
+// gompi_map_block maps memory that a member has allocated with gompi_alloc_block. It returns NULL if the memory cannot
+// be mapped.
 //
+//gompi:callback void *(uintptr_t owner, uint64_t name, uint64_t bytes)
 //export gompi_map_block
 func gompi_map_block(owner uintptr, name, bytes uint64) uintptr {
 	b, err := shmByOwner(owner).comm.OpenBlock(name, int64(bytes))
@@ -408,15 +387,18 @@ func gompi_map_block(owner uintptr, name, bytes uint64) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 }
 
-// gompi_free_block implements gompi_go_callbacks.free_block.
+// gompi_free_block releases memory of gompi_alloc_block that no member uses any longer.
 //
+//gompi:callback void (uintptr_t owner, uint64_t name, uint64_t bytes)
 //export gompi_free_block
 func gompi_free_block(owner uintptr, name, bytes uint64) {
 	shmByOwner(owner).comm.FreeBlock(name, int64(bytes))
 }
 
-// gompi_reduce_in_go implements gompi_go_callbacks.reduce_in_go.
+// gompi_reduce_in_go computes inout = in op inout for the elements in n bytes, with a reduction implemented in Go. It
+// returns 0 or an error class.
 //
+//gompi:callback int (uintptr_t reduction, const void *in, void *inout, uint64_t bytes)
 //export gompi_reduce_in_go
 func gompi_reduce_in_go(which, in, inout uintptr, bytes uint64) int32 {
 	r := cgo.Handle(which).Value().(*reduction)
@@ -427,8 +409,10 @@ func gompi_reduce_in_go(which, in, inout uintptr, bytes uint64) int32 {
 	return 0
 }
 
-// gompi_raise_mismatch implements gompi_go_callbacks.raise_mismatch.
+// gompi_raise_mismatch raises the error that another member's call differs from this member's, and returns the value
+// that the call must return.
 //
+//gompi:callback int (uintptr_t comm, const char *call, const struct gompi_coll_mismatch *mismatch)
 //export gompi_raise_mismatch
 func gompi_raise_mismatch(comm, function, mismatch uintptr) int32 {
 	return finish(C.GoString((*C.char)(pointer(function))), handle.Comm, comm,
@@ -448,16 +432,20 @@ func collectiveOf(call uintptr) collective {
 		tag:  int32(c.tag), inShm: bool(c.uses_shm)}
 }
 
-// gompi_start_collective implements gompi_go_callbacks.start_collective.
+// gompi_start_collective starts a nonblocking collective, or creates a persistent request for it, and stores the
+// request. It returns the result of the call.
 //
+//gompi:callback int (const struct gompi_collective *call, bool persistent, uintptr_t info, uintptr_t request)
 //export gompi_start_collective
 func gompi_start_collective(call uintptr, persistent bool, info, request uintptr) int32 {
 	a := collectiveOf(call)
 	return a.start(persistent, info, request)
 }
 
-// gompi_mismatch_text implements gompi_go_callbacks.mismatch_text.
+// gompi_mismatch_text writes to text, of sizeof ((struct gompi_error_status *)0)->text bytes, how another member's call
+// differs from this member's. It returns the error class.
 //
+//gompi:callback int (const struct gompi_coll_mismatch *mismatch, char *text)
 //export gompi_mismatch_text
 func gompi_mismatch_text(mismatch, text uintptr) int32 {
 	err := mismatchError(out[C.struct_gompi_coll_mismatch](mismatch))
@@ -465,13 +453,15 @@ func gompi_mismatch_text(mismatch, text uintptr) int32 {
 	return mpierr.ClassOf(err)
 }
 
-// gompi_release_comm implements gompi_go_callbacks.release_comm.
+// gompi_release_comm notifies Go that no started operation needs a freed communicator any longer.
 //
+//gompi:callback void (uintptr_t owner)
 //export gompi_release_comm
 func gompi_release_comm(owner uintptr) { shmByOwner(owner).comm.Unref() }
 
-// gompi_run_collective implements gompi_go_callbacks.run_collective.
+// gompi_run_collective executes a collective, including all checks. It returns the result of the call.
 //
+//gompi:callback int (const struct gompi_collective *call) as call->name
 //export gompi_run_collective
 func gompi_run_collective(call uintptr) int32 {
 	c := out[C.struct_gompi_collective](call)

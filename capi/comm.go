@@ -157,7 +157,7 @@ type idup struct {
 // idups holds the duplications that C refers to by number.
 var idups = handle.NewTable[idup](handle.Request)
 
-var _ = same[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
+var _ = [1]struct{}{}[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
 
 // idupComm starts a nonblocking duplication. It copies the attributes in this call, because their copy functions belong
 // to the application. These receive MPI_COMM_NULL, because the new communicator does not exist yet. Members that share
@@ -231,16 +231,20 @@ func (d *idup) finish(n *comm.Comm, err error) error {
 	return storeComm(n, d.newcomm)
 }
 
-// gompi_idup_deliver implements gompi_go_callbacks.idup_deliver.
+// gompi_idup_deliver delivers the data of member 0 (offer) of a MPI_Comm_idup to this member. number identifies the
+// operation. It returns 0 or an error class.
 //
+//gompi:callback int (uintptr_t number, const char *offer)
 //export gompi_idup_deliver
 func gompi_idup_deliver(number, offer uintptr) (class int32) {
 	defer guard("MPI_Comm_idup", 0, 0, &class)
 	return idups.Get(number).draft.Open(slice[byte](offer, comm.DraftSize))
 }
 
-// gompi_idup_finish implements gompi_go_callbacks.idup_finish.
+// gompi_idup_finish ends a MPI_Comm_idup. failed is this member's error class or 0; worst is the worst class of any
+// member. It returns the final class and stores its text.
 //
+//gompi:callback int (uintptr_t number, const char *offer, int failed, int worst, char *text)
 //export gompi_idup_finish
 func gompi_idup_finish(number, offer uintptr, failed, worst int32, text uintptr) (class int32) {
 	defer guard("MPI_Comm_idup", 0, 0, &class)

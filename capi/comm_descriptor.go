@@ -149,8 +149,7 @@ func closeComm(c *comm.Comm) {
 
 // attributesOf returns the attributes of a communicator, or nil if it never had any.
 func attributesOf(c *comm.Comm) *C.struct_gompi_attributes {
-	at := (*unsafe.Pointer)(unsafe.Pointer(&descriptorOf(c).attributes))
-	return (*C.struct_gompi_attributes)(atomic.LoadPointer(at)) // pairs with the release in gompi_attributes_make
+	return loadAttributes(unsafe.Pointer(&descriptorOf(c).attributes))
 }
 
 // inheritErrhandler returns the error handler of c for a communicator that is derived from it. It acquires a reference.
@@ -163,8 +162,9 @@ func inheritErrhandler(c *comm.Comm) uintptr {
 	return uintptr(C.gompi_comm_errhandler(C.uintptr_t(c.Handle)))
 }
 
-// gompi_barrier_messages implements MPI_Barrier among members that do not share memory.
+// gompi_barrier_messages executes MPI_Barrier among members that share no memory. It returns the result of the call.
 //
+//gompi:callback int (uintptr_t comm) as "MPI_Barrier"
 //export gompi_barrier_messages
 func gompi_barrier_messages(h uintptr) int32 {
 	return onComm("MPI_Barrier", h, func(c *comm.Comm) error { return core.Self().Coll.Barrier(c) })

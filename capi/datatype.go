@@ -33,6 +33,7 @@ func newType(function string, newtype uintptr, f func() (*datatype.Type, error))
 
 // gompi_type_freed releases Go's copy of a type that has been freed. number is the copy's number in Go.
 //
+//gompi:callback void (uintptr_t number)
 //export gompi_type_freed
 func gompi_type_freed(number uintptr) {
 	if t := datatype.ByNumber(number); t != nil {
@@ -41,8 +42,10 @@ func gompi_type_freed(number uintptr) {
 	}
 }
 
-// gompi_create_f90 implements MPI_Type_create_f90_* for the first request of a type (datatype/named.c).
+// gompi_create_f90 stores the unnamed type of a Fortran combiner with the requested precision and range, for the first
+// request of a type (datatype/named.c). It returns the result of the call.
 //
+//gompi:callback int (const char *call, int combiner, int p, int r, MPI_Datatype *newtype) as call
 //export gompi_create_f90
 func gompi_create_f90(function uintptr, combiner, p, r int32, newtype uintptr) int32 {
 	return newType(cString(function), newtype, func() (*datatype.Type, error) {

@@ -136,8 +136,10 @@ func formOf(large bool) datatype.Form {
 	return datatype.Small
 }
 
-// gompi_construct_type implements all constructors in the cases that C leaves to Go.
+// gompi_construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores its
+// handle. It returns the result of the call.
 //
+//gompi:callback int (const struct gompi_recipe *recipe, uintptr_t newtype) as recipe->call
 //export gompi_construct_type
 func gompi_construct_type(recipeAt, newtype uintptr) int32 {
 	r := out[recipe](recipeAt)

@@ -56,9 +56,10 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 	return nil
 }
 
-// gompi_get_contents implements MPI_Type_get_contents and its large-count form for the cases that datatype/contents.c
-// leaves to Go.
+// gompi_get_contents executes MPI_Type_get_contents and its large-count form for the types that datatype/contents.c
+// leaves to Go. It returns the result of the call.
 //
+//gompi:callback int (const struct gompi_contents *contents, uintptr_t datatype) as "MPI_Type_get_contents"
 //export gompi_get_contents
 func gompi_get_contents(contents, h uintptr) int32 {
 	c := out[C.struct_gompi_contents](contents)

@@ -131,34 +131,3 @@ func factsOf(t *datatype.Type) C.struct_gompi_type_props {
 		is_large: C.bool(f.Large), is_resized: C.bool(f.Resized), swap_unit_bytes: C.int(f.Reversed),
 	}
 }
-
-// The head of a type program has the same layout in C and in Go (layout.go describes the check).
-var (
-	_ = same[C.GOMPI_TYPE_MAGIC-datatype.Magic]
-	_ = same[C.GOMPI_TYPE_HEAD-datatype.HeadWords]
-	_ = same[C.GOMPI_TYPE_MAX_DEPTH-datatype.MaxDepth]
-	_ = same[C.GOMPI_TYPE_CONTIGUOUS-datatype.FlagContiguous]
-	_ = same[C.GOMPI_TYPE_ELEM_CONTIGUOUS-datatype.FlagElemContiguous]
-	_ = same[C.GOMPI_TYPE_STRIDED-datatype.FlagStrided]
-	_ = same[C.GOMPI_TYPE_OVERLAP-datatype.FlagOverlap]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.magic)-8*datatype.HeadMagic]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.words)-8*datatype.HeadWords_]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.flags)-8*datatype.HeadFlags]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.elem)-8*datatype.HeadElem]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.elem_size)-8*datatype.HeadElemSize]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.elements)-8*datatype.HeadElements]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.size)-8*datatype.HeadSize]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.lb)-8*datatype.HeadLB]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.extent)-8*datatype.HeadExtent]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.true_lb)-8*datatype.HeadTrueLB]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.true_ub)-8*datatype.HeadTrueUB]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.depth)-8*datatype.HeadDepth]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.segments)-8*datatype.HeadSegments]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.origin)-8*datatype.HeadOrigin]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.root)-8*datatype.HeadRoot]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.elem_origin)-8*datatype.HeadElemOrigin]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.elem_root)-8*datatype.HeadElemRoot]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.block)-8*datatype.HeadBlock]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.repeat)-8*datatype.HeadRepeat]
-	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.stride)-8*datatype.HeadStride]
-)

@@ -1,9 +1,11 @@
 package main
 
 /*
-#include "exit_process.h"
-#include "env.h"
-#include "last_thread.h"
+#include <stdio.h>
+#include <unistd.h>
+
+#include "environment/env.h"
+#include "runtime/last_thread.h"
 */
 import "C"
 
@@ -26,11 +28,12 @@ import (
 // pipe that no process reads, or because of a thread that waits for input.
 const graceFlush = 5 * time.Second
 
-// exit flushes the output and ends the process.
+// exit flushes the output and ends the process. It runs no exit handlers, since those might call MPI.
 func exit(code int32) {
 	time.AfterFunc(graceFlush, func() { syscall.Exit(int(code)) })
 	os.Stderr.Sync()
-	C.gompi_exit_process(C.int(code))
+	C.fflush(nil)
+	C._exit(C.int(code))
 }
 
 // start implements MPI_Init.

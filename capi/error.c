@@ -12,11 +12,6 @@
 #include "win/win.h"
 #include "z_entry.h"
 
-// True if the program has set an error handler on MPI_COMM_SELF. Errors that belong to no object are raised on
-// MPI_COMM_SELF. Older MPI standards raised them on MPI_COMM_WORLD, and most programs rely on it. So MPI_COMM_WORLD's
-// handler is used until the program sets one on MPI_COMM_SELF.
-static atomic_bool self_handler_set;
-
 // A pending call of an application's error handler; function is 0 if no call is pending.
 struct pending_call {
 	uintptr_t function, object;
@@ -36,7 +31,7 @@ static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 		return gompi_load(&w->errhandler.function);
 	if (kind == GOMPI_ON_FILE)
 		return gompi_file_errhandler_function((MPI_File)object);
-	bool self = gompi_load(&self_handler_set) || gompi_comm_world.handle == 0;
+	bool self = gompi_load(&gompi_comm_self_handler_set) || gompi_comm_world.handle == 0;
 	*on = self ? (uintptr_t)MPI_COMM_SELF : (uintptr_t)MPI_COMM_WORLD;
 	if (gompi_comm_world.handle == 0)
 		return (uintptr_t)MPI_ERRORS_ARE_FATAL;
@@ -95,11 +90,8 @@ static void store_error_text(int class, const char *call, const char *text, int 
 		gompi_abort_error(class, (uintptr_t)text_buffer);
 }
 
-static const char comm_call[] = "MPI_Comm_call_errhandler", win_call[] = "MPI_Win_call_errhandler",
-		  file_call[] = "MPI_File_call_errhandler";
-
 int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
-	const char *call = kind == GOMPI_ON_WIN ? win_call : kind == GOMPI_ON_FILE ? file_call : comm_call;
+	const char *call = kind == GOMPI_ON_WIN ? "MPI_Win_call_errhandler" : kind == GOMPI_ON_FILE ? "MPI_File_call_errhandler" : "MPI_Comm_call_errhandler";
 	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 
@@ -123,14 +115,8 @@ static int prepare_handler_call(int class, const char *call, const char *text, i
 
 // Runs the pending handler, if any, and returns the error code. Must be called without Go frames below, so that the
 // handler may call MPI or leave by longjmp.
-static int call_handler(const struct pending_call *to_call) {
-	// The error handler functions of communicators, windows, files and sessions differ only in the type of the
-	// handle, and all handle types are pointers.
-	void *handle = (void *)to_call->object;
-	int code = to_call->code;
-	if (to_call->function != 0)
-		((void (*)(void **, int *, ...))to_call->function)(&handle, &code);
-	return code;
+static int call_handler(const struct pending_call *p) {
+	return p->function == 0 ? p->code : gompi_errhandler_run(p->function, p->object, p->code);
 }
 
 int gompi_raise_from_go(int class, const char *call, const char *text, int kind, uintptr_t object) {
@@ -152,96 +138,3 @@ int gompi_unsupported(const char *name, int kind, uintptr_t object) {
 	return gompi_raise_error(MPI_ERR_UNSUPPORTED_OPERATION, name, "gompirma does not implement this function", kind,
 				 object);
 }
-
-__attribute__((cold, noinline)) static int invalid_code_error(const char *call, int code, int kind, uintptr_t object) {
-	char text[64];
-	snprintf(text, sizeof text, "%d is not an error class or code", code);
-	return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
-}
-
-// Calls the error handler h of an object with a code of the application. Returns MPI_SUCCESS if the handler returns.
-// The code may be unknown to MPI, because programs pass private codes to their own handlers.
-static inline int call_errhandler(const char *call, int code, int kind, uintptr_t object, uintptr_t h) {
-	if (code < 0)
-		return invalid_code_error(call, code, kind, object);
-	if (h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT)
-		store_error_text(code, call, NULL, kind, object, true);
-	gompi_error_note_called(code, kind, object);
-	if (h != (uintptr_t)MPI_ERRORS_RETURN)
-		call_handler(&(struct pending_call){h, object, code});
-	return MPI_SUCCESS;
-}
-
-int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode) {
-	const struct gompi_comm *c = gompi_comm_get(comm);
-	if (c == NULL)
-		return gompi_raise_invalid_comm(comm, comm_call);
-	return call_errhandler(comm_call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm,
-			       gompi_load(&c->errhandler.function));
-}
-GOMPI_ENTRY(MPI_Comm_call_errhandler, gompi_comm_call_errhandler);
-
-int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
-	const struct gompi_win *w = gompi_win_get(win);
-	if (w == NULL)
-		return gompi_not_a_window(win, win_call);
-	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->errhandler.function));
-}
-GOMPI_ENTRY(MPI_Win_call_errhandler, gompi_win_call_errhandler);
-
-int gompi_file_call_errhandler(MPI_File fh, int errorcode) {
-	if (fh != MPI_FILE_NULL && gompi_file_get(fh) == NULL)
-		return gompi_not_a_file(fh, file_call);
-	return call_errhandler(file_call, errorcode, GOMPI_ON_FILE, (uintptr_t)fh, gompi_file_errhandler_function(fh));
-}
-GOMPI_ENTRY(MPI_File_call_errhandler, gompi_file_call_errhandler);
-
-int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-	static const char call[] = "MPI_Comm_set_errhandler";
-	struct gompi_error_status v;
-	struct gompi_comm *c = gompi_comm_get(comm);
-	if (c == NULL)
-		return gompi_raise_invalid_comm(comm, call);
-	if (gompi_errhandler_attach(&v, GOMPI_ON_COMM, &c->errhandler, errhandler) != MPI_SUCCESS)
-		return gompi_return_error(v.class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
-	if (comm == MPI_COMM_SELF)
-		gompi_store(&self_handler_set, true);
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Comm_set_errhandler, gompi_comm_set_errhandler);
-
-int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
-	static const char call[] = "MPI_Comm_get_errhandler";
-	struct gompi_comm *c = gompi_comm_get(comm);
-	if (c == NULL)
-		return gompi_raise_invalid_comm(comm, call);
-	if (errhandler == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_COMM, (uintptr_t)comm);
-	*errhandler = (MPI_Errhandler)gompi_errhandler_acquire(&c->errhandler);
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Comm_get_errhandler, gompi_comm_get_errhandler);
-
-int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
-	static const char call[] = "MPI_Win_set_errhandler";
-	struct gompi_error_status v;
-	struct gompi_win *w = gompi_win_get(win);
-	if (w == NULL)
-		return gompi_not_a_window(win, call);
-	if (gompi_errhandler_attach(&v, GOMPI_ON_WIN, &w->errhandler, errhandler) != MPI_SUCCESS)
-		return gompi_win_raise(win, call, &v);
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Win_set_errhandler, gompi_win_set_errhandler);
-
-int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
-	static const char call[] = "MPI_Win_get_errhandler";
-	struct gompi_win *w = gompi_win_get(win);
-	if (w == NULL)
-		return gompi_not_a_window(win, call);
-	if (errhandler == NULL)
-		return gompi_null_result_error(call, GOMPI_ON_WIN, (uintptr_t)win);
-	*errhandler = (MPI_Errhandler)gompi_errhandler_acquire(&w->errhandler);
-	return MPI_SUCCESS;
-}
-GOMPI_ENTRY(MPI_Win_get_errhandler, gompi_win_get_errhandler);

@@ -8,10 +8,13 @@
 
 // Raises an error of the given class on an object (kind is one of GOMPI_ON_). Returns the value that the MPI function
 // named call must return: the class, or the code that the application's error handler stored.
+// gompi:callback
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object);
 
 // Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or
-// MPI_Win_call_errhandler (base/go_callbacks.h). Returns its length.
+// MPI_Win_call_errhandler. The text has less than MPI_MAX_ERROR_STRING bytes. The object may no longer exist. Returns
+// the length of the text.
+// gompi:callback
 int gompi_called_error_text(int class, int kind, uintptr_t object, char *text);
 
 // Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name. Returns the value that it must return.

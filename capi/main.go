@@ -11,12 +11,11 @@
 package main
 
 // z_exports.so is a linker script: it exports only MPI_*, PMPI_* and MPIX_*. The Go linker itself adds -z nodelete.
-// --wrap: every call from C into Go passes through cross.c, and rlimit.c creates the threads of the Go runtime.
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
 #cgo CFLAGS: -I${SRCDIR} -I${SRCDIR}/../include
-#cgo LDFLAGS: ${SRCDIR}/z_exports.so -Wl,--wrap=crosscall2 -Wl,--wrap=pthread_create
+#cgo LDFLAGS: ${SRCDIR}/z_exports.so
 */
 import "C"
 
@@ -27,14 +26,17 @@ import (
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/engine"
+	_ "gompirma/capi/environment"
 	_ "gompirma/capi/errors"
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/file"
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
+	_ "gompirma/capi/pack"
 	"gompirma/capi/pmix"
 	_ "gompirma/capi/rma"
+	_ "gompirma/capi/runtime"
 	_ "gompirma/capi/transport"
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/win"

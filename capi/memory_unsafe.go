@@ -52,6 +52,19 @@ func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 //go:noinline
 func touch(p *byte) byte { return *p }
 
+// cString copies the C string at address. It returns "" for a null pointer.
+func cString(address uintptr) string {
+	if address == 0 {
+		return ""
+	}
+	first := out[byte](address)
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(first), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(first, n))
+}
+
 // putString stores s, truncated to size-1 bytes, and a terminating 0 at address. It returns the length without the 0.
 // Not inlined: Go 1.26 fails to compile the inlined copy of a constant s to an address that is a known integer.
 //

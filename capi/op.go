@@ -2,7 +2,6 @@ package main
 
 /*
 #include "datatype/user_op.h"
-#include "op_user.h"
 */
 import "C"
 
@@ -33,8 +32,10 @@ func userOp(h uintptr) *op.Op {
 	return op.New(h, uintptr(u.function), bool(u.is_large), bool(u.is_commutative))
 }
 
-// gompi_reduce_local_checked implements MPI_Reduce_local for the cases that datatype/reduce_local.c leaves to Go.
+// gompi_reduce_local_checked executes MPI_Reduce_local, including all checks, for the cases that
+// datatype/reduce_local.c leaves to Go. It returns the result of the call.
 //
+//gompi:callback int (uintptr_t in, uintptr_t inout, int64_t n, uintptr_t datatype, uintptr_t op) as "MPI_Reduce_local"
 //export gompi_reduce_local_checked
 func gompi_reduce_local_checked(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) int32 {
 	return runNoObject("MPI_Reduce_local", func() error {

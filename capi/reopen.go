@@ -2,6 +2,9 @@
 
 package main
 
+/*
+__attribute__((visibility("default"))) int MPIX_Again(void);
+*/
 import "C"
 
 import (
@@ -10,13 +13,13 @@ import (
 	"gompirma/core"
 )
 
-// gompi_reopen ends the process' instance and creates another one. It returns 0, or prints the error and returns 1.
-// Only the library that tests/go/again_test.go builds contains it.
+// MPIX_Again ends the process' instance and creates another one. It returns 0, or prints the error and returns 1. Only
+// the library that tests/go/again_test.go builds contains it.
 //
-//export gompi_reopen
-func gompi_reopen() int32 {
+//export MPIX_Again
+func MPIX_Again() int32 {
 	if err := core.Again(dataPath{}); err != nil {
-		os.Stderr.WriteString("gompi_reopen: " + err.Error() + "\n")
+		os.Stderr.WriteString("MPIX_Again: " + err.Error() + "\n")
 		return 1
 	}
 	copyStateToC()

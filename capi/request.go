@@ -84,8 +84,10 @@ func openRequest(r *request.Request) uintptr {
 	return uintptr(h)
 }
 
-// gompi_control_request implements gompi_go_callbacks.control_request.
+// gompi_control_request applies an enum gompi_request_action to the request of an operation that Go executes. It
+// returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the detail.
 //
+//gompi:callback int (uintptr_t object, int action, char *text)
 //export gompi_control_request
 func gompi_control_request(object uintptr, what int32, text uintptr) (rc int32) {
 	defer guard("a request", 0, 0, &rc)
@@ -110,7 +112,7 @@ func gompi_control_request(object uintptr, what int32, text uintptr) (rc int32) 
 
 // storeText stores the text of an error at the address of the text of an error status.
 func storeText(at uintptr, err error) {
-	const room = len(C.struct_gompi_error_status{}.text)
-	b := slice[byte](at, room)
-	b[min(copy(b, err.Error()), room-1)] = 0
+	const capacity = len(C.struct_gompi_error_status{}.text)
+	b := slice[byte](at, capacity)
+	b[min(copy(b, err.Error()), capacity-1)] = 0
 }

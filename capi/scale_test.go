@@ -413,7 +413,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	number := int64(len(windows))
 	kept, inGo := (memory(t, "RssAnon")-before)/number, int64(later.HeapAlloc-then.HeapAlloc)/number
 	shared := (j.nodeMemory(t) - onNode) / number
-	require.Less(t, shared, int64(rma.RemoteRowBytes*n+(rma.MemberBytes+4096+j.here)*j.here+2<<20))
+	require.Less(t, shared, int64(rma.WinRemoteBytes*n+(rma.WinMemberBytes+4096+j.here)*j.here+2<<20))
 	if alone {
 		require.Less(t, kept, int64(300<<10), "nothing for members elsewhere")
 		require.Less(t, inGo, int64(128*j.here+4*nodes+8<<10), "nothing in Go for members elsewhere")

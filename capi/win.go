@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "in_place.h"
+#include "win/in_place.h"
 #include "win/attached.h"
 #include "win/win_table.h"
 */
@@ -183,8 +183,9 @@ func (dataPath) Unshare(addr uintptr, size int64) error {
 	return errnoError(C.gompi_in_place_unshare(C.uintptr_t(addr), C.size_t(size)))
 }
 
-// gompi_host_of stores the name of the host of a process of the job.
+// gompi_host_of stores the host name of a process of the job, as text of less than size bytes.
 //
+//gompi:callback void (int peer, char *name, int size)
 //export gompi_host_of
 func gompi_host_of(peer int32, name uintptr, size int32) {
 	host := "?"
@@ -293,8 +294,11 @@ func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
 	return rc
 }
 
-// gompi_grow_attached enlarges this process' table of attached memory, and stores its new size in bytes.
+// gompi_grow_attached allocates more memory for this process' own table of attached memory, and stores its size in
+// bytes. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the
+// detail.
 //
+//gompi:callback int (uintptr_t win, uint64_t *bytes, char *text)
 //export gompi_grow_attached
 func gompi_grow_attached(win, bytes, text uintptr) (rc int32) {
 	defer guard("MPI_Win_attach", handle.Win, win, &rc)
@@ -308,9 +312,9 @@ func gompi_grow_attached(win, bytes, text uintptr) (rc int32) {
 	return mpierr.ClassOf(err)
 }
 
-// gompi_attached_table returns the address at which this process maps another rank's table of attached memory, or 0 if
-// it cannot.
+// gompi_attached_table returns where this process maps another rank's table of attached memory, or NULL if it cannot.
 //
+//gompi:callback void *(uintptr_t win, int rank)
 //export gompi_attached_table
 func gompi_attached_table(win uintptr, rank int32) uintptr {
 	if w := rma.Lookup(win); w != nil {
@@ -319,9 +323,10 @@ func gompi_attached_table(win uintptr, rank int32) uintptr {
 	return 0
 }
 
-// gompi_map_attached returns the address at which this process maps size bytes at an offset of the node's memory, or 0
-// if it cannot.
+// gompi_map_attached returns where this process maps size bytes at an offset of the node's memory, or NULL if it
+// cannot.
 //
+//gompi:callback void *(uintptr_t win, int64_t offset, int64_t size)
 //export gompi_map_attached
 func gompi_map_attached(win uintptr, off, size int64) uintptr {
 	if w := rma.Lookup(win); w != nil {
@@ -330,9 +335,11 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 	return 0
 }
 
-// gompi_exchange_with_members exchanges size bytes among the members of a window on several nodes, for
-// MPI_Win_set_info.
+// gompi_exchange_with_members exchanges blocks of size bytes among the members of a window that spans nodes, for
+// MPI_Win_set_info; all holds them by rank. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status
+// *)0)->text bytes, then holds the detail.
 //
+//gompi:callback int (uintptr_t win, const void *mine, int64_t size, void *all, char *text)
 //export gompi_exchange_with_members
 func gompi_exchange_with_members(win, mine uintptr, size int64, all, text uintptr) (rc int32) {
 	defer guard("MPI_Win_set_info", handle.Win, win, &rc)

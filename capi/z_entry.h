@@ -13,17 +13,18 @@
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "base/error_status.h"
+#include "environment/tool.h"
 #include "error.h"
-#include "tool.h"
 #include "attribute/z_calls.h"
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
 #include "datatype/z_calls.h"
+#include "environment/z_calls.h"
 #include "errors/z_calls.h"
-#include "file/z_calls.h"
 #include "group/z_calls.h"
 #include "info/z_calls.h"
 #include "message/z_calls.h"
+#include "pack/z_calls.h"
 #include "rma/z_calls.h"
 #include "win/z_calls.h"
 
@@ -34,89 +35,20 @@
 #pragma GCC visibility push(hidden)
 
 // Implemented in C beside this file.
-GOMPI_CALL int gompi_status_get_error(const MPI_Status *status, int *error);
-GOMPI_CALL int gompi_status_get_source(const MPI_Status *status, int *source);
-GOMPI_CALL int gompi_status_get_tag(const MPI_Status *status, int *tag);
-GOMPI_CALL int gompi_test_cancelled(const MPI_Status *status, int *flag);
-GOMPI_CALL int gompi_get_address(const void *location, MPI_Aint *address);
-GOMPI_CALL int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
-    int *position, MPI_Comm comm);
-GOMPI_CALL int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-    MPI_Count outsize, MPI_Count *position, MPI_Comm comm);
 GOMPI_CALL int gompi_pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
     void *outbuf, MPI_Aint outsize, MPI_Aint *position);
+GOMPI_CALL int gompi_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Count outsize, MPI_Count *position);
+GOMPI_CALL int gompi_pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
 GOMPI_CALL int gompi_pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
     MPI_Count *size);
-GOMPI_CALL int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
-GOMPI_CALL int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
-GOMPI_CALL int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
-    MPI_Datatype datatype, MPI_Comm comm);
-GOMPI_CALL int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
-    MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
 GOMPI_CALL int gompi_unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
     void *outbuf, int outcount, MPI_Datatype datatype);
-GOMPI_CALL MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
-GOMPI_CALL MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
+GOMPI_CALL int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+    void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 GOMPI_CALL int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
-GOMPI_CALL int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode);
-GOMPI_CALL int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
-GOMPI_CALL int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
-GOMPI_CALL int gompi_file_call_errhandler(MPI_File fh, int errorcode);
 GOMPI_CALL int gompi_free_mem(void *base);
-GOMPI_CALL int gompi_get_processor_name(char *name, int *resultlen);
-GOMPI_CALL int gompi_get_version(int *version, int *subversion);
-GOMPI_CALL int gompi_win_call_errhandler(MPI_Win win, int errorcode);
-GOMPI_CALL int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
-GOMPI_CALL int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
-GOMPI_CALL double gompi_wtick(void);
-GOMPI_CALL double gompi_wtime(void);
 GOMPI_CALL int gompi_abort(MPI_Comm comm, int errorcode);
-GOMPI_CALL int gompi_comm_get_parent(MPI_Comm *parent);
-GOMPI_CALL int gompi_finalized(int *flag);
-GOMPI_CALL int gompi_initialized(int *flag);
-GOMPI_CALL int gompi_is_thread_main(int *flag);
-GOMPI_CALL int gompi_query_thread(int *provided);
-GOMPI_CALL int gompi_status_set_cancelled(MPI_Status *status, int flag);
-GOMPI_CALL int gompi_status_set_error(MPI_Status *status, int error);
-GOMPI_CALL int gompi_status_set_source(MPI_Status *status, int source);
-GOMPI_CALL int gompi_status_set_tag(MPI_Status *status, int tag);
-GOMPI_CALL int gompi_pcontrol(const int level, ...);
-GOMPI_CALL int gompi_t_category_changed(int *update_number);
-GOMPI_CALL int gompi_t_category_get_num(int *num_cat);
-GOMPI_CALL int gompi_t_cvar_get_num(int *num_cvar);
-GOMPI_CALL int gompi_t_event_get_num(int *num_events);
-GOMPI_CALL int gompi_t_finalize(void);
-GOMPI_CALL int gompi_t_init_thread(int required, int *provided);
-GOMPI_CALL int gompi_t_pvar_get_num(int *num_pvar);
-GOMPI_CALL int gompi_t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-GOMPI_CALL int gompi_t_pvar_session_create(MPI_T_pvar_session *session);
-GOMPI_CALL int gompi_t_pvar_session_free(MPI_T_pvar_session *session);
-GOMPI_CALL int gompi_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-GOMPI_CALL int gompi_t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-GOMPI_CALL int gompi_t_source_get_num(int *num_sources);
-GOMPI_CALL int gompi_abi_get_version(int *abi_major, int *abi_minor);
-GOMPI_CALL MPI_Comm gompi_comm_fromint(int comm);
-GOMPI_CALL int gompi_comm_toint(MPI_Comm comm);
-GOMPI_CALL MPI_Errhandler gompi_errhandler_fromint(int errhandler);
-GOMPI_CALL int gompi_errhandler_toint(MPI_Errhandler errhandler);
-GOMPI_CALL MPI_File gompi_file_fromint(int file);
-GOMPI_CALL int gompi_file_toint(MPI_File file);
-GOMPI_CALL MPI_Group gompi_group_fromint(int group);
-GOMPI_CALL int gompi_group_toint(MPI_Group group);
-GOMPI_CALL MPI_Info gompi_info_fromint(int info);
-GOMPI_CALL int gompi_info_toint(MPI_Info info);
-GOMPI_CALL MPI_Message gompi_message_fromint(int message);
-GOMPI_CALL int gompi_message_toint(MPI_Message message);
-GOMPI_CALL MPI_Op gompi_op_fromint(int op);
-GOMPI_CALL int gompi_op_toint(MPI_Op op);
-GOMPI_CALL MPI_Request gompi_request_fromint(int request);
-GOMPI_CALL int gompi_request_toint(MPI_Request request);
-GOMPI_CALL MPI_Session gompi_session_fromint(int session);
-GOMPI_CALL int gompi_session_toint(MPI_Session session);
-GOMPI_CALL MPI_Datatype gompi_type_fromint(int datatype);
-GOMPI_CALL int gompi_type_toint(MPI_Datatype datatype);
-GOMPI_CALL MPI_Win gompi_win_fromint(int win);
-GOMPI_CALL int gompi_win_toint(MPI_Win win);
 
 #pragma GCC visibility pop
 

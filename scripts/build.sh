@@ -39,7 +39,7 @@ mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib
 
 # The library. It exports only MPI_*, PMPI_* and MPIX_* (capi/z_exports.so, a linker script that capi/main.go names).
 # Settings of the Go runtime: no SIGURG to preempt goroutines, and it does not shrink a stack that was enlarged
-# (capi/cross.h, capi/go_start.c). With -buildmode=c-shared, `go build` compiles the C files of every package at each
+# (capi/runtime/cross.c, go_start.c). With -buildmode=c-shared, `go build` compiles the C files of every package at each
 # call, because it finds no cached header of a package that exports nothing. Therefore this script calls it only when
 # one of its inputs has changed.
 inputs() {

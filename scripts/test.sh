@@ -114,7 +114,7 @@ core() { CGO_ENABLED=0 go_test 'core without C' 300 -p 2 ./core/...; }
 lint() {
 	step 'format' 600 scripts/format.sh -check
 	step 'go vet' 600 go vet ./...
-	step 'generated files' 600 sh -c 'go run ./core/abi/gen -check && go run ./fortran/gen -check'
+	step 'generated files' 600 sh -c 'go run ./core/abi/gen -check && go run ./core/gen -check && go run ./fortran/gen -check'
 }
 
 case $what in

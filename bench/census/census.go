@@ -133,7 +133,7 @@ func (t *table) add(section, calls string, fields []string) {
 			}
 			r.Needs = append(r.Needs, more...)
 		}
-		r.Label = strings.Join(r.Covers, " + ") + what
+		r.Label = strings.Join(r.Covers, ", ") + what
 		r.Name = strings.ReplaceAll(strings.ReplaceAll(strings.Join(r.Covers, "+")+what, "MPI_", ""), " ", "-")
 		if !large || slices.ContainsFunc(r.Covers, func(f string) bool {
 			return strings.HasSuffix(f, "_c") && !t.covered[f]

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"gompirma/bench/census"
 )
@@ -106,8 +107,8 @@ type line struct {
 	first       float64 // ratio before rows were measured again
 }
 
-// census prints the document: an introduction, and a line for each measured row. Rows are ordered by the ratio to the
-// better peer, worst first; rows without a peer come last.
+// census prints the document: an introduction, and a table for each number of calling ranks, with a line for each
+// measured row. Rows are ordered by the ratio to the better peer, worst first; rows without a peer come last.
 func (all *report) census(out io.Writer) {
 	var lines []line
 	for _, r := range census.Rows() {
@@ -118,6 +119,7 @@ func (all *report) census(out io.Writer) {
 		l := line{Row: r, mine: median(times["gompirma"]), ratio: all.ratio(r.Name, math.MaxInt),
 			first: all.ratio(r.Name, all.Runs),
 			calls: median(all.results["calls."+r.Name]["gompirma"])}
+		l.Label = strings.ReplaceAll(l.Label, "MPI_", "")
 		lines = append(lines, l)
 	}
 	slices.SortStableFunc(lines, func(a, b line) int {
@@ -126,79 +128,111 @@ func (all *report) census(out io.Writer) {
 		}
 		return cmp.Compare(a.ratio, b.ratio)
 	})
-	fmt.Fprint(out, all.facts(lines), all.crossing(lines), unmeasured())
-	heading(out, "Rows", slices.Concat([]string{"row", "ranks", "ratio"}, all.Libraries,
-		[]string{"instructions", "Go", "reason"}))
-	for _, l := range lines {
-		cells := []string{l.Label, fmt.Sprint(l.Ranks), ""}
-		if l.Alone && l.Ranks > 1 {
-			cells[1] = "1 of 2"
+	fmt.Fprint(out, all.facts(lines))
+	for _, part := range []struct {
+		name  string
+		ranks int
+		alone bool
+	}{{"One rank", 1, true}, {"Two ranks, one calls", 2, true}, {"Two ranks, both call", 2, false}} {
+		columns := append([]string{"ratio"}, all.Libraries...)
+		if part.alone {
+			columns = append(columns, "instructions")
 		}
-		if l.ratio > 0 {
-			cells[2] = fmt.Sprintf("%.2f", l.ratio)
+		fmt.Fprintf(out, "\n### %s\n\n", part.name)
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(table, "  \t%s\t  row\n", strings.Join(columns, "\t"))
+		for _, l := range lines {
+			if l.Ranks == part.ranks && l.Alone == part.alone {
+				fmt.Fprintf(table, "  \t%s\t  %s\n", strings.Join(all.cells(l)[:len(columns)], "\t"),
+					l.Label)
+			}
 		}
-		for _, name := range all.Libraries {
-			cells = append(cells, show(median(all.results["census."+l.Name][name]), "ns"))
-		}
-		calls := ""
-		if l.calls.failure != "" || l.calls.value > 0 {
-			calls = cmp.Or(l.calls.failure, fmt.Sprintf("%.3g", l.calls.value))
-		}
-		count := show(median(all.results["count."+l.Name]["gompirma"]), "instructions")
-		fmt.Fprintf(out, "| %s |\n", strings.Join(append(cells, count, calls, l.Reason), " | "))
+		table.Flush()
 	}
+}
+
+// cells returns the cells of the line.
+func (all *report) cells(l line) []string {
+	cells := []string{""}
+	if l.ratio > 0 {
+		cells[0] = fmt.Sprintf("%.2f", l.ratio)
+	}
+	for _, name := range all.Libraries {
+		o := median(all.results["census."+l.Name][name])
+		cells = append(cells, cmp.Or(o.failure, threeDigits(o.value)))
+	}
+	return append(cells, show(median(all.results["count."+l.Name]["gompirma"]), "instructions"))
 }
 
 // facts returns the introduction of the document with a summary of its results.
 func (all *report) facts(lines []line) string {
-	functions, compared, below, reasons, first, went := map[string]bool{}, 0, 0, 0, 0, 0
+	functions, reasons, calls := map[string]bool{}, map[string]string{}, map[string]string{}
+	compared, below, first := 0, 0, 0
 	count := func(n *int, is bool) {
 		if is {
 			*n++
 		}
 	}
+	fastest := line{mine: outcome{value: math.Inf(1)}} // of those with one call of Go
 	for _, l := range lines {
 		for _, f := range l.Covers {
 			functions[f] = true
 		}
+		if l.Reason != "" {
+			reasons[l.Label] = l.Reason
+		}
+		if l.calls.value > 0 {
+			calls[l.Label] = fmt.Sprintf("%.3g", l.calls.value)
+		}
+		if l.calls.value == 1 && l.mine.failure == "" && l.mine.value < fastest.mine.value {
+			fastest = l
+		}
 		count(&compared, l.ratio > 0)
 		count(&below, l.ratio > 0 && l.ratio < 1)
-		count(&reasons, l.ratio > 0 && l.ratio < 1 && l.Reason != "")
 		count(&first, l.first > 0 && l.first < 1)
-		count(&went, l.calls.value > 0)
 	}
 	return fmt.Sprintf(`# Census
 
-What every function of MPI that is implemented costs, beside Debian's MPICH 4.0.2 and Open MPI 4.1.4. "make census"
-(bench/compare -census) measures it and writes this; bench/census/rows.txt says what each row calls, and with what.
+The time of every implemented function of MPI, beside Debian's MPICH 4.0.2 and Open MPI 4.1.4. "make census" measures it
+and writes this page. bench/census/rows.txt defines the calls and arguments of each row.
 
-A row is the time of all its calls, once: median of %d launches with each library alternately, of up to nine loops each.
-One rank calls, or one of two while the other waits in a barrier (1 of 2), or both do. The ratio is that of the better
-peer to gompirma in the same turn, the median of all turns; rows below 1.0 are measured as often again, and all turns
-count. Times are those of one machine. A peer without one of the functions has "-". Instructions are those of gompirma's
-calls and of the loop (bench/icount.c), where one rank calls and no Go; "more" are 6,000 or so. Go is how often a row
-calls Go.
+- A row is the time of one execution of its calls (without "MPI_"), in ns on one machine: the median of %d launches of
+  each library, in turn, with up to nine loops each. "-": the peer lacks a function of the row.
+- The ratio is the faster peer's time divided by gompirma's in the launch beside it, the median of all launches. Rows
+  below 1.0 are measured as often again, and all launches count. Measuring only these again can only reduce their
+  number, so the number before that is given, too. Compare that one with other censuses: ratios vary by a tenth between
+  them, those of two ranks by more.
+- Instructions are those of gompirma's calls and of the loop (bench/icount.c), where one rank calls and no call enters
+  Go. "more": above 6,000. "uneven": a shorter loop executes more than a longer one.
 
-To measure again only what is below can only make the rows below fewer; so the number before that is told, too, and it
-is the one to compare with other censuses. Rows move by a tenth between censuses, those of two ranks by more.
+%d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, and
+%d were before they were measured again.
 
-%d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, %d of them with a reason.
-%d were below before they were measured again.
-%d rows call Go.
-`, all.Runs, len(lines), len(functions), compared, below, reasons, first, went)
+| reason for a low ratio | rows |
+|---|---|
+%s
+%d rows call Go. An empty call of Go from C in a library of its own takes %.0f ns; the fastest row with one call takes
+%.0f ns (%s).
+
+| calls of Go | rows |
+|---|---|
+%s
+| why not measured | functions |
+|---|---|
+%s`, all.Runs, len(lines), len(functions), compared, below, first, grouped(reasons), len(calls), all.Empty,
+		fastest.mine.value, fastest.Label, grouped(calls), grouped(census.Unmeasured()))
 }
 
-// unmeasured returns a text that lists the functions without a row.
-func unmeasured() string {
+// grouped returns the lines of a table: each reason, and the names that have it.
+func grouped(reasons map[string]string) string {
 	by := map[string][]string{}
-	for name, reason := range census.Unmeasured() {
+	for name, reason := range reasons {
 		by[reason] = append(by[reason], name)
 	}
 	var s strings.Builder
-	fmt.Fprint(&s, "\nNot measured:\n\n")
 	for _, reason := range slices.Sorted(maps.Keys(by)) {
 		slices.Sort(by[reason])
-		fmt.Fprintf(&s, "- %s: %s\n", strings.Join(by[reason], ", "), reason)
+		fmt.Fprintf(&s, "| %s | %s |\n", reason, strings.Join(by[reason], "; "))
 	}
 	return s.String()
 }
@@ -224,20 +258,6 @@ int main(void) {
 `
 )
 
-// crossing returns a text about the cost of a call from C into Go: of an empty one, and of the fastest row that has
-// one.
-func (all *report) crossing(lines []line) string {
-	quickest := line{mine: outcome{value: math.Inf(1)}}
-	for _, l := range lines {
-		if l.calls.value == 1 && l.mine.failure == "" && l.mine.value < quickest.mine.value {
-			quickest = l
-		}
-	}
-	return fmt.Sprintf("\nA call from C of an exported Go function that is empty, in a library of its own, takes "+
-		"%.0f ns; the quickest\nrow with one such call takes %.0f ns (%s).\n", all.Empty, quickest.mine.value,
-		quickest.Label)
-}
-
 // emptyCallCost measures a call of an exported Go function that does nothing.
 func emptyCallCost(work string) (float64, error) {
 	folder := filepath.Join(work, "empty")
@@ -245,20 +265,20 @@ func emptyCallCost(work string) (float64, error) {
 	for name, text := range map[string]string{"empty.go": emptyGo, "caller.c": callerC} {
 		err = cmp.Or(err, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 	}
-	var said []byte
+	var output []byte
 	for _, command := range []string{"go build -buildmode=c-shared -o libempty.so empty.go",
 		"gcc -O2 -o caller caller.c ./libempty.so", "./caller"} {
 		if err == nil {
 			cmd := exec.Command("sh", "-c", command)
 			cmd.Dir = folder
-			said, err = cmd.Output()
+			output, err = cmd.Output()
 		}
 	}
 	if err != nil {
 		return 0, err
 	}
 	var took []outcome
-	for _, f := range strings.Split(strings.TrimSpace(string(said)), "\n") {
+	for _, f := range strings.Split(strings.TrimSpace(string(output)), "\n") {
 		took = append(took, parse(f)["empty"])
 	}
 	return median(took).value, nil

@@ -16,19 +16,33 @@ func TestCensus(t *testing.T) {
 	all.results.of("census.Comm_rank", 4, 5, 6)
 	all.results.of("census.Topo_test", 60, 12, 0)
 	all.results.of("census.Comm_toint", 3, 0, 0)
+	all.results.of("census.Win_create+Win_free", 4951, 9902, 54321)
 	all.results.of("count.Comm_rank", 27)
 	all.results.of("calls.Topo_test", 1)
 	var out strings.Builder
 	all.census(&out)
 	text := out.String()
-	require.Contains(t, text, "3 rows cover 3 functions. A peer has 2 of the rows; 1 of those are below 1.0, 0 of "+
-		"them with a reason.\n1 were below before they were measured again.\n1 rows call Go.\n")
-	require.Contains(t, text, "takes 40 ns; the quickest\nrow with one such call takes 60 ns (MPI_Topo_test)")
-	require.Contains(t, text, "- MPI_Abort: ends the job\n")
-	_, rows, _ := strings.Cut(text, "|---|---|---|---|---|---|---|---|---|\n")
-	require.Equal(t, `| MPI_Topo_test | 1 of 2 | 0.20 | 60.0 ns | 12.0 ns | crash | - | 1 |  |
-| MPI_Comm_rank | 1 of 2 | 1.25 | 4.00 ns | 5.00 ns | 6.00 ns | 27 | - |  |
-| MPI_Comm_toint | 1 |  | 3.00 ns | crash | crash | - | - |  |
+	require.Contains(t, text, "\n4 rows cover 5 functions. A peer has 3 of the rows; 1 of those are "+
+		"below 1.0, and\n1 were before they were measured again.\n")
+	require.Contains(t, text, "\n1 rows call Go. An empty call of Go from C in a library of its own takes 40 ns; "+
+		"the fastest row with one call takes\n60 ns (Topo_test).\n")
+	require.Contains(t, text, "| 1 | Topo_test |\n")
+	require.Contains(t, text, "| ends the job | MPI_Abort |\n")
+	_, rows, _ := strings.Cut(text, "### One rank\n")
+	require.Equal(t, `
+      ratio  gompirma  MPICH  Open MPI  instructions  row
+                 3.00  crash     crash             -  Comm_toint
+
+### Two ranks, one calls
+
+      ratio  gompirma  MPICH  Open MPI  instructions  row
+       0.20      60.0   12.0     crash             -  Topo_test
+       1.25      4.00   5.00      6.00            27  Comm_rank
+
+### Two ranks, both call
+
+      ratio  gompirma  MPICH  Open MPI  row
+       2.00      4950   9900     54300  Win_create, Win_free
 `, rows)
 	require.True(t, all.inGo(measurement{row: "Topo_test", count: true}))
 	require.False(t, all.inGo(measurement{row: "Comm_rank", count: true}))

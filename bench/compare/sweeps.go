@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// sweepGoal is the wanted ratio to the best peer for the median over a sweep's sizes, worstGoal the one for its worst
-// size. spreadGoal is the maximum ratio of the slowest launch to the fastest.
-const sweepGoal, worstGoal, spreadGoal = 1.2, 1.0, 1.3
+// sweepGoal is the wanted ratio to the best peer for the median over a sweep's sizes.
+const sweepGoal = 1.2
 
 // powers returns the powers of two from one to another.
 func powers(from, to int) (all []int) {
@@ -280,9 +279,9 @@ func heading(out io.Writer, part string, columns []string) {
 
 func (s sweepSummary) columns(libraries []string) []string {
 	if s.Hidden != nil {
-		return append(append([]string{"what"}, libraries...), "least", "at")
+		return append(append([]string{"% hidden"}, libraries...), "least", "at")
 	}
-	return []string{"what", "median ratio", "worst", "at", "spread", "reached"}
+	return []string{"what", "median ratio", "worst", "at", "spread"}
 }
 
 func (s sweepSummary) cells(libraries []string) []string {
@@ -303,17 +302,11 @@ func (s sweepSummary) cells(libraries []string) []string {
 			if !ok {
 				cells = append(cells, "-")
 			} else {
-				cells = append(cells, fmt.Sprintf("%.0f %%", h))
+				cells = append(cells, fmt.Sprintf("%.0f", h))
 			}
 		}
-		return append(cells, fmt.Sprintf("%.0f %%", s.Least), at)
+		return append(cells, fmt.Sprintf("%.0f", s.Least), at)
 	}
-	reached := "no"
-	switch {
-	case s.Why != "":
-		reached = s.Why
-	case s.Ratio >= sweepGoal && s.Worst >= worstGoal && s.Spread <= spreadGoal:
-		reached = "yes"
-	}
-	return []string{s.Label, figure(s.Ratio), figure(s.Worst), at, figure(s.Spread), reached}
+	ratio := strings.Trim(figure(s.Ratio)+", "+s.Why, ", ")
+	return []string{s.Label, ratio, figure(s.Worst), at, figure(s.Spread)}
 }

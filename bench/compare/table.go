@@ -41,8 +41,16 @@ func show(o outcome, unit string) string {
 		v /= step
 		units = units[1:]
 	}
-	digits := max(0, 2-int(math.Floor(math.Log10(max(v, 0.1)))))
-	return fmt.Sprintf("%.*f %s", digits, v, units[0])
+	return threeDigits(v) + " " + units[0]
+}
+
+// threeDigits formats a value with three significant digits, or two if it is below 0.1.
+func threeDigits(v float64) string {
+	digits := 2 - int(math.Floor(math.Log10(max(v, 0.1))))
+	if digits < 0 {
+		v = math.Round(v*math.Pow10(digits)) * math.Pow10(-digits)
+	}
+	return fmt.Sprintf("%.*f", max(0, digits), v)
 }
 
 // best returns the value of the better peer.
@@ -82,13 +90,13 @@ func row(m measurement, libraries []string, all results) string {
 	for _, l := range libraries {
 		cells = append(cells, show(median(all[m.name][l]), m.unit()))
 	}
-	ratio, goal, reached := goalCells(m, median(all[m.name]["gompirma"]), best(m, libraries, all),
+	ratio, goal := goalCells(m, median(all[m.name]["gompirma"]), best(m, libraries, all),
 		median(all[m.of]["gompirma"]))
-	return "| " + strings.Join(append(cells, ratio, goal, reached), " | ") + " |"
+	return "| " + strings.Join(append(cells, ratio, goal), " | ") + " |"
 }
 
-// goalCells formats the ratio to the best peer (and to the yardstick), the goal, and whether it is reached.
-func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal, reached string) {
+// goalCells formats the ratio to the best peer (and to the yardstick), and the goal with a remark if it is missed.
+func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal string) {
 	var ratios, goals []string
 	met := false
 	add := func(of outcome, wanted float64, what string) {
@@ -112,15 +120,13 @@ func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal, reach
 		goals = append(goals, "at most "+show(outcome{value: m.atMost}, m.unit()))
 		met = met || mine.failure == "" && mine.value <= m.atMost
 	}
+	goal = strings.Join(goals, " or ")
 	switch {
-	case len(goals) == 0:
-		reached = ""
-	case met:
-		reached = "yes"
+	case met || len(goals) == 0:
 	case mine.failure == "" && m.goal > 0 && best.failure != "" && m.of == "":
-		reached = "no peer"
+		goal += ", no peer"
 	default:
-		reached = "no"
+		goal += ", missed"
 	}
-	return strings.Join(ratios, ", "), strings.Join(goals, " or "), reached
+	return strings.Join(ratios, ", "), goal
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/in_go.h"
+
 typedef int copy_function(void *, int, void *, void *, void *, int *);
 typedef int delete_function(void *, int, void *, void *);
 
@@ -105,7 +107,9 @@ static int delete_locked(struct gompi_error_status *v, struct gompi_attributes *
 		const struct gompi_keyval k = *current;
 		void *value = gompi_load(&entry_at(t, i)->value);
 		gompi_biased_unlock(&gompi_keyvals_lock);
+		bool was_in_go = gompi_leave_go();
 		int code = ((delete_function *)k.delete)((void *)object, k.number, value, k.extra_state);
+		gompi_return_to_go(was_in_go);
 		gompi_biased_lock(&gompi_keyvals_lock);
 		if (code != MPI_SUCCESS)
 			return gompi_set_error(v, code, "the delete callback of keyval %d returned error %d", k.number,
@@ -189,8 +193,10 @@ static int copy_locked(struct gompi_error_status *v, enum gompi_keyval_kind kind
 		copied = 0;
 		value = NULL;
 		gompi_biased_unlock(&gompi_keyvals_lock);
+		bool was_in_go = gompi_leave_go();
 		int code = ((copy_function *)current.copy)((void *)object, old.keyval, current.extra_state, old.value,
 							   &value, &copied);
+		gompi_return_to_go(was_in_go);
 		gompi_biased_lock(&gompi_keyvals_lock);
 		if (code != MPI_SUCCESS)
 			return gompi_set_error(v, code, "the copy callback of keyval %d returned error %d", old.keyval,

@@ -15,7 +15,7 @@ int gompi_set_error(struct gompi_error_status *v, int class, const char *text, .
 }
 
 int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object) {
-	return gompi_go_callbacks.raise(class, name, text, kind, object);
+	return gompi_go_callbacks.raise_error(class, name, text, kind, object);
 }
 
 int gompi_null_result_error(const char *name, int kind, uintptr_t object) {

@@ -20,7 +20,7 @@ struct gompi_error_status {
 // valid until its next call.
 __attribute__((cold)) const char *gompi_failure_text(void);
 
-// The kind of the object that an error is raised on: the numbers of core/handle.Kind, compared in capi/layout.go.
+// The kind of the object that an error is raised on: core/handle.Kind, generated from this and GOMPI_KIND_.
 enum {
 	GOMPI_ON_NONE = 0,
 	GOMPI_ON_COMM = 2,
@@ -33,8 +33,9 @@ enum {
 __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_error_status *v, int class,
 								const char *text, ...);
 
-// Raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that describes the error. Returns
-// the value that the function called name must return. It calls Go, so it is not for the fast path. It must be the last
+// Raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that describes the error. If text
+// is NULL, class is an error code that the application raised. Returns the value that the function called name must
+// return. It calls Go, so it is not for the fast path. It must be the last
 // act of a call: see gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 

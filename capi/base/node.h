@@ -1,5 +1,5 @@
-// The shared memory of a node as C accesses it. The layout is that of core/shm/layout.go; capi/layout.go compares the
-// two at compile time.
+// The shared memory of a node: its header and the cells of the processes. core/gen generates the constants with which
+// Go accesses them. core/shm/layout.go documents the rest of the memory.
 #ifndef GOMPI_NODE_H
 #define GOMPI_NODE_H
 
@@ -93,9 +93,11 @@ struct gompi_cell {
 	gompi_ai32 blocked_count;        // application threads inside a blocking call, polling or asleep
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // waiting threads that found no free wait record
 	struct gompi_activity activity[GOMPI_ACTIVITY_SLOTS];
-	gompi_a32 activity_used;                           // bitmap of the activity flags that threads use
-	_Alignas(GOMPI_CACHE_LINE) char reserved_bytes[8]; // written by Go (core/shm/promise.go)
-	char release_counters[16];                         // written by Go
+	gompi_a32 activity_used; // bitmap of the activity flags that threads use
+	// Used by Go only: bytes of memory that are reserved and not yet allocated (core/shm/promise.go), that are
+	// still to be released in the background (release.go), and of unused blocks that keep their memory (blocks.go).
+	_Alignas(GOMPI_CACHE_LINE) int64_t reserved_bytes;
+	int64_t releasing_bytes, cached_bytes;
 	// For tools that read the process from outside; written once.
 	uint64_t code_address;                               // an address in the library's code
 	uint64_t windows_address;                            // the address of the table of windows (win/win_table.h)
@@ -125,12 +127,16 @@ struct gompi_node_header {
 	uint32_t process_count;
 	uint32_t creator_pid;
 	uint32_t core_count;
-	uint32_t segment;        // written by Go
+	uint32_t segment;        // id + 1 of the System V segment that has the memory; 0: the memfd has it
 	gompi_a32 no_membarrier; // 1: some process has no membarrier(2), so every waker needs a full fence (wait.h)
 	// number of failed processes found; if not 0, each wait checks whether it depends on one
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
 	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
-	// failed processes of other nodes, in the order of detection
+	// Used by Go only. promise_lock: futex, index + 1 of the process that may promise memory, or 0. memory_events:
+	// futex, incremented when a promise is lowered or memory has been released.
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 promise_lock;
+	_Alignas(GOMPI_CACHE_LINE) gompi_a32 memory_events;
+	// failed processes of other nodes, in the order of detection; the launcher writes GOMPI_FAILED_ENDED only
 	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
 	gompi_a32 failed_overflow; // 1: there are more failed processes than entries
 };
@@ -143,7 +149,9 @@ enum gompi_failure_cause {
 	GOMPI_FAILED_UNREACHABLE,  // no connection to it can be established
 };
 
-enum { GOMPI_STATE_FAILED = 4 }; // state of a cell: core/shm.State
+// The state of a process in its cell: absent until it maps the memory, running from MPI_Init on, finishing in
+// MPI_Finalize, finalized after it, and failed once a process has detected its failure.
+enum { GOMPI_STATE_ABSENT, GOMPI_STATE_RUNNING, GOMPI_STATE_FINISHING, GOMPI_STATE_FINALIZED, GOMPI_STATE_FAILED };
 
 // How threads of the node's processes wait. The values are in tuning.h.
 struct gompi_wait_policy {

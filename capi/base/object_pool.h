@@ -16,7 +16,7 @@ struct gompi_object_pool {
 	struct gompi_live_count live_count; // counts all objects, including those on the free list
 };
 
-// The kinds whose handles C creates besides requests, by core/handle.Kind (compared in capi/layout.go).
+// The kinds whose handles C creates. core/gen generates core/handle.Kind from these and GOMPI_ON_.
 enum {
 	GOMPI_KIND_OP = 1,
 	GOMPI_KIND_GROUP = 3,

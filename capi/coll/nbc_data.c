@@ -502,7 +502,8 @@ static bool all_published(struct gompi_nbc_op *s, bool *in_segments, bool *direc
 	return true;
 }
 
-static void refuse_direct(struct gompi_nbc_op *s) {
+// Reports to the other members that this member cannot read their memory directly.
+static void report_direct_refused(struct gompi_nbc_op *s) {
 	struct gompi_nbc_head *h = gompi_nbc_head(s->nbc, s->nbc->me, s->number);
 	if (gompi_load(&h->segments_read) != 0)
 		return;
@@ -525,7 +526,7 @@ static bool read_operands(struct gompi_nbc_op *s) {
 	uint32_t segments = s->segments_read + 1;
 	if (s->mismatch.rank < 0 && direct) {
 		if (in_segments || !reduce_from_memory(s)) {
-			refuse_direct(s);
+			report_direct_refused(s);
 			return false;
 		}
 	} else if (s->mismatch.rank < 0 && block_from(s, s->nbc->me).bytes > 0) {
@@ -580,7 +581,7 @@ static bool read_copied(struct gompi_nbc_op *s) {
 			min_read = s->peer_segments_read[i];
 	}
 	if (refused && min_read == 0)
-		refuse_direct(s);
+		report_direct_refused(s);
 	else if (min_read > s->segments_read && min_read != NBC_READ_DONE)
 		publish_segments_read(s, min_read);
 	s->segments_read = min_read;

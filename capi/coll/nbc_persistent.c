@@ -38,8 +38,8 @@ static bool ensure_memory(struct gompi_nbc *parent, struct gompi_nbc_entry *e) {
 	// Acquire: pairs with the change of block_name below, at another member. This member publishes that block next.
 	if (gompi_load_acquire(&e->block_name) != 0)
 		return true;
-	uint64_t name, none = 0;
-	if (!gompi_go_callbacks.alloc_block(parent->owner, nbc_bytes(parent), &name))
+	uint64_t none = 0, name = gompi_go_callbacks.alloc_block(parent->owner, nbc_bytes(parent));
+	if (name == 0)
 		return false;
 	if (!gompi_cas_strong(&e->block_name, &none, name))
 		gompi_go_callbacks.free_block(parent->owner, name, nbc_bytes(parent));

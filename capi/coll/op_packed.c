@@ -18,7 +18,7 @@ int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *
 	char *a = memory + skew - lo, *b = a + size;
 	gompi_typed_unpack(a, count, t, 0, in, bytes);
 	gompi_typed_unpack(b, count, t, 0, inout, bytes);
-	gompi_go_callbacks.call_user_op(r->function, r->large, (uintptr_t)a, (uintptr_t)b, count, r->type);
+	gompi_op_call_user(r->function, r->large, (uintptr_t)a, (uintptr_t)b, count, r->type);
 	gompi_typed_pack(inout, bytes, b, count, t, 0);
 	free(memory);
 	return 0;

@@ -5,6 +5,7 @@
 #include "base/go_callbacks.h"
 #include "datatype/datatype.h"
 #include "datatype/op.h"
+#include "datatype/user_op.h"
 
 struct gompi_reduction {
 	uint64_t size;       // bytes of an element
@@ -35,8 +36,7 @@ static inline int gompi_combine(const struct gompi_reduction *r, const void *in,
 	else if (r->unpacked_type != NULL)
 		return gompi_combine_packed(r, in, inout, n);
 	else if (r->function != 0)
-		gompi_go_callbacks.call_user_op(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n,
-						r->type);
+		gompi_op_call_user(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
 	else
 		return gompi_go_callbacks.reduce_in_go(r->go_handle, in, inout, bytes);
 	return 0;

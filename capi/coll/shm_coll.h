@@ -23,31 +23,31 @@
 
 #pragma GCC visibility push(hidden)
 
-// The kinds of shared-memory collectives: numbers of core/coll.Kind, compared in capi/coll_shm.go.
+// The kinds of collectives, in Go core/coll.Kind.
 enum {
-	GOMPI_BARRIER = 0,
-	GOMPI_BCAST = 1,
-	GOMPI_REDUCE = 2,
-	GOMPI_ALLREDUCE = 3,
-	GOMPI_GATHER = 4,
-	GOMPI_GATHERV = 5,
-	GOMPI_SCATTER = 6,
-	GOMPI_SCATTERV = 7,
-	GOMPI_ALLGATHER = 8,  // and MPI_Allgatherv
-	GOMPI_ALLGATHERV = 9, // number in Go; runs as GOMPI_ALLGATHER
-	GOMPI_ALLTOALL = 10,
-	GOMPI_ALLTOALLV = 11,
-	GOMPI_ALLTOALLW = 12,
-	GOMPI_SCAN = 13,
-	GOMPI_EXSCAN = 14,
-	GOMPI_REDUCE_SCATTER = 15,       // and MPI_Reduce_scatter_block
-	GOMPI_REDUCE_SCATTER_BLOCK = 16, // number in Go; runs as GOMPI_REDUCE_SCATTER
-	GOMPI_NEIGHBOR_ALLGATHER = 17,
-	GOMPI_NEIGHBOR_ALLGATHERV = 18,
-	GOMPI_NEIGHBOR_ALLTOALL = 19,
-	GOMPI_NEIGHBOR_ALLTOALLV = 20,
-	GOMPI_NEIGHBOR_ALLTOALLW = 21,
-	GOMPI_IDUP = 22, // MPI_Comm_idup, a nonblocking shared-memory collective
+	GOMPI_BARRIER,
+	GOMPI_BCAST,
+	GOMPI_REDUCE,
+	GOMPI_ALLREDUCE,
+	GOMPI_GATHER,
+	GOMPI_GATHERV,
+	GOMPI_SCATTER,
+	GOMPI_SCATTERV,
+	GOMPI_ALLGATHER,  // and MPI_Allgatherv
+	GOMPI_ALLGATHERV, // number in Go; runs as GOMPI_ALLGATHER
+	GOMPI_ALLTOALL,
+	GOMPI_ALLTOALLV,
+	GOMPI_ALLTOALLW,
+	GOMPI_SCAN,
+	GOMPI_EXSCAN,
+	GOMPI_REDUCE_SCATTER,       // and MPI_Reduce_scatter_block
+	GOMPI_REDUCE_SCATTER_BLOCK, // number in Go; runs as GOMPI_REDUCE_SCATTER
+	GOMPI_NEIGHBOR_ALLGATHER,
+	GOMPI_NEIGHBOR_ALLGATHERV,
+	GOMPI_NEIGHBOR_ALLTOALL,
+	GOMPI_NEIGHBOR_ALLTOALLV,
+	GOMPI_NEIGHBOR_ALLTOALLW,
+	GOMPI_IDUP, // MPI_Comm_idup, a nonblocking shared-memory collective
 };
 
 enum {

@@ -36,7 +36,7 @@ static inline int *predefined(int keyval, bool *set) {
 	return NULL;
 }
 
-static int refuse_attribute(const char *call, MPI_Comm comm, const struct gompi_error_status *v) {
+static int raise_attribute_error(const char *call, MPI_Comm comm, const struct gompi_error_status *v) {
 	return gompi_return_error(v->class, call, v->text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
@@ -46,7 +46,7 @@ static __attribute__((noinline)) int get_user_attribute(const char *call, struct
 							int *flag) {
 	struct gompi_error_status v;
 	int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), keyval, value, flag);
-	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, (MPI_Comm)c->handle, &v);
+	return rc == MPI_SUCCESS ? rc : raise_attribute_error(call, (MPI_Comm)c->handle, &v);
 }
 
 static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *value, int *flag) {
@@ -82,7 +82,7 @@ static int set_attr(const char *call, MPI_Comm comm, int keyval, void *value) {
 		return gompi_raise_invalid_comm(comm, call);
 	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_COMM, gompi_attributes_ensure(&c->attributes), (uintptr_t)comm,
 				     keyval, value);
-	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);
+	return rc == MPI_SUCCESS ? rc : raise_attribute_error(call, comm, &v);
 }
 
 int gompi_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val) {
@@ -102,7 +102,7 @@ static int delete_attr(const char *call, MPI_Comm comm, int keyval) {
 		return gompi_raise_invalid_comm(comm, call);
 	int rc = gompi_attribute_delete(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), (uintptr_t)comm,
 					keyval);
-	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);
+	return rc == MPI_SUCCESS ? rc : raise_attribute_error(call, comm, &v);
 }
 
 int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval) {

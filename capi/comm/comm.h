@@ -53,6 +53,11 @@ struct gompi_comm {
 extern struct gompi_table gompi_comms; // all communicators except the next two
 extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 
+// True if the program has set an error handler on MPI_COMM_SELF. Errors that belong to no object are raised on
+// MPI_COMM_SELF. Older MPI standards raised them on MPI_COMM_WORLD, and most programs rely on it. So MPI_COMM_WORLD's
+// handler is used until the program sets one on MPI_COMM_SELF.
+extern atomic_bool gompi_comm_self_handler_set;
+
 // Returns the descriptor of a live communicator that the application has a handle of, or NULL.
 static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	uintptr_t h = (uintptr_t)comm;

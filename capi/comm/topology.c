@@ -19,8 +19,8 @@ static const int32_t *edges_of(const struct gompi_topology *graph) { return topo
 
 // Raises an error on a communicator in a topology query. A separate function, so that the success path has no error
 // text on its stack.
-__attribute__((cold, noinline, format(printf, 4, 5))) static int refuse_topology(MPI_Comm comm, const char *call,
-										 int class, const char *text, ...) {
+__attribute__((cold, noinline, format(printf, 4, 5))) static int
+raise_topology_error(MPI_Comm comm, const char *call, int class, const char *text, ...) {
 	char all[sizeof((struct gompi_error_status *)0)->text];
 	va_list values;
 	va_start(values, text);
@@ -49,24 +49,24 @@ static inline const struct gompi_comm *comm_with_topology(MPI_Comm comm, int kin
 // Returns true if n is negative, or the list of n numbers is missing.
 static inline bool is_list_invalid(int n, const void *at) { return n < 0 || (n > 0 && at == NULL); }
 
-__attribute__((cold, noinline)) static int refuse_list(MPI_Comm comm, const char *call, const char *noun, int n,
-						       const void *at) {
-	return refuse_topology(comm, call, MPI_ERR_ARG,
-			       "%d %s at address %#llx: the number must not be negative, nor the address NULL", n, noun,
-			       (unsigned long long)(uintptr_t)at);
+__attribute__((cold, noinline)) static int raise_list_error(MPI_Comm comm, const char *call, const char *noun, int n,
+							    const void *at) {
+	return raise_topology_error(comm, call, MPI_ERR_ARG,
+				    "%d %s at address %#llx: the number must not be negative, nor the address NULL", n,
+				    noun, (unsigned long long)(uintptr_t)at);
 }
 
-__attribute__((cold, noinline)) static int refuse_member(MPI_Comm comm, const char *call, int rank, int size) {
-	return refuse_topology(comm, call, MPI_ERR_RANK, "rank is %d; valid ranks of the communicator are 0 to %d",
-			       rank, size - 1);
+__attribute__((cold, noinline)) static int raise_rank_error(MPI_Comm comm, const char *call, int rank, int size) {
+	return raise_topology_error(comm, call, MPI_ERR_RANK, "rank is %d; valid ranks of the communicator are 0 to %d",
+				    rank, size - 1);
 }
 
 // Raises the error for result arrays of a grid that are too short or missing.
-__attribute__((cold, noinline)) static int refuse_results(MPI_Comm comm, const char *call, int capacity, int n) {
+__attribute__((cold, noinline)) static int raise_results_error(MPI_Comm comm, const char *call, int capacity, int n) {
 	if (capacity < n)
-		return refuse_topology(comm, call, MPI_ERR_ARG, "maxdims is %d, but the topology has %d dimensions",
-				       capacity, n);
-	return refuse_list(comm, call, "results", n, NULL);
+		return raise_topology_error(comm, call, MPI_ERR_ARG,
+					    "maxdims is %d, but the topology has %d dimensions", capacity, n);
+	return raise_list_error(comm, call, "results", n, NULL);
 }
 
 static inline int smaller(int a, int b) { return a < b ? a : b; }
@@ -109,7 +109,7 @@ int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int co
 	const struct gompi_topology *t = &c->topology;
 	if (maxdims < t->n || is_list_invalid(t->n, dims) || is_list_invalid(t->n, periods) ||
 	    is_list_invalid(t->n, coords))
-		return refuse_results(comm, "MPI_Cart_get", maxdims, t->n);
+		return raise_results_error(comm, "MPI_Cart_get", maxdims, t->n);
 	copy_list(dims, dims_of(t), t->n);
 	copy_list(periods, periods_of(t), t->n);
 	copy_list(coords, coords_of(t), t->n);
@@ -127,12 +127,12 @@ int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 	const struct gompi_topology *t = &c->topology;
 	const int32_t *dims = dims_of(t);
 	if (is_list_invalid(t->n, coords))
-		return refuse_list(comm, "MPI_Cart_rank", "coordinates", t->n, coords);
+		return raise_list_error(comm, "MPI_Cart_rank", "coordinates", t->n, coords);
 	for (int i = 0; i < t->n; i++) {
 		int d = dims[i], x = coords[i];
 		if ((uint32_t)x >= (uint32_t)d) {
 			if (!periods_of(t)[i])
-				return refuse_topology(
+				return raise_topology_error(
 					comm, "MPI_Cart_rank", MPI_ERR_ARG,
 					"coords[%d] is %d; the dimension has %d coordinates from 0 and is not periodic",
 					i, x, d);
@@ -152,9 +152,9 @@ int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 		return rc;
 	const struct gompi_topology *t = &c->topology;
 	if ((uint32_t)rank >= (uint32_t)c->size)
-		return refuse_member(comm, "MPI_Cart_coords", rank, c->size);
+		return raise_rank_error(comm, "MPI_Cart_coords", rank, c->size);
 	if (maxdims < t->n || is_list_invalid(t->n, coords))
-		return refuse_results(comm, "MPI_Cart_coords", maxdims, t->n);
+		return raise_results_error(comm, "MPI_Cart_coords", maxdims, t->n);
 	const int32_t *dims = dims_of(t);
 	for (int i = t->n - 1; i >= 0; i--) {
 		uint32_t d = (uint32_t)dims[i], left = (uint32_t)rank / d;
@@ -185,9 +185,9 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 		return rc;
 	const struct gompi_topology *t = &c->topology;
 	if ((uint32_t)direction >= (uint32_t)t->n)
-		return refuse_topology(comm, "MPI_Cart_shift", MPI_ERR_ARG,
-				       "direction is %d; the topology has %d dimensions, numbered from 0", direction,
-				       t->n);
+		return raise_topology_error(comm, "MPI_Cart_shift", MPI_ERR_ARG,
+					    "direction is %d; the topology has %d dimensions, numbered from 0",
+					    direction, t->n);
 	if (rank_source == NULL || rank_dest == NULL)
 		return raise_no_result(comm, "MPI_Cart_shift");
 	if (disp == 1) {
@@ -203,13 +203,13 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 }
 GOMPI_ENTRY(MPI_Cart_shift, gompi_cart_shift);
 
-__attribute__((cold, noinline)) static int refuse_grid(MPI_Comm comm, int size, int ndims, const int dims[]) {
+__attribute__((cold, noinline)) static int raise_grid_error(MPI_Comm comm, int size, int ndims, const int dims[]) {
 	char list[sizeof((struct gompi_error_status *)0)->text / 2] = "";
 	size_t n = 0;
 	for (int i = 0; i < ndims && n < sizeof list - 16; i++)
 		n += (size_t)snprintf(list + n, sizeof list - n, i == 0 ? "%d" : " %d", dims[i]);
-	return refuse_topology(comm, "MPI_Cart_map", MPI_ERR_ARG,
-			       "a grid of [%s] needs more than the %d processes of the communicator", list, size);
+	return raise_topology_error(comm, "MPI_Cart_map", MPI_ERR_ARG,
+				    "a grid of [%s] needs more than the %d processes of the communicator", list, size);
 }
 
 // Returns the communicator if it is an intracommunicator and newrank is not NULL. Otherwise raises the error, stores in
@@ -221,7 +221,7 @@ static inline const struct gompi_comm *comm_to_map(MPI_Comm comm, const char *ca
 	*rc = c == NULL ? gompi_raise_invalid_comm(comm, call)
 	      : newrank == NULL
 		      ? raise_no_result(comm, call)
-		      : refuse_topology(
+		      : raise_topology_error(
 				comm, call, MPI_ERR_COMM,
 				"the communicator is an intercommunicator; the call needs an intracommunicator");
 	return NULL;
@@ -237,15 +237,15 @@ int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods
 	if (c == NULL)
 		return rc;
 	if (is_list_invalid(ndims, dims))
-		return refuse_list(comm, call, "dims", ndims, dims);
+		return raise_list_error(comm, call, "dims", ndims, dims);
 	if (is_list_invalid(ndims, periods))
-		return refuse_list(comm, call, "periods", ndims, periods);
+		return raise_list_error(comm, call, "periods", ndims, periods);
 	for (int i = 0; i < ndims; i++) {
 		if (dims[i] <= 0)
-			return refuse_topology(comm, call, MPI_ERR_DIMS, "dims[%d] is %d; it must be positive", i,
-					       dims[i]);
+			return raise_topology_error(comm, call, MPI_ERR_DIMS, "dims[%d] is %d; it must be positive", i,
+						    dims[i]);
 		if ((places *= dims[i]) > c->size)
-			return refuse_grid(comm, c->size, ndims, dims);
+			return raise_grid_error(comm, c->size, ndims, dims);
 	}
 	*newrank = c->rank < places ? c->rank : MPI_UNDEFINED;
 	return MPI_SUCCESS;
@@ -259,25 +259,25 @@ int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges
 	if (c == NULL)
 		return rc;
 	if (is_list_invalid(nnodes, indx))
-		return refuse_list(comm, call, "indices", nnodes, indx);
+		return raise_list_error(comm, call, "indices", nnodes, indx);
 	int n = nnodes > 0 ? indx[nnodes - 1] : 0;
 	if (is_list_invalid(n, edges))
-		return refuse_list(comm, call, "edges", n, edges);
+		return raise_list_error(comm, call, "edges", n, edges);
 	if (nnodes > c->size)
-		return refuse_topology(comm, call, MPI_ERR_ARG,
-				       "the graph has %d nodes, but the communicator only %d processes", nnodes,
-				       c->size);
+		return raise_topology_error(comm, call, MPI_ERR_ARG,
+					    "the graph has %d nodes, but the communicator only %d processes", nnodes,
+					    c->size);
 	for (int i = 0; i < nnodes; last = indx[i++])
 		if (indx[i] < last || indx[i] > n)
-			return refuse_topology(
+			return raise_topology_error(
 				comm, call, MPI_ERR_ARG,
 				"index[%d] is %d; it must be from %d (previous entry) to %d (number of edges)", i,
 				indx[i], last, n);
 	for (int i = 0; i < n; i++)
 		if ((uint32_t)edges[i] >= (uint32_t)nnodes)
-			return refuse_topology(comm, call, MPI_ERR_ARG,
-					       "edges[%d] is %d; the graph has %d nodes, numbered from 0", i, edges[i],
-					       nnodes);
+			return raise_topology_error(comm, call, MPI_ERR_ARG,
+						    "edges[%d] is %d; the graph has %d nodes, numbered from 0", i,
+						    edges[i], nnodes);
 	*newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
@@ -310,9 +310,9 @@ int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int e
 	const struct gompi_topology *t = &c->topology;
 	int n = smaller(maxindex, t->n), m = smaller(maxedges, t->edges);
 	if (is_list_invalid(n, indx))
-		return refuse_list(comm, "MPI_Graph_get", "indices", n, indx);
+		return raise_list_error(comm, "MPI_Graph_get", "indices", n, indx);
 	if (is_list_invalid(m, edges))
-		return refuse_list(comm, "MPI_Graph_get", "edges", m, edges);
+		return raise_list_error(comm, "MPI_Graph_get", "edges", m, edges);
 	copy_list(indx, index_of(t), n);
 	copy_list(edges, edges_of(t), m);
 	return MPI_SUCCESS;
@@ -325,7 +325,7 @@ int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 	if (c == NULL)
 		return rc;
 	if ((uint32_t)rank >= (uint32_t)c->size)
-		return refuse_member(comm, "MPI_Graph_neighbors_count", rank, c->size);
+		return raise_rank_error(comm, "MPI_Graph_neighbors_count", rank, c->size);
 	if (nneighbors == NULL)
 		return raise_no_result(comm, "MPI_Graph_neighbors_count");
 	*nneighbors = index_of(&c->topology)[rank] - first_neighbor(&c->topology, rank);
@@ -340,10 +340,10 @@ int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbo
 		return rc;
 	const struct gompi_topology *t = &c->topology;
 	if ((uint32_t)rank >= (uint32_t)c->size)
-		return refuse_member(comm, "MPI_Graph_neighbors", rank, c->size);
+		return raise_rank_error(comm, "MPI_Graph_neighbors", rank, c->size);
 	int from = first_neighbor(t, rank), n = smaller(maxneighbors, index_of(t)[rank] - from);
 	if (is_list_invalid(n, neighbors))
-		return refuse_list(comm, "MPI_Graph_neighbors", "neighbors", n, neighbors);
+		return raise_list_error(comm, "MPI_Graph_neighbors", "neighbors", n, neighbors);
 	copy_list(neighbors, edges_of(t) + from, n);
 	return MPI_SUCCESS;
 }
@@ -374,10 +374,11 @@ static inline bool is_side_invalid(const struct gompi_topology *t, int n, const 
 	return is_list_invalid(n, ranks) || (wants_weights(t, weights) && is_list_invalid(n, weights));
 }
 
-__attribute__((cold, noinline)) static int refuse_side(MPI_Comm comm, int n, const int *ranks, const int *weights) {
+__attribute__((cold, noinline)) static int raise_neighbors_error(MPI_Comm comm, int n, const int *ranks,
+								 const int *weights) {
 	bool no_ranks = is_list_invalid(n, ranks);
-	return refuse_list(comm, "MPI_Dist_graph_neighbors", no_ranks ? "neighbors" : "weights", n,
-			   no_ranks ? ranks : weights);
+	return raise_list_error(comm, "MPI_Dist_graph_neighbors", no_ranks ? "neighbors" : "weights", n,
+				no_ranks ? ranks : weights);
 }
 
 static inline void copy_neighbors(const struct gompi_topology *t, int first, int n, int *ranks, int *weights) {
@@ -395,9 +396,9 @@ int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], in
 	const struct gompi_topology *t = &c->topology;
 	int in = smaller(maxindegree, t->sources), out = smaller(maxoutdegree, t->destinations);
 	if (is_side_invalid(t, in, sources, sourceweights))
-		return refuse_side(comm, in, sources, sourceweights);
+		return raise_neighbors_error(comm, in, sources, sourceweights);
 	if (is_side_invalid(t, out, destinations, destweights))
-		return refuse_side(comm, out, destinations, destweights);
+		return raise_neighbors_error(comm, out, destinations, destweights);
 	copy_neighbors(t, 0, in, sources, sourceweights);
 	copy_neighbors(t, t->sources, out, destinations, destweights);
 	return MPI_SUCCESS;

@@ -39,6 +39,9 @@ GOMPI_CALL int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, 
 GOMPI_CALL int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 GOMPI_CALL int gompi_graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 GOMPI_CALL int gompi_topo_test(MPI_Comm comm, int *status);
+GOMPI_CALL int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode);
+GOMPI_CALL int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
+GOMPI_CALL int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 GOMPI_CALL int gompi_attr_delete(MPI_Comm comm, int keyval);
 GOMPI_CALL int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
 GOMPI_CALL int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val);

@@ -19,7 +19,7 @@
 
 enum { GOMPI_TYPE_HEAD = 20, GOMPI_TYPE_MAX_DEPTH = 128 };
 
-// The head of a program: the words of core/datatype/format.go in the same order.
+// The head of a program, which core/datatype/format.go explains.
 struct gompi_type {
 	int64_t magic;       // 0 if there is no type or it is not committed
 	int64_t words;       // number of words of the whole program
@@ -55,7 +55,7 @@ enum {
 // Storage of types. A predefined type is in gompi_type_slots, at the index of its handle. All other types, including
 // those that Go constructs, are in the table gompi_types.
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
-#define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950) // that of core/datatype
+#define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950) // "PITYPE1"
 
 extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
 extern struct gompi_handles gompi_types;

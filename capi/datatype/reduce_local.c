@@ -46,7 +46,7 @@ int gompi_reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI
 		if (u != NULL && call_user_function(u, inbuf, inoutbuf, count, datatype))
 			return MPI_SUCCESS;
 	}
-	return gompi_go_callbacks.reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype,
-					       (uintptr_t)op);
+	return gompi_go_callbacks.reduce_local_checked((uintptr_t)inbuf, (uintptr_t)inoutbuf, count,
+						       (uintptr_t)datatype, (uintptr_t)op);
 }
 GOMPI_ENTRY(MPI_Reduce_local_c, gompi_reduce_local_c);

@@ -11,6 +11,7 @@
 
 GOMPI_CALL int gompi_get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 GOMPI_CALL int gompi_get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
+GOMPI_CALL int gompi_get_address(const void *location, MPI_Aint *address);
 GOMPI_CALL int gompi_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
 GOMPI_CALL int gompi_get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 GOMPI_CALL int gompi_type_commit(MPI_Datatype *datatype);
@@ -74,6 +75,8 @@ GOMPI_CALL int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size);
 GOMPI_CALL int gompi_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype);
+GOMPI_CALL MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
+GOMPI_CALL MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 GOMPI_CALL int gompi_op_commutative(MPI_Op op, int *commute);
 GOMPI_CALL int gompi_op_create(MPI_User_function *user_fn, int commute, MPI_Op *op);
 GOMPI_CALL int gompi_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);

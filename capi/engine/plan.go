@@ -6,10 +6,6 @@ package engine
 #include "message/engine.h"
 #include "message/plan.h"
 
-_Static_assert(STEP_SEND == 0 && STEP_FORWARD == 1 && STEP_RECV == 2 && STEP_WAIT == 3 && STEP_COPY == 4 &&
-	STEP_REDUCE == 5 && STEP_CALL_GO == 6, "StepKind");
-_Static_assert(PLAN_ONCE == 0 && PLAN_ONCE_CACHED == 1 && PLAN_PERSISTENT == 2, "PlanUse");
-
 extern int gompi_plan_go_step(uintptr_t object, int64_t what, char *text);
 extern void gompi_plan_go_on_free(uintptr_t object);
 */

@@ -82,14 +82,14 @@ static int add_locked(bool is_class, int class) {
 	if (n != 0) {
 		last_removed = list->code[n - FIRST_ADDED_CODE].next_removed;
 	} else {
-		int room = list != NULL ? list->capacity : 0;
-		if (added_codes == room) {
-			int capacity = room == 0 ? 16 : 2 * room;
+		int old_capacity = list != NULL ? list->capacity : 0;
+		if (added_codes == old_capacity) {
+			int capacity = old_capacity == 0 ? 16 : 2 * old_capacity;
 			struct added_list *larger = calloc(1, sizeof *larger + (size_t)capacity * sizeof *larger->code);
 			if (larger == NULL)
 				return 0;
 			larger->capacity = capacity;
-			for (int i = 0; i < room; i++)
+			for (int i = 0; i < old_capacity; i++)
 				larger->code[i] = list->code[i];
 			gompi_store_release(&added, larger);
 			list = larger;
@@ -171,9 +171,9 @@ static int class_text(int class, char *text) {
 		gompi_biased_unlock(&codes_lock);
 	}
 	char *at = stpcpy(text + c->length, " (");
-	int room = MPI_MAX_ERROR_STRING - (int)(at - text) - (int)sizeof ")";
-	memcpy(at, detail, (size_t)(n < room ? n : room));
-	return (int)((n <= room ? stpcpy(at + n, ")") : stpcpy(at + room - 2, "...")) - text);
+	int space = MPI_MAX_ERROR_STRING - (int)(at - text) - (int)sizeof ")";
+	memcpy(at, detail, (size_t)(n < space ? n : space));
+	return (int)((n <= space ? stpcpy(at + n, ")") : stpcpy(at + space - 2, "...")) - text);
 }
 
 int gompi_error_text(int code, char *text) {

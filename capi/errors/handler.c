@@ -1,5 +1,6 @@
 #include "errors/handler.h"
 
+#include "errors/codes.h"
 #include "errors/z_calls.h"
 
 struct errhandler {
@@ -100,6 +101,33 @@ void gompi_errhandler_detach(struct gompi_errhandler_ref *r) {
 	gompi_biased_lock(&errhandlers.lock);
 	release_locked(handler_set_locked(r, (uintptr_t)MPI_ERRORS_ARE_FATAL));
 	gompi_biased_unlock(&errhandlers.lock);
+}
+
+int gompi_errhandler_run(uintptr_t function, uintptr_t object, int code) {
+	// The functions of communicators, windows, files and sessions differ only in the type of the handle, and all
+	// handle types are pointers.
+	void *handle = (void *)object;
+	((void (*)(void **, int *, ...))function)(&handle, &code);
+	return code;
+}
+
+__attribute__((cold, noinline)) static int invalid_code_error(const char *call, int code, int kind, uintptr_t object) {
+	struct gompi_error_status v;
+	gompi_set_error(&v, MPI_ERR_ARG, "%d is not an error class or code", code);
+	return gompi_return_error(v.class, call, v.text, kind, object);
+}
+
+int gompi_errhandler_call(const struct gompi_errhandler_ref *r, const char *call, int code, int kind,
+			  uintptr_t object) {
+	uintptr_t h = gompi_load(&r->function);
+	if (code < 0)
+		return invalid_code_error(call, code, kind, object);
+	if (h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT)
+		return gompi_return_error(code, call, NULL, kind, object); // ends the job
+	gompi_error_note_called(code, kind, object);
+	if (h != (uintptr_t)MPI_ERRORS_RETURN)
+		gompi_errhandler_run(h, object, code);
+	return MPI_SUCCESS;
 }
 
 // Creates an error handler. Inline, so that the arguments of each caller are constants.

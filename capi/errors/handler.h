@@ -37,5 +37,13 @@ void gompi_errhandler_release(uintptr_t h);
 // Releases the handler of an object that is being freed.
 void gompi_errhandler_detach(struct gompi_errhandler_ref *r);
 
+// Runs an error handler function of the application with an object and an error code. Returns the code that the
+// function stored.
+int gompi_errhandler_run(uintptr_t function, uintptr_t object, int code);
+
+// Calls the error handler of an object with a code of the application. Returns MPI_SUCCESS if the handler returns. The
+// code may be unknown to MPI, because programs pass private codes to their own handlers.
+int gompi_errhandler_call(const struct gompi_errhandler_ref *r, const char *call, int code, int kind, uintptr_t object);
+
 #pragma GCC visibility pop
 #endif

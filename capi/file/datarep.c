@@ -11,12 +11,6 @@
 #include "file/view.h"
 #include "file/z_calls.h"
 
-int gompi_pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
-int gompi_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
-			  void *outbuf, MPI_Count outsize, MPI_Count *position);
-int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-			    void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
-
 struct gompi_datarep {
 	struct gompi_datarep *next;
 	char name[MPI_MAX_DATAREP_STRING];

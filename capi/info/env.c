@@ -15,8 +15,8 @@ size_t gompi_env_join(char *to, int argc, char *const argv[]) {
 	for (int i = 0; i < argc && n < MAX_LENGTH; i++) {
 		if (i > 0)
 			to[n++] = ' ';
-		size_t length = strlen(argv[i]), room = MAX_LENGTH - n;
-		length = length < room ? length : room;
+		size_t length = strlen(argv[i]), space = MAX_LENGTH - n;
+		length = length < space ? length : space;
 		memcpy(to + n, argv[i], length);
 		n += length;
 	}

@@ -64,12 +64,12 @@ static void remove_pair(struct gompi_info *x, struct pair *p) {
 static bool reserve_text_space(struct gompi_info *x, uint32_t bytes) {
 	if (x->text_capacity - x->text_bytes >= bytes)
 		return true;
-	uint32_t room = x->text_capacity == 0 ? INITIAL_TEXT_BYTES : x->text_capacity;
-	while (room - x->text_bytes < bytes)
-		room *= 2;
-	char *text = realloc(x->text, room);
+	uint32_t capacity = x->text_capacity == 0 ? INITIAL_TEXT_BYTES : x->text_capacity;
+	while (capacity - x->text_bytes < bytes)
+		capacity *= 2;
+	char *text = realloc(x->text, capacity);
 	if (text != NULL)
-		x->text = text, x->text_capacity = room;
+		x->text = text, x->text_capacity = capacity;
 	return text != NULL;
 }
 
@@ -439,9 +439,9 @@ int gompi_info_delete(MPI_Info info, const char *key) {
 }
 GOMPI_ENTRY(MPI_Info_delete, gompi_info_delete);
 
-// Copies a value to room >= 1 bytes, and truncates it if necessary.
-static void copy_value(char *to, int room, struct pair *p) {
-	int n = p->value_length < room ? p->value_length : room - 1;
+// Copies a value, truncated if necessary, and a terminating 0 to a buffer of capacity >= 1 bytes.
+static void copy_value(char *to, int capacity, struct pair *p) {
+	int n = p->value_length < capacity ? p->value_length : capacity - 1;
 	memcpy(to, value_of(p), (size_t)n);
 	to[n] = 0;
 }
@@ -460,8 +460,8 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 	if (class == MPI_SUCCESS) {
 		struct pair *p = find_key(x, key, length);
 		if (p != NULL) {
-			int room = valuelen < p->value_length ? valuelen : p->value_length;
-			copy_value(value, room + 1, p);
+			int copied = valuelen < p->value_length ? valuelen : p->value_length;
+			copy_value(value, copied + 1, p);
 		}
 		*flag = p != NULL;
 	}

@@ -36,8 +36,9 @@ static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
 	const int64_t max_bytes = remote ? REMOTE_MAX_DATA : RECORD_MAX_DATA;
 	int64_t left_bytes = r->transfer_bytes - r->done_bytes, n = left_bytes < max_bytes ? left_bytes : max_bytes;
 	int class;
-	struct gompi_reservation room = gompi_record_reserve(l, p, gompi_record_size(n), remote, FABRIC_TRY, &class);
-	struct gompi_record *h = room.record;
+	struct gompi_reservation reservation =
+		gompi_record_reserve(l, p, gompi_record_size(n), remote, FABRIC_TRY, &class);
+	struct gompi_record *h = reservation.record;
 	if (h == NULL && class == MPI_ERR_PENDING)
 		return false;
 	if (h != NULL) {
@@ -48,7 +49,7 @@ static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
 		h->id = r->size_or_receive_id;
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done_bytes, n);
 		uint64_t word = gompi_record_word(RECORD_FRAGMENT, 0, gompi_record_size(n));
-		gompi_record_commit(p, room, word, remote, left_bytes == n ? FABRIC_NOW : FABRIC_PENDING,
+		gompi_record_commit(p, reservation, word, remote, left_bytes == n ? FABRIC_NOW : FABRIC_PENDING,
 				    NOTIFY_WAITERS);
 		r->done_bytes += n;
 	}

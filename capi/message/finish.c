@@ -26,7 +26,7 @@ void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n) {
 // in deferred_cancels. h comes from a peer on another node that is in MPI_Finalize and withdraws the message.
 static bool withdraw_or_defer(struct gompi_vci *l, const struct gompi_record *h) {
 	struct gompi_messages *m = l->messages;
-	if (gompi_load(&gompi_messages_cell(m, m->node.local_index)->state) >= GOMPI_STATE_FINALIZING)
+	if (gompi_load(&gompi_messages_cell(m, m->node.local_index)->state) >= GOMPI_STATE_FINISHING)
 		return true;
 	struct gompi_pending *w = gompi_pending_alloc(l);
 	*w = (struct gompi_pending){.next = l->deferred_cancels, .record = *h};
@@ -52,7 +52,7 @@ static void withdraw_deferred(struct gompi_vci *l) {
 // is.
 static bool may_withdraw(const struct gompi_request *r) {
 	return gompi_is_remote(r->peer_link) ? !r->record_pending
-					     : gompi_load(&r->peer_link->cell->state) == GOMPI_STATE_FINALIZING;
+					     : gompi_load(&r->peer_link->cell->state) == GOMPI_STATE_FINISHING;
 }
 
 bool gompi_messages_flushed(struct gompi_messages *m) {

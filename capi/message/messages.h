@@ -164,7 +164,6 @@ void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 // receives stay. Acquires the lock. gompi_close_context_locked does so for one context, under the lock.
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
-enum { GOMPI_STATE_FINALIZING = 2 }; // core/shm.State
 // Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each send
 // once its receiver is in MPI_Finalize too: no call can receive its message.
 bool gompi_messages_flushed(struct gompi_messages *m);

@@ -15,7 +15,7 @@ struct gompi_messages;
 struct gompi_request;
 struct gompi_wait_details;
 
-// Kinds of steps. The values equal those of core/p2p.
+// Kinds of steps, in Go p2p.StepKind.
 enum gompi_step_kind {
 	STEP_SEND,    // sends bytes at from to peer
 	STEP_FORWARD, // sends received data; the length differs from the planned one if an error has occurred

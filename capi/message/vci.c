@@ -14,10 +14,10 @@ void gompi_vci_notify_space(struct gompi_vci *l) {
 			continue;
 		struct gompi_inbox *theirs = gompi_inbox_of(m, i, (int)(l - m->vci));
 		gompi_a64 head = gompi_load(&theirs->head);
-		struct gompi_reservation room = gompi_inbox_reserve(theirs, &head, RECORD_SIZE);
-		if (room.record != NULL) {
-			room.record->from = m->node.self;
-			gompi_inbox_publish(room, gompi_record_word(RECORD_SPACE, 0, RECORD_SIZE));
+		struct gompi_reservation reservation = gompi_inbox_reserve(theirs, &head, RECORD_SIZE);
+		if (reservation.record != NULL) {
+			reservation.record->from = m->node.self;
+			gompi_inbox_publish(reservation, gompi_record_word(RECORD_SPACE, 0, RECORD_SIZE));
 		}
 		gompi_wake(&gompi_messages_cell(m, i)->wait);
 		gompi_cell_ring_doorbell(gompi_messages_cell(m, i));

@@ -78,7 +78,11 @@ GOMPI_CALL int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype
     MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_start(MPI_Request *request);
 GOMPI_CALL int gompi_startall(int count, MPI_Request array_of_requests[]);
+GOMPI_CALL int gompi_status_get_error(const MPI_Status *status, int *error);
+GOMPI_CALL int gompi_status_get_source(const MPI_Status *status, int *source);
+GOMPI_CALL int gompi_status_get_tag(const MPI_Status *status, int *tag);
 GOMPI_CALL int gompi_test(MPI_Request *request, int *flag, MPI_Status *status);
+GOMPI_CALL int gompi_test_cancelled(const MPI_Status *status, int *flag);
 GOMPI_CALL int gompi_testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
 GOMPI_CALL int gompi_testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status);
 GOMPI_CALL int gompi_testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
@@ -99,6 +103,10 @@ GOMPI_CALL int gompi_psend_init_c(const void *buf, int partitions, MPI_Count cou
 GOMPI_CALL int gompi_grequest_complete(MPI_Request request);
 GOMPI_CALL int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request);
+GOMPI_CALL int gompi_status_set_cancelled(MPI_Status *status, int flag);
+GOMPI_CALL int gompi_status_set_error(MPI_Status *status, int error);
+GOMPI_CALL int gompi_status_set_source(MPI_Status *status, int source);
+GOMPI_CALL int gompi_status_set_tag(MPI_Status *status, int tag);
 
 #pragma GCC visibility pop
 #endif

@@ -13,15 +13,15 @@ static struct {
 
 bool gompi_completion_reserve(void) {
 	if (completion_queue.count + completion_queue.reserved == completion_queue.capacity) {
-		const size_t room = completion_queue.capacity == 0 ? 256 : 2 * completion_queue.capacity;
-		struct gompi_tcp_completion *ring = malloc(room * sizeof *ring);
+		const size_t capacity = completion_queue.capacity == 0 ? 256 : 2 * completion_queue.capacity;
+		struct gompi_tcp_completion *ring = malloc(capacity * sizeof *ring);
 		if (ring == NULL)
 			return false;
 		for (size_t i = 0; i < completion_queue.count; i++)
 			ring[i] = completion_queue.ring[(completion_queue.first + i) & (completion_queue.capacity - 1)];
 		free(completion_queue.ring);
 		completion_queue.ring = ring;
-		completion_queue.capacity = room;
+		completion_queue.capacity = capacity;
 		completion_queue.first = 0;
 	}
 	completion_queue.reserved++;

@@ -18,8 +18,6 @@ struct gompi_attached_regions {
 };
 
 enum { GOMPI_MAX_ATTACHED = 1 << 20 };
-_Static_assert(offsetof(struct gompi_attached_regions, entry) == 64 && sizeof(struct gompi_attached_entry) == 32,
-	       "core/rma/dynamic.go");
 
 // Records which memory of this process is shared with the node, for Go: size bytes at an address are at heap_offset in
 // the node's memfd, until gompi_heap_region_remove.

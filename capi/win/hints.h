@@ -21,7 +21,8 @@ enum {
 
 enum { GOMPI_IN_PLACE_OFF, GOMPI_IN_PLACE_ON, GOMPI_IN_PLACE_REQUIRED };
 
-enum { GOMPI_MIN_ALIGNMENT = 64 }; // minimum alignment of all memory that MPI allocates: core/rma.MinAlignment
+// The minimum alignment of all memory that MPI allocates: a cache line, which is more than predefined datatypes need.
+enum { GOMPI_MIN_ALIGNMENT = 64 };
 
 // The hints that have the same value in force at all members.
 struct gompi_common_hints {

@@ -82,16 +82,16 @@ func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders
 // holds reports whether a rank, which has index member in w's window, holds the lock that w waits for, and whether
 // exclusively.
 func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
-	var win [shm.WindowNoCheck + 1]byte
+	var win [shm.WinLockAllNocheck + 1]byte
 	pid, ok := j.readWindow(rank, w, win[:])
 	if !ok {
 		return false, false
 	}
 	word := func(b []byte, at int) uint32 { return binary.NativeEndian.Uint32(b[at:]) }
-	var target [shm.TargetSize]byte
-	targets := binary.NativeEndian.Uint64(win[shm.WindowTargets:])
-	if uint32(w.Tag) >= word(win[:], shm.WindowN) ||
-		!readMemory(pid, targets+shm.TargetSize*uint64(w.Tag), target[:]) {
+	var target [shm.TargetBytes]byte
+	targets := binary.NativeEndian.Uint64(win[shm.WinTargets:])
+	if uint32(w.Tag) >= word(win[:], shm.WinN) ||
+		!readMemory(pid, targets+shm.TargetBytes*uint64(w.Tag), target[:]) {
 		return false, false
 	}
 	state := word(target[:], shm.TargetState)
@@ -99,8 +99,8 @@ func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, ho
 	case state&shm.TargetLocal == 0:
 		return j.holdsRemote(w.Members.At(int(w.Tag)), member, w)
 	case state&shm.TargetLocked != 0:
-		return state&shm.TargetExclusive != 0, state&shm.TargetNoCheck == 0
-	case word(win[:], shm.WindowAccess)&shm.AccessLockAll != 0 && win[shm.WindowNoCheck] == 0:
+		return state&shm.TargetExclusive != 0, state&shm.TargetNocheck == 0
+	case word(win[:], shm.WinAccess)&shm.AccessLockAll != 0 && win[shm.WinLockAllNocheck] == 0:
 		return false, !p.isLockingAll(rank, w)
 	}
 	return false, false
@@ -108,22 +108,22 @@ func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, ho
 
 // holdsRemote reports whether a target holds its lock for a member on another node, and whether exclusively.
 func (j *job) holdsRemote(target, member int, w *shm.Waiting) (exclusive, holds bool) {
-	var win [shm.WindowStreams + 8]byte
+	var win [shm.WinStreams + 8]byte
 	if target < 0 || target >= len(j.ranks) {
 		return false, false
 	}
 	pid, ok := j.readWindow(target, w, win[:])
-	streams := binary.NativeEndian.Uint64(win[shm.WindowStreams:])
+	streams := binary.NativeEndian.Uint64(win[shm.WinStreams:])
 	if !ok || streams == 0 {
 		return false, false
 	}
-	stream, ok := readWord(pid, streams+shm.StreamsOf+8*uint64(member))
+	stream, ok := readWord(pid, streams+shm.StreamsByRank+8*uint64(member))
 	var how [4]byte
-	if !ok || stream == 0 || !readMemory(pid, stream+shm.StreamHeldLock, how[:]) {
+	if !ok || stream == 0 || !readMemory(pid, stream+shm.StreamLockHeld, how[:]) {
 		return false, false
 	}
 	lock := binary.NativeEndian.Uint32(how[:])
-	return lock == shm.HeldExclusive, lock == shm.HeldExclusive || lock == shm.HeldShared
+	return lock == shm.HoldsExclusive, lock == shm.HoldsExclusive || lock == shm.HoldsShared
 }
 
 // readWindow reads the first bytes of the descriptor of w's window in the memory of a rank.
@@ -134,11 +134,11 @@ func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool
 	if in.Windows == 0 || pid <= 0 {
 		return 0, false
 	}
-	index := w.Object % shm.WindowIndices
+	index := w.Object % shm.WinIndices
 	if number, ok := readWord(pid, in.Windows+8*index); !ok || number != w.Object {
 		return 0, false
 	}
-	descriptor, ok := readWord(pid, in.Windows+shm.WindowDescriptors+8*index)
+	descriptor, ok := readWord(pid, in.Windows+shm.WinTableDescriptor+8*index)
 	return pid, ok && readMemory(pid, descriptor, win)
 }
 
@@ -153,11 +153,11 @@ func (j *job) startedCount(rank int, id uint64) (n int32, ok bool) {
 		return 0, false
 	}
 	of := func(comm uint64) (int32, bool) {
-		var b [shm.CommStarted + 4]byte
+		var b [shm.CommPlanTag + 4]byte
 		if !readMemory(pid, comm, b[:]) || binary.NativeEndian.Uint64(b[shm.CommID:]) != id {
 			return 0, false
 		}
-		return int32(binary.NativeEndian.Uint32(b[shm.CommStarted:])), true
+		return int32(binary.NativeEndian.Uint32(b[shm.CommPlanTag:])), true
 	}
 	if n, ok := of(in.World); ok {
 		return n, true
@@ -171,7 +171,7 @@ func (j *job) startedCount(rank int, id uint64) (n int32, ok bool) {
 		return 0, false
 	}
 	entries := make([]byte, 16*(mask+1))
-	if !readMemory(pid, table+shm.TableEntries, entries) {
+	if !readMemory(pid, table+shm.TableEntry, entries) {
 		return 0, false
 	}
 	for i := range mask + 1 {

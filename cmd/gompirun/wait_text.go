@@ -386,7 +386,7 @@ func printable(name string) string {
 // printableName replaces characters of a name from the program that a terminal cannot show. It marks a name that may
 // have been cut.
 func printableName(name string) string {
-	cut := len(name) >= shm.WaitNameBytes
+	cut := len(name) >= shm.WaitRecordNameBytes
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
 			return r

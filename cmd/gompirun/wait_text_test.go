@@ -19,7 +19,7 @@ var (
 // wait returns a wait on an object with the first n ranks as members.
 func wait(call string, peer int32, object uint64, n int, change ...func(w *shm.Waiting)) shm.Waiting {
 	w := shm.Waiting{Call: call, Peer: peer, Object: object, WaitDetails: shm.WaitDetails{ID: object,
-		Members: shm.Members{N: n, Stride: 1, First: [shm.MaxWaitMembers]int32{0, 1, 2, 3}}}}
+		Members: shm.Members{N: n, Stride: 1, First: [shm.WaitRecordMembers]int32{0, 1, 2, 3}}}}
 	for _, f := range change {
 		f(&w)
 	}

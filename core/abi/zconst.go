@@ -261,13 +261,13 @@ const (
 
 	MPI_ERR_LASTCODE = 16383 // last error code
 
-	// Addresses with a meaning.
+	// Special addresses.
 
 	MPI_BOTTOM           = 0
 	MPI_IN_PLACE         = 1
 	MPI_BUFFER_AUTOMATIC = 2
 
-	// Arguments that are not there.
+	// Omitted arguments.
 
 	MPI_ARGV_NULL       = 0
 	MPI_ARGVS_NULL      = 0
@@ -290,7 +290,7 @@ const (
 	MPI_MAX_STRINGTAG_LEN          = 1024
 	MPI_MAX_PSET_NAME_LEN          = 1024
 
-	// Bytes that a buffered message takes beyond its data, at most.
+	// Maximum overhead of a buffered message in bytes.
 
 	MPI_BSEND_OVERHEAD = 512
 
@@ -314,7 +314,7 @@ const (
 	MPI_MODE_NOSTORE   = 8192
 	MPI_MODE_NOSUCCEED = 16384
 
-	// Ranks, tags and numbers with a meaning.
+	// Special ranks, tags and numbers.
 
 	MPI_ANY_SOURCE = -1
 	MPI_ANY_TAG    = -2
@@ -341,7 +341,7 @@ const (
 	MPI_DISTRIBUTE_CYCLIC    = 18
 	MPI_DISTRIBUTE_DFLT_DARG = 19
 
-	// How a datatype was made.
+	// Constructors of datatypes.
 
 	MPI_COMBINER_NAMED          = 101
 	MPI_COMBINER_DUP            = 102
@@ -381,7 +381,7 @@ const (
 	MPI_GRAPH      = 212
 	MPI_DIST_GRAPH = 213
 
-	// How to split a communicator.
+	// Kinds of split of a communicator.
 
 	MPI_COMM_TYPE_SHARED          = 221
 	MPI_COMM_TYPE_HW_UNGUIDED     = 222
@@ -393,7 +393,7 @@ const (
 	MPI_LOCK_EXCLUSIVE = 301
 	MPI_LOCK_SHARED    = 302
 
-	// How a window was made.
+	// Flavors of windows.
 
 	MPI_WIN_FLAVOR_CREATE   = 311
 	MPI_WIN_FLAVOR_ALLOCATE = 312
@@ -412,7 +412,7 @@ const (
 	MPI_SEEK_SET             = 403
 	MPI_DISPLACEMENT_CURRENT = -1
 
-	// No attribute key.
+	// Invalid attribute key.
 
 	MPI_KEYVAL_INVALID = 0
 
@@ -462,7 +462,7 @@ const (
 	MPI_T_PVAR_HANDLE_NULL  = 0
 	MPI_T_PVAR_ALL_HANDLES  = 1
 
-	// Tool interface: what a callback must be safe for.
+	// Tool interface: required safety of a callback.
 
 	MPI_T_CB_REQUIRE_NONE              = 0x00
 	MPI_T_CB_REQUIRE_MPI_RESTRICTED    = 0x03
@@ -501,7 +501,7 @@ const (
 	MPI_T_BIND_MPI_INFO       = 11
 	MPI_T_BIND_MPI_SESSION    = 12
 
-	// Tool interface: who must set a control variable together.
+	// Tool interface: processes that must set a control variable together.
 
 	MPI_T_SCOPE_CONSTANT = 1
 	MPI_T_SCOPE_READONLY = 2

@@ -1,35 +1,9 @@
 package coll
 
-// Kind is the collective operation of a call.
+// Kind is the collective operation of a call. KindIdup is in the nonblocking shared-memory collectives only.
 type Kind uint8
 
-// The collectives.
-const (
-	KindBarrier Kind = iota
-	KindBcast
-	KindReduce
-	KindAllreduce
-	KindGather
-	KindGatherv
-	KindScatter
-	KindScatterv
-	KindAllgather
-	KindAllgatherv
-	KindAlltoall
-	KindAlltoallv
-	KindAlltoallw
-	KindScan
-	KindExscan
-	KindReduceScatter
-	KindReduceScatterBlock
-	KindNeighborAllgather
-	KindNeighborAllgatherv
-	KindNeighborAlltoall
-	KindNeighborAlltoallv
-	KindNeighborAlltoallw
-	KindIdup // in the nonblocking shared-memory collectives only
-	numKinds
-)
+const numKinds = KindIdup + 1
 
 var kindNames = [numKinds]string{
 	"MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter",

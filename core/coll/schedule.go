@@ -149,7 +149,7 @@ func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 	p.Comm, p.Source, p.GoBytes = c.Handle, int32(c.Rank()), s.allocBytes
 	p.Context[0] = c.Context(comm.Collective) // if nothing is sent
 	does := func(t *p2p.Step, f func() error) {
-		t.Kind, t.Bytes = p2p.StepGo, int64(len(p.Funcs))
+		t.Kind, t.Bytes = p2p.StepCallGo, int64(len(p.Funcs))
 		p.Funcs = append(p.Funcs, f)
 	}
 	for i := range s.steps {
@@ -174,7 +174,7 @@ func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 		case stepCopy:
 			t.Kind, t.Bytes = p2p.StepCopy, int64(min(len(st.buf), len(st.dst)))
 		case stepCombine:
-			t.Kind = p2p.StepCombine
+			t.Kind = p2p.StepReduce
 			if st.red.callsUser() {
 				t.CallsUser = true
 				does(t, func() error { return st.red.combine(st.buf, st.dst) })

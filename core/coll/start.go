@@ -63,7 +63,7 @@ func (e *Engine) execute(k *Call, st *state, o *operands) (err error) {
 // alive.
 func (e *Engine) Start(k *Call) (*request.Request, error) {
 	if k.Tag != 0 {
-		return e.request(k, p2p.PlanCached)
+		return e.request(k, p2p.PlanOnceCached)
 	}
 	return e.request(k, p2p.PlanOnce)
 }

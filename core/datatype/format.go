@@ -1,10 +1,10 @@
 package datatype
 
 // The flattened form of a type is a program: a flat, relocatable []int64 without addresses. The C data path interprets
-// it (capi/datatype/datatype.h mirrors the head as struct gompi_type), and it describes a target's type to another
+// it (struct gompi_type in capi/datatype/datatype.h is the head), and it describes a target's type to another
 // process. A program consists of
 //
-//	head     HeadWords words, in the order of the constants below
+//	head     HeadWords words, each at the index of its Head constant
 //	nodes    one after another; a node refers only to nodes before it, so there are no cycles
 //
 // A node describes bytes relative to its base, beginning with the first byte in typemap order at base+0. A reference is
@@ -29,55 +29,9 @@ package datatype
 // type has two roots. HeadRoot describes the bytes (packed size HeadSize). HeadElemRoot describes the elements
 // including their gaps (packed size HeadElements*HeadElemSize). For all other types with HeadElem set, both are the
 // same node. Without HeadElem, HeadElemRoot is 0.
-const (
-	HeadMagic  = iota // Magic
-	HeadWords_        // words in the whole program
-	HeadFlags         // Flag bits
-	HeadElem          // handle of the one predefined element type; 0: several, or none
-	// Bytes from one element to the next in an array of them (the element's extent); 0 without HeadElem.
-	HeadElemSize
-	HeadElements   // number of elements of predefined types
-	HeadSize       // bytes of data (MPI_Type_size)
-	HeadLB         // lower bound
-	HeadExtent     // extent: distance of copies
-	HeadTrueLB     // lowest byte touched
-	HeadTrueUB     // one past the highest byte touched
-	HeadDepth      // nodes on the longest path from a root to a block; 0 for an empty type
-	HeadSegments   // number of contiguous parts of one copy
-	HeadOrigin     // displacement of the first byte in typemap order, base of HeadRoot
-	HeadRoot       // reference to the node of all bytes; 0 for an empty type
-	HeadElemOrigin // displacement of the first element, base of HeadElemRoot
-	HeadElemRoot   // reference to the node of all elements; 0 for an empty type or without HeadElem
-	HeadBlock      // with FlagStrided: bytes of each block
-	HeadRepeat     // with FlagStrided: number of blocks
-	HeadStride     // with FlagStrided: distance of blocks; 0 if there is one only
-	HeadWords      // words of the head
-)
-
-// Magic is the first word of every program; it changes with the format.
-const Magic = 0x31_45_50_59_54_49_50 // "PITYPE1"
-
-// Bits of HeadFlags.
-const (
-	// One block, and its copies follow each other without a gap: count*HeadSize bytes at HeadOrigin.
-	FlagContiguous     = 1 << iota
-	FlagElemContiguous // the elements are contiguous: count*HeadElements elements at HeadElemOrigin
-	FlagStrided        // HeadRepeat blocks of HeadBlock bytes, HeadStride apart, from HeadOrigin
-	// One copy may touch some byte twice; without this flag it certainly does not.
-	FlagOverlap
-)
-
-// Kinds of nodes.
-const (
-	NodeBlock = 1 + iota
-	NodeLoop
-	NodeList
-	NodeBlocks
-	NodeSeq
-)
-
-// MaxDepth bounds the number of nodes on a path from a root to a block.
-const MaxDepth = 128
+//
+// Magic is the first word of every program; it changes with the format. MaxDepth bounds the number of nodes on a path
+// from a root to a block.
 
 // Layout is the description of a type by its program, for a type of this process or of another one. The zero value is
 // not valid.

@@ -9,7 +9,7 @@ import (
 // any count whose Bounds and Packed are ok, stays inside Bounds (for elements: elemBounds), terminates, and cannot
 // overflow. MPI_ERR_TYPE if the program is not valid; the text says where.
 func validate(prog []int64) error {
-	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadWords_] != int64(len(prog)) {
+	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadProgramWords] != int64(len(prog)) {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))
 	}
 	v := validator{prog: prog, nodes: map[int64]seen{}}

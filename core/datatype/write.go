@@ -103,6 +103,6 @@ func assemble(h head, room []int64) []int64 {
 			}
 		}
 	}
-	p[HeadWords_] = int64(len(w.prog))
+	p[HeadProgramWords] = int64(len(w.prog))
 	return w.prog
 }

@@ -28,33 +28,14 @@ import (
 	"gompirma/core/trim"
 )
 
-// Kind is the kind of object of a handle.
+// Kind is the kind of object of a handle, in the order of the ABI's predefined handles. MaxLive is how many handles of
+// one kind a process can hold, MaxWindows how many of windows.
 type Kind uint32
 
-// The kinds, in the order of the ABI's predefined handles.
 const (
-	Op Kind = 1 + iota
-	Comm
-	Group
-	Win
-	File
-	Session
-	Message
-	Info
-	Errhandler
-	Request
-	Datatype
-)
-
-const (
-	numberBits = 27
 	// Numbers is how many numbers each kind has.
 	Numbers    = 1 << numberBits
 	numberMask = Numbers - 1
-	// MaxLive is how many handles of one kind a process can hold, MaxWindows how many of windows.
-	MaxLive    = 1 << 24
-	MaxWindows = 1<<20 - 1
-
 	minEntries = 64 // entries of a table
 )
 

@@ -109,19 +109,8 @@ type Matched interface {
 	Receive(o Operation) Request
 }
 
-// StepKind is the kind of a step of a plan.
+// StepKind is the kind of a step of a plan: enum gompi_step_kind.
 type StepKind uint8
-
-// The kinds of steps: enum gompi_step_kind.
-const (
-	StepSend    StepKind = iota // send Bytes of From to Peer
-	StepForward                 // send data received from others; it has a wrong length if that data had
-	StepRecv                    // receive Bytes into To from Peer
-	StepWait                    // ends a round: the steps after it need all messages started so far
-	StepCopy                    // To = From, Bytes
-	StepCombine                 // To = From op To, Bytes
-	StepGo                      // PlanStep, number Bytes
-)
 
 // Step is a step of a plan. It has the layout of struct gompi_step.
 type Step struct {
@@ -141,7 +130,7 @@ type PlanHead struct {
 	Comm        uintptr   // handle on which errors are raised
 	Source, Tag int32     // this process' rank, as its messages carry it; their tag
 	Urgent      bool      // the receivers may compute: their progress threads poll for large messages
-	// The predefined operation and datatype of StepCombine steps, and the bytes of an element.
+	// The predefined operation and datatype of StepReduce steps, and the bytes of an element.
 	Op, Datatype uintptr
 	Element      int
 	GoBytes      int // bytes of Go memory that it allocates
@@ -149,13 +138,6 @@ type PlanHead struct {
 
 // PlanUse is how often a request of a plan starts it: enum gompi_plan_use.
 type PlanUse uint32
-
-// The uses of plans.
-const (
-	PlanOnce       PlanUse = iota
-	PlanCached             // once, and C may cache the plan for other calls
-	PlanPersistent         // by a persistent request, at each start
-)
 
 // StartedPlan is a plan in C: see capi/message/plan.h.
 type StartedPlan interface {

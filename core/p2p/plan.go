@@ -17,7 +17,7 @@ import (
 type Plan struct {
 	PlanHead
 	Steps     []Step
-	Funcs     []func() error // functions of StepGo steps, indexed by their Bytes
+	Funcs     []func() error // functions of StepCallGo steps, indexed by their Bytes
 	OnFree    func()         // called when its request has been freed; may be nil
 	KeepAlive any
 }
@@ -25,8 +25,8 @@ type Plan struct {
 // plans has the plans that C refers to.
 var plans = handle.NewTable[Plan](handle.Request)
 
-// PlanStep executes the StepGo step number what of the plan with this object. It returns 0 or an error class with its
-// text. The carrier calls it.
+// PlanStep executes the StepCallGo step number what of the plan with this object. It returns 0 or an error class with
+// its text. The carrier calls it.
 func PlanStep(object uintptr, what int) (class int32, text string) {
 	if err := recoverPanic(func() error { return plans.Get(object).Funcs[what]() }); err != nil {
 		return mpierr.ClassOf(err), err.Error()

@@ -9,19 +9,11 @@ import (
 
 // Dynamic windows (MPI-5.0 12.2.4). Each member has a table of the memory that it has attached. The table is in the
 // member's part of the node's memory, where the origins read it without the target's help. C writes and reads the
-// table: struct gompi_attached_regions in capi/win/attached.h.
-//
-//	0   version  uint64
-//	8   count    uint64
-//	64  entries  32 bytes each: address, size, offset of the memory in the node's memfd (-1: ordinary memory), 0
+// table: struct gompi_attached_regions in capi/win/attached.h. It has at most MaxAttached entries.
 
 const (
-	// MaxAttached is the number of regions that a member can have attached to one window at a time.
-	MaxAttached   = 1 << 20
-	attachedHead  = 64
-	attachedEntry = 32
-	attachedSize  = attachedHead + MaxAttached*attachedEntry
-	attachedStep  = 64 << 10 // memory for the table is allocated in steps of this size
+	attachedSize = attachedHead + MaxAttached*AttachedEntryBytes
+	attachedStep = 64 << 10 // memory for the table is allocated in steps of this size
 )
 
 // attached is this member's own table.

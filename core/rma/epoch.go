@@ -1,6 +1,6 @@
 package rma
 
-// The epochs of a window at one process (MPI-5.0 12.5): one row for each call. core/rma/gen generates
+// The epochs of a window at one process (MPI-5.0 12.5): one row for each call. core/abi/gen generates
 // capi/win/z_epoch.h from them, so C decides from the same rows. The texts of errors come from AccessNames.
 
 // Access is the access epoch that a process has open on a window.

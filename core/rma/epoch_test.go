@@ -1,7 +1,6 @@
 package rma
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,10 +46,4 @@ func TestExposureTable(t *testing.T) {
 		collective := call == CallFence || call == CallFenceEnd || call == CallFree || call == CallPost
 		require.Equal(t, !collective, row.IfExposed, "exposure epoch, then %s", row.Name)
 	}
-}
-
-func TestHeaderOfCIsNotStale(t *testing.T) {
-	got, err := os.ReadFile("../../capi/win/z_epoch.h")
-	require.NoError(t, err)
-	require.Equal(t, string(EpochHeader()), string(got), "run go run ./core/rma/gen")
 }

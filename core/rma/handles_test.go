@@ -131,7 +131,7 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	offsets, total, alignment := w.layout(all)
 	require.Equal(t, []int64{0, 10, 10, 5010}, offsets, "one after the other without a gap")
 	require.Equal(t, []int64{5011, shm.PageSize}, []int64{total, alignment})
-	w.hints.Common.Promises = NonContiguous
+	w.hints.Common.Promises = Noncontiguous
 	offsets, _, _ = w.layout(all)
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }

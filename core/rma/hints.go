@@ -22,24 +22,6 @@ type Hints struct {
 // asks for.
 type Common struct{ Promises, Granularity uint64 }
 
-// Promises that Go knows. capi compares them with C's at compile time.
-const (
-	SameSize = 1 << iota
-	SameDispUnit
-	NonContiguous
-)
-
-// Whether MPI_Win_create converts ordinary memory to shared memory in place.
-const (
-	InPlaceOff = iota
-	InPlaceOn
-	InPlaceRequired // if it cannot, creation fails
-)
-
-// MinAlignment is the alignment in bytes of all memory that MPI allocates: a cache line, which is more than any
-// predefined datatype needs.
-const MinAlignment = 64
-
 // DefaultHints returns the values in force where neither info nor environment sets others.
 func DefaultHints() Hints {
 	return Hints{Alignment: MinAlignment}

@@ -19,7 +19,7 @@ func TestCommonHints(t *testing.T) {
 	for _, c := range []struct{ one, other, want Common }{
 		{Common{}, Common{}, Common{}},
 		{Common{SameSize | SameDispUnit, 0}, Common{SameSize, 4096}, Common{SameSize, 4096}},
-		{Common{NonContiguous, 1}, Common{^uint64(0), 4096}, Common{NonContiguous, 1}},
+		{Common{Noncontiguous, 1}, Common{^uint64(0), 4096}, Common{Noncontiguous, 1}},
 		{Common{0, 1<<63 - 1}, Common{0, 0}, Common{0, 1<<63 - 1}},
 	} {
 		var b [commonBytes]byte

@@ -56,18 +56,12 @@ func (w *Window) leaders() (list []int32, me int) {
 	return list, me
 }
 
-// MemberBytes is sizeof(struct gompi_win_member) in capi/win/win.h, which compares it at compile time.
-const MemberBytes = 256
-
-// RemoteRowBytes is sizeof(struct gompi_win_remote) in capi/win/win.h, which compares it at compile time.
-const RemoteRowBytes = 32
-
 // Layout of the control memory on a node (capi/win/win.h). It begins with an entry for each rank from the lowest to the
 // highest member of the node. After these follow the barrier and posts of its members, a cache line that counts the
 // members that have left, their words for MPI_Win_set_info, and the table of all members.
 
 func (v localMembers) barrierOff() int64 {
-	return MemberBytes * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1)
+	return WinMemberBytes * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1)
 }
 
 // leaveOff returns the offset of the cache line that counts the members that have left.
@@ -77,12 +71,9 @@ func (v localMembers) leaveOff() int64 {
 	return (used + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
 }
 
-// WinHintsBytes is sizeof(struct gompi_hints_message) in capi/win/hints.h, compared at compile time there.
-const WinHintsBytes = 24
-
 // hintsOff returns the offset where the i-th member of the node publishes its hints for MPI_Win_set_info.
 func (v localMembers) hintsOff(i int) int64 {
-	return v.leaveOff() + shm.CacheLine + int64(i)*WinHintsBytes
+	return v.leaveOff() + shm.CacheLine + int64(i)*HintsMessageBytes
 }
 
 // rowsOff returns the offset of the table of all members.
@@ -93,7 +84,7 @@ func (v localMembers) rowsOff() int64 {
 // controlBytes returns the size of the control memory in bytes.
 func (v localMembers) controlBytes() int64 {
 	if v.table {
-		return v.rowsOff() + RemoteRowBytes*int64(v.members)
+		return v.rowsOff() + WinRemoteBytes*int64(v.members)
 	}
 	return v.hintsOff(len(v.ranks))
 }
@@ -123,8 +114,8 @@ func (v localMembers) usedPages() (list []extent) {
 		list = append(list, extent{from, to - from})
 	}
 	for _, r := range v.ranks {
-		at := MemberBytes * int64(r-v.ranks[0])
-		add(at, at+MemberBytes)
+		at := WinMemberBytes * int64(r-v.ranks[0])
+		add(at, at+WinMemberBytes)
 	}
 	add(v.barrierOff(), v.controlBytes())
 	return list

@@ -44,7 +44,7 @@ func TestControlMemoryLayout(t *testing.T) {
 
 	// The ranks are distributed over 1,000 nodes cyclically: a page for each member, one for the rest.
 	turns := localMembers{ranks: every(100, 7, 1000)}
-	require.Greater(t, turns.controlBytes(), int64(99_000*MemberBytes))
+	require.Greater(t, turns.controlBytes(), int64(99_000*WinMemberBytes))
 	require.LessOrEqual(t, memory(turns), memory(alone)+100*shm.PageSize)
 
 	// The table of all members follows, on pages of its own or not.
@@ -53,8 +53,8 @@ func TestControlMemoryLayout(t *testing.T) {
 		table.members, table.table = 100_000, true
 		require.Zero(t, table.rowsOff()%shm.CacheLine)
 		require.GreaterOrEqual(t, table.rowsOff(), v.controlBytes())
-		require.Equal(t, table.rowsOff()+100_000*RemoteRowBytes, table.controlBytes())
-		require.LessOrEqual(t, memory(table), memory(v)+100_000*RemoteRowBytes+shm.PageSize)
+		require.Equal(t, table.rowsOff()+100_000*WinRemoteBytes, table.controlBytes())
+		require.LessOrEqual(t, memory(table), memory(v)+100_000*WinRemoteBytes+shm.PageSize)
 		require.Equal(t, v.usesAllPages(), table.usesAllPages())
 		next := 0
 		for table.me = range table.ranks {

@@ -95,7 +95,7 @@ func (w *Window) reserveRange(size, alignment int64) (x extent, err error) {
 func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
 	offsets = make([]int64, len(w.local.ranks))
 	alignment = shm.PageSize
-	contiguous := w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.hints.Common.Promises&NonContiguous == 0
+	contiguous := w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.hints.Common.Promises&Noncontiguous == 0
 	for i, r := range w.local.ranks {
 		m := members.at(int(r))
 		alignment = max(alignment, m.alignment)

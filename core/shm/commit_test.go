@@ -161,20 +161,20 @@ func TestStoppedLockHolder(t *testing.T) {
 	nodes := nodes(t, 2)
 	limited(t, nodes, 50*mib)
 	atomic.StoreInt64(nodes[0].i64(0, CellReservedBytes), 40*mib)
-	*u32(nodes[0].control, hdrPromiseLock) = 1
+	*u32(nodes[0].control, headerPromiseLock) = 1
 	_, err := commitMapped(t, nodes[1], 20*mib)
 	require.ErrorContains(t, err, "and other ranks of this job are allocating 41943040 of them")
 	free, err := commitMapped(t, nodes[1], 9*mib)
 	require.NoError(t, err)
 	free()
-	require.Equal(t, uint32(1), *u32(nodes[1].control, hdrPromiseLock), "it still has the turn")
+	require.Equal(t, uint32(1), *u32(nodes[1].control, headerPromiseLock), "it still has the turn")
 	// A lock holder that has died.
 	atomic.StoreInt32(nodes[0].i32(0, CellPid), dead(t))
 	free, err = commitMapped(t, nodes[1], 20*mib)
 	require.NoError(t, err)
 	free()
-	require.Zero(t, *u32(nodes[1].control, hdrPromiseLock))
-	*u32(nodes[1].control, hdrPromiseLock) = 77 // an invalid value
+	require.Zero(t, *u32(nodes[1].control, headerPromiseLock))
+	*u32(nodes[1].control, headerPromiseLock) = 77 // an invalid value
 	free, err = commitMapped(t, nodes[1], 20*mib)
 	require.NoError(t, err)
 	free()

@@ -99,12 +99,12 @@ func writeHeader(m backing, n, cores, segment int) error {
 	}
 	header := bytesAt(p, HeaderSize)
 	defer unmap(header)
-	*u32(header, hdrLayout) = Layout
-	*u32(header, hdrProcesses) = uint32(n)
-	*u32(header, hdrCreator) = uint32(os.Getpid())
-	*u32(header, hdrCores) = uint32(cores)
-	*u32(header, hdrSegment) = uint32(segment)
-	atomic.StoreUint64(u64(header, hdrMagic), Magic)
+	*u32(header, headerLayoutVersion) = Layout
+	*u32(header, headerProcessCount) = uint32(n)
+	*u32(header, headerCreatorPid) = uint32(os.Getpid())
+	*u32(header, headerCoreCount) = uint32(cores)
+	*u32(header, headerSegment) = uint32(segment)
+	atomic.StoreUint64(u64(header, headerMagic), Magic)
 	return nil
 }
 
@@ -125,8 +125,9 @@ func Open(fd, me int) (*Node, error) {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "cannot map the control segment (file descriptor %d): "+
 			"%v", fd, err)
 	}
-	magic, layout := atomic.LoadUint64(u64(header, hdrMagic)), *u32(header, hdrLayout)
-	n, cores, segment := int(*u32(header, hdrProcesses)), int(*u32(header, hdrCores)), int(*u32(header, hdrSegment))
+	magic, layout := atomic.LoadUint64(u64(header, headerMagic)), *u32(header, headerLayoutVersion)
+	n, cores := int(*u32(header, headerProcessCount)), int(*u32(header, headerCoreCount))
+	segment := int(*u32(header, headerSegment))
 	unix.Munmap(header)
 	if magic != Magic || layout != Layout {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
@@ -206,7 +207,7 @@ func (nd *Node) State(i int) State { return State(atomic.LoadUint32(nd.u32(i, Ce
 func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellState), uint32(s)) }
 
 // FailedCount returns how many processes have been found failed.
-func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, hdrFailed))) }
+func (nd *Node) FailedCount() int { return int(atomic.LoadUint32(u32(nd.control, headerFailedCount))) }
 
 // MarkFailed records that process i has failed and ends the waits for it on this node with an error. The launcher,
 // which reaps the process, calls it. Under other launchers, a process that detects the failure calls it.
@@ -226,7 +227,7 @@ func (nd *Node) MarkFailed(i int) {
 // MarkRemoteFailed records that a process of another node has ended without MPI_Finalize, by its rank in
 // MPI_COMM_WORLD, and ends the waits for it on this node.
 func (nd *Node) MarkRemoteFailed(rank int) {
-	i, entry := 0, func(i int) *uint32 { return u32(nd.control, int64(HeaderFailed+8*i)) }
+	i, entry := 0, func(i int) *uint32 { return u32(nd.control, int64(headerFailedProcesses+8*i)) }
 	for i < FailedEntries && !atomic.CompareAndSwapUint32(entry(i), 0, uint32(rank)+1) {
 		if atomic.LoadUint32(entry(i)) == uint32(rank)+1 {
 			return
@@ -234,9 +235,9 @@ func (nd *Node) MarkRemoteFailed(rank int) {
 		i++
 	}
 	if i < FailedEntries {
-		atomic.StoreUint32(u32(nd.control, int64(HeaderFailed+8*i+4)), FailedEnded)
+		atomic.StoreUint32(u32(nd.control, int64(headerFailedProcesses+8*i+4)), FailedEnded)
 	} else {
-		atomic.StoreUint32(u32(nd.control, HeaderFailedOverflow), 1)
+		atomic.StoreUint32(u32(nd.control, headerFailedOverflow), 1)
 	}
 	nd.RecheckWaits()
 }
@@ -244,12 +245,12 @@ func (nd *Node) MarkRemoteFailed(rank int) {
 // FirstRemoteFailed returns the rank in MPI_COMM_WORLD of the first process of another node that was found failed, -1
 // if none has failed.
 func (nd *Node) FirstRemoteFailed() int {
-	return int(int32(atomic.LoadUint32(u32(nd.control, HeaderFailed)) - 1))
+	return int(int32(atomic.LoadUint32(u32(nd.control, headerFailedProcesses)) - 1))
 }
 
 // RecheckWaits makes every wait on the node check whether it depends on a failed process, of this node or another.
 func (nd *Node) RecheckWaits() {
-	atomic.AddUint32(u32(nd.control, hdrFailed), 1)
+	atomic.AddUint32(u32(nd.control, headerFailedCount), 1)
 	for j := 0; j < nd.N; j++ {
 		nd.wakeAll(j)
 	}
@@ -257,10 +258,12 @@ func (nd *Node) RecheckWaits() {
 
 // AnnounceEnd records that the launcher is about to end the job. The launcher calls it for every node before it signals
 // the first rank. A rank that notices the death of another one then knows that this death is not the cause.
-func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, hdrEnding), 1) }
+func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, headerJobIsEnding), 1) }
 
 // EndAnnounced returns whether AnnounceEnd has been called for this node.
-func (nd *Node) EndAnnounced() bool { return atomic.LoadUint32(u32(nd.control, hdrEnding)) != 0 }
+func (nd *Node) EndAnnounced() bool {
+	return atomic.LoadUint32(u32(nd.control, headerJobIsEnding)) != 0
+}
 
 // FindFailed detects processes of this node that have ended without MPI_Finalize and marks them. Needed under launchers
 // other than gompirun.

@@ -13,8 +13,8 @@ import (
 // Promises: processes that allocate memory at the same time must not together take more than is free, since then the
 // kernel kills one of them instead of refusing. So a process first reserves the amount in its cell (a promise), where
 // the other processes of the node see it. It lowers the promise as it allocates. A new promise may be at most the free
-// memory minus all promises. A lock (hdrPromiseLock) makes the check and the promise one step. If the process dies, its
-// lock and its promises are ignored.
+// memory minus all promises. A lock (headerPromiseLock) makes the check and the promise one step. If the process dies,
+// its lock and its promises are ignored.
 //
 // Processes of other jobs promise nothing: commit.go checks again while it allocates.
 type promises struct {
@@ -54,7 +54,7 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 	nd.promises.mu.Unlock()
 	var last int64
 	var since time.Time
-	word := u32(nd.control, hdrMemoryEvents)
+	word := u32(nd.control, headerMemoryEvents)
 	for {
 		var others int64
 		seen := atomic.LoadUint32(word)
@@ -103,8 +103,8 @@ func (nd *Node) lowerPromise(size int64) {
 
 // wakeMemoryWaiters wakes the processes that wait for memory.
 func (nd *Node) wakeMemoryWaiters() {
-	atomic.AddUint32(u32(nd.control, hdrMemoryEvents), 1)
-	futexWakeAll(u32(nd.control, hdrMemoryEvents))
+	atomic.AddUint32(u32(nd.control, headerMemoryEvents), 1)
+	futexWakeAll(u32(nd.control, headerMemoryEvents))
 }
 
 // promised returns the sum of the promises of all processes of the node.
@@ -125,7 +125,7 @@ func (nd *Node) sum(word int64) (sum int64) {
 // makes no progress for maxLockWait (it has been stopped), lockPromises returns without the node's lock.
 func (nd *Node) lockPromises() (end func()) {
 	nd.promises.mu.Lock()
-	word, me := u32(nd.control, hdrPromiseLock), uint32(nd.Me+1)
+	word, me := u32(nd.control, headerPromiseLock), uint32(nd.Me+1)
 	var last uint32
 	var since time.Time
 	for !atomic.CompareAndSwapUint32(word, 0, me) {

@@ -12,8 +12,8 @@ import (
 //
 // A mapping leaves its address at once: hide moves its page tables to an unused address, which is quick, and the
 // goroutine unmaps it there. Address space of the heap becomes free when its memory has been released. The process'
-// cell (CellReleasing) holds the bytes still to be released: a process that needs more memory than is free waits for
-// them (promise), as it would have waited in MPI_Win_free for a synchronous release.
+// cell (CellReleasingBytes) holds the bytes still to be released: a process that needs more memory than is free waits
+// for them (promise), as it would have waited in MPI_Win_free for a synchronous release.
 //
 // The application may allocate memory too, which is not counted here, and the kernel would kill a process rather than
 // wait. So the bytes to be released in the background are limited to a small share of what is free anyway.
@@ -72,11 +72,11 @@ func (nd *Node) releaseExtent(x extent) {
 		nd.heap.freeExtent(x)
 		return
 	}
-	atomic.AddInt64(nd.i64(nd.Me, CellReleasing), x.size)
+	atomic.AddInt64(nd.i64(nd.Me, CellReleasingBytes), x.size)
 	nd.releaser.enqueue(func() {
 		nd.releaser.inChunks(x.size, func(at, n int64) {
 			nd.memory.release(x.off+at, n)
-			atomic.AddInt64(nd.i64(nd.Me, CellReleasing), -n)
+			atomic.AddInt64(nd.i64(nd.Me, CellReleasingBytes), -n)
 			nd.wakeMemoryWaiters()
 		})
 		nd.heap.freeExtent(x)
@@ -125,17 +125,17 @@ func (nd *Node) WaitAllReleased() bool {
 	first := nd.pendingBytes()
 	last, since := first, time.Now()
 	for last > 0 && time.Since(since) < maxPromiseWait {
-		seen := atomic.LoadUint32(u32(nd.control, hdrMemoryEvents))
+		seen := atomic.LoadUint32(u32(nd.control, headerMemoryEvents))
 		now := nd.pendingBytes()
 		if now != last {
 			last, since = now, time.Now()
 			continue
 		}
 		nd.FindFailed()
-		futexSleep(u32(nd.control, hdrMemoryEvents), seen, promisePoll)
+		futexSleep(u32(nd.control, headerMemoryEvents), seen, promisePoll)
 	}
 	return first > 0
 }
 
 // pendingBytes returns how many bytes the processes of the node are still to release.
-func (nd *Node) pendingBytes() int64 { return nd.sum(CellReleasing) }
+func (nd *Node) pendingBytes() int64 { return nd.sum(CellReleasingBytes) }

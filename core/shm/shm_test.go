@@ -167,7 +167,7 @@ func TestAllocTooMuch(t *testing.T) {
 // sleep.
 func TestWakeClearsSleeping(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, nd []*Node) {
-		sleeping, wake := nd[0].u32(0, CellSleeping), nd[0].u32(0, CellWake)
+		sleeping, wake := nd[0].u32(0, CellHasSleepers), nd[0].u32(0, CellWakeSeq)
 		nd[1].Wake(0)
 		require.Zero(t, *wake, "nobody sleeps")
 		*sleeping = 1
@@ -197,9 +197,9 @@ func TestFailureEndsWaits(t *testing.T) {
 		l, looks := looker(3), 0
 		nd[0].Waiter = &l
 		require.NoError(t, nd[0].Wait(func() bool { looks++; return looks == 3 }))
-		before := *nd[0].u32(0, CellWake)
+		before := *nd[0].u32(0, CellWakeSeq)
 		nd[0].MarkFailed(1)
-		require.Equal(t, before+1, *nd[0].u32(0, CellWake), "a sleeping thread polls again")
+		require.Equal(t, before+1, *nd[0].u32(0, CellWakeSeq), "a sleeping thread polls again")
 		require.Equal(t, 1, nd[1].FailedCount())
 		err := nd[0].Wait(func() bool { return false })
 		require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(err))

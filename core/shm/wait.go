@@ -31,17 +31,17 @@ func futexWakeAll(word *uint32) {
 
 // Wake wakes process i if it sleeps. It is the waker's side of the protocol of capi/base/wait.c. The caller has made
 // i's condition true with a sequentially consistent operation (any of sync/atomic). This operation pairs with the
-// sleeper's store to CellSleeping before it checks its condition once more. With a weaker order, the waker could read
-// CellSleeping as 0 while the sleeper still finds its condition false, and the sleeper would not be woken.
+// sleeper's store to CellHasSleepers before it checks its condition once more. With a weaker order, the waker could
+// read CellHasSleepers as 0 while the sleeper still finds its condition false, and the sleeper would not be woken.
 func (nd *Node) Wake(i int) {
-	if atomic.LoadUint32(nd.u32(i, CellSleeping)) != 0 && atomic.SwapUint32(nd.u32(i, CellSleeping), 0) != 0 {
+	if atomic.LoadUint32(nd.u32(i, CellHasSleepers)) != 0 && atomic.SwapUint32(nd.u32(i, CellHasSleepers), 0) != 0 {
 		nd.wakeAll(i)
 	}
 }
 
 func (nd *Node) wakeAll(i int) {
-	atomic.AddUint32(nd.u32(i, CellWake), 1)
-	futexWakeAll(nd.u32(i, CellWake))
+	atomic.AddUint32(nd.u32(i, CellWakeSeq), 1)
+	futexWakeAll(nd.u32(i, CellWakeSeq))
 }
 
 // Waiter is how the threads of a process wait. C implements it (capi/base/wait.c) for waits of both languages: a

@@ -6,31 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Values of Waiting.Peer where a wait does not depend on exactly one process. PeersAll: on all processes of its object,
-// or nothing is known. PeersAny: any of them can end the wait. PeersSeveral: on several processes, for example of
-// different objects.
-const (
-	PeersAll     = -1
-	PeersAny     = -2
-	PeersSeveral = -3
-)
-
 // Reason is the kind of event that ends a wait, if the process that is waited for must call an MPI function for it:
 // enum gompi_wait_reason of capi/base/node.h.
 type Reason uint32
-
-// The values have the order of the C enum.
-const (
-	ForCall Reason = iota
-	ForMessage
-	ForReceipt
-	ForPost
-	ForComplete
-	ForLock
-	ForCollective
-	ForPartitions
-	ForSelf
-)
 
 // Waiting describes what a thread waits for, so that a launcher can explain a hang.
 type Waiting struct {
@@ -73,16 +51,16 @@ type WaitDetails struct {
 // Members is the group of processes in a wait record.
 type Members struct {
 	N      int
-	Stride int // from one to the next, 0: not regular, and only the first MaxWaitMembers are known
-	First  [MaxWaitMembers]int32
+	Stride int // from one to the next, 0: not regular, and only the first WaitRecordMembers are known
+	First  [WaitRecordMembers]int32
 }
 
 // Known returns whether all members are known.
-func (m *Members) Known() bool { return m.N > 0 && (m.Stride != 0 || m.N <= MaxWaitMembers) }
+func (m *Members) Known() bool { return m.N > 0 && (m.Stride != 0 || m.N <= WaitRecordMembers) }
 
 // At returns the i-th member. Precondition: Known.
 func (m *Members) At(i int) int {
-	if i < MaxWaitMembers {
+	if i < WaitRecordMembers {
 		return int(m.First[i])
 	}
 	return int(m.First[0]) + i*m.Stride
@@ -93,8 +71,8 @@ func (m *Members) At(i int) int {
 func (nd *Node) Waits(i int) (ws []Waiting, more int) {
 	cell := nd.cell(i)
 	record := func(k int) []byte {
-		r := cell[CellWaits+k*WaitRecordBytes:][:WaitRecordBytes]
-		if atomic.LoadUint32(u32(r, WaitState)) != WaitPublished {
+		r := cell[CellWaitRecords+k*WaitRecordBytes:][:WaitRecordBytes]
+		if atomic.LoadUint32(u32(r, recordState)) != recordPublished {
 			return nil
 		}
 		return r
@@ -105,9 +83,9 @@ func (nd *Node) Waits(i int) (ws []Waiting, more int) {
 			continue
 		}
 		w := readWait(r, k)
-		parts := int(int32(atomic.LoadUint32(u32(r, WaitEventCount))))
+		parts := int(int32(atomic.LoadUint32(u32(r, recordEventCount))))
 		for part := WaitThreads; parts > 0 && part < WaitRecords; part++ {
-			if r := record(part); r != nil && atomic.LoadUint32(u32(r, WaitParent)) == uint32(k)+1 {
+			if r := record(part); r != nil && atomic.LoadUint32(u32(r, recordParentRecord)) == uint32(k)+1 {
 				w.Events = append(w.Events, readWait(r, part))
 			}
 		}
@@ -123,32 +101,32 @@ func readWait(r []byte, k int) Waiting {
 		name, _, _ := bytes.Cut(r[at:at+size], []byte{0})
 		return string(name)
 	}
-	reason := word(WaitReason)
-	w := Waiting{Call: text(WaitCall, 32), Peer: int32(word(WaitPeer)), Object: atomic.LoadUint64(u64(r,
-		WaitObject)),
-		WaitDetails: WaitDetails{Record: k, Number: word(WaitNumber), Wakes: word(WaitWakes),
-			Thread: int(word(WaitThread)),
-			Reason: Reason(reason & (WaitAllMembers - 1)), All: reason&WaitAllMembers != 0,
-			Foreign: reason&WaitOtherJobs != 0,
-			Tag:     int32(word(WaitTag)), ID: atomic.LoadUint64(u64(r, WaitID)),
-			PendingCount: int(int32(word(WaitPendingCount))),
-			Name:         text(WaitName, WaitNameBytes), Operation: text(WaitOperation, 32),
-			Crossing: atomic.LoadUint64(u64(r, WaitCrossing))}}
+	reason := word(recordReason)
+	w := Waiting{Call: text(recordCall, 32), Peer: int32(word(recordPeer)), Object: atomic.LoadUint64(u64(r,
+		recordObject)),
+		WaitDetails: WaitDetails{Record: k, Number: word(recordWaitCount), Wakes: word(recordWakeupCount),
+			Thread: int(word(recordThread)),
+			Reason: Reason(reason & (recordAll - 1)), All: reason&recordAll != 0,
+			Foreign: reason&recordOtherJobs != 0,
+			Tag:     int32(word(recordTag)), ID: atomic.LoadUint64(u64(r, recordID)),
+			PendingCount: int(int32(word(recordPendingCount))),
+			Name:         text(recordName, WaitRecordNameBytes), Operation: text(recordOperation, 32),
+			Crossing: atomic.LoadUint64(u64(r, recordGoCallerFrame))}}
 	for word := range WaitMissingWords {
-		for bits := atomic.LoadUint64(u64(r, WaitMissing+8*int64(word))); bits != 0; bits &= bits - 1 {
+		for bits := atomic.LoadUint64(u64(r, recordMissingBitmap+8*int64(word))); bits != 0; bits &= bits - 1 {
 			w.Missing = append(w.Missing, 64*word+mathbits.TrailingZeros64(bits))
 		}
 	}
-	w.Members.N, w.Members.Stride = int(int32(word(WaitMembers))), int(int32(word(WaitStride)))
+	w.Members.N, w.Members.Stride = int(int32(word(recordMemberCount))), int(int32(word(recordStride)))
 	for i := range w.Members.First {
-		w.Members.First[i] = int32(word(WaitMember + 4*int64(i)))
+		w.Members.First[i] = int32(word(recordMember + 4*int64(i)))
 	}
 	return w
 }
 
 // Blocked returns how many threads of the application of process i are inside a blocking call, polling or asleep.
 func (nd *Node) Blocked(i int) int {
-	return int(int32(atomic.LoadUint32(u32(nd.cell(i), CellBlocked))))
+	return int(int32(atomic.LoadUint32(u32(nd.cell(i), CellBlockedCount))))
 }
 
 // DebugInfo is what a debugger or launcher needs to read the state of a process from outside.
@@ -163,9 +141,10 @@ type DebugInfo struct {
 // DebugInfo returns what process i has published about itself in its cell.
 func (nd *Node) DebugInfo(i int) (in DebugInfo) {
 	cell := nd.cell(i)
-	in.Code, in.Windows = atomic.LoadUint64(u64(cell, CellCode)), atomic.LoadUint64(u64(cell, CellWindows))
-	in.Comms, in.World = atomic.LoadUint64(u64(cell, CellComms)), atomic.LoadUint64(u64(cell, CellWorld))
-	for k := range MaxProgressThreads {
+	address := func(at int64) uint64 { return atomic.LoadUint64(u64(cell, at)) }
+	in.Code, in.Windows = address(CellCodeAddress), address(CellWindowsAddress)
+	in.Comms, in.World = address(CellCommsAddress), address(CellCommWorldAddress)
+	for k := range ProgressThreads {
 		if thread := atomic.LoadUint32(u32(cell, CellProgressThreads+4*int64(k))); thread != 0 {
 			in.ProgressThreads = append(in.ProgressThreads, int(thread))
 		}

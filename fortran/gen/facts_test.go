@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/abi/genfile"
 )
 
 // fact is a statement of the standard about one dummy argument.
@@ -35,7 +36,7 @@ type function struct {
 // facts returns the standard's data for each function: from the files next to the repository where it is developed,
 // otherwise from the table, which a test of core/abi compares with them.
 func facts(t *testing.T) map[string]function {
-	root, err := moduleRoot()
+	root, err := genfile.Root()
 	require.NoError(t, err)
 	all := map[string]function{}
 	for _, f := range abi.Functions() {
@@ -115,7 +116,7 @@ func sized(t *testing.T, source string, bytes int) string {
 // bodies parses all interface bodies of a module's source for INTEGERs of the given size, independently of the
 // generator.
 func bodies(t *testing.T, path, module string, bytes int) map[string]body {
-	root, err := moduleRoot()
+	root, err := genfile.Root()
 	require.NoError(t, err)
 	source, err := os.ReadFile(filepath.Join(root, path))
 	require.NoError(t, err)

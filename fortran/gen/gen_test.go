@@ -10,22 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/abi/genfile"
 )
 
 // TestFresh fails if a generated file differs from the generator's output.
 func TestFresh(t *testing.T) {
-	root, err := moduleRoot()
-	require.NoError(t, err)
-	stale, err := staleFiles(root)
-	require.NoError(t, err)
-	for _, f := range stale {
-		t.Errorf("%s is stale: run go run ./fortran/gen", f.path)
-	}
+	require.NoError(t, generator.Check())
 }
 
 // TestByHand checks that fortran/*.c defines exactly the functions that the generator omits.
 func TestByHand(t *testing.T) {
-	root, err := moduleRoot()
+	root, err := genfile.Root()
 	require.NoError(t, err)
 	files, err := filepath.Glob(filepath.Join(root, "fortran", "*.c"))
 	require.NoError(t, err)
@@ -123,8 +118,8 @@ func TestAmbiguousEight(t *testing.T) {
 // TestWide checks that no INTEGER reaches C without a check of its size: each is checked, or passed to the large-count
 // form, or comes from an int.
 func TestWide(t *testing.T) {
-	for _, f := range shims() {
-		text := string(f.content)
+	for _, content := range shims() {
+		text := string(content)
 		for _, function := range strings.Split(text, "\nENTRY ")[1:] {
 			if strings.Contains(function, "NAME(pcontrol)") { // no ierror, and the level has no meaning
 				continue
@@ -139,18 +134,20 @@ func TestWide(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	for _, f := range generate() {
-		for i, line := range strings.Split(string(f.content), "\n") {
+	files, err := generate("")
+	require.NoError(t, err)
+	for path, content := range files {
+		for i, line := range strings.Split(string(content), "\n") {
 			switch {
-			case strings.HasSuffix(f.path, "mpif.h"):
-				require.LessOrEqual(t, len(line), 132, "%s:%d", f.path, i+1)
+			case strings.HasSuffix(path, "mpif.h"):
+				require.LessOrEqual(t, len(line), 132, "%s:%d", path, i+1)
 				if !strings.HasPrefix(line, "!") {
-					require.LessOrEqual(t, len(line), 72, "%s:%d: fixed form", f.path, i+1)
+					require.LessOrEqual(t, len(line), 72, "%s:%d: fixed form", path, i+1)
 				}
-			case strings.HasSuffix(f.path, ".F90"):
-				require.LessOrEqual(t, len(line), 132, "%s:%d", f.path, i+1)
+			case strings.HasSuffix(path, ".F90"):
+				require.LessOrEqual(t, len(line), 132, "%s:%d", path, i+1)
 			}
-			require.Equal(t, strings.TrimRight(line, " \t"), line, "%s:%d", f.path, i+1)
+			require.Equal(t, strings.TrimRight(line, " \t"), line, "%s:%d", path, i+1)
 		}
 	}
 }

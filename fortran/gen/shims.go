@@ -3,10 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"sort"
 	"strings"
 
 	"gompirma/core/abi"
+	"gompirma/core/abi/genfile"
 )
 
 // byHand lists the functions that fortran/*.c implements, by their names without MPI_, and the reason why a conversion
@@ -80,7 +80,7 @@ type shim struct {
 
 // shims generates the files of C functions: for each chapter one with the functions that Fortran calls by external
 // names, and one with descriptors.
-func shims() []file {
+func shims() genfile.Files {
 	chapters := map[string][2]*bytes.Buffer{}
 	for _, f := range abi.Functions() {
 		if !f.F08 && !f.F90 {
@@ -126,7 +126,7 @@ func shims() []file {
 			fmt.Fprintf(out[0], "SAME(%s, %s_cptr)\n", base(f), base(f))
 		}
 	}
-	var files []file
+	files := genfile.Files{}
 	for name, out := range chapters {
 		for i, what := range []string{"f_", "f08ts_"} {
 			if out[i].Len() == 0 {
@@ -138,11 +138,9 @@ func shims() []file {
 			}
 			head := fmt.Sprintf("/* %s */\n/* The functions of MPI-5.0 chapter %s %s. Compiled twice, "+
 				"see NAME. */\n#include \"%s\"\n", notice, chapterTitle(name), says, include)
-			files = append(files, file{"fortran/generated/" + what + name + ".c",
-				append([]byte(head), out[i].Bytes()...)})
+			files["fortran/generated/"+what+name+".c"] = append([]byte(head), out[i].Bytes()...)
 		}
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].path < files[j].path })
 	return files
 }
 

@@ -311,7 +311,7 @@ module gompi_constants
   integer, parameter :: MPI_MAX_STRINGTAG_LEN = 1023
   integer, parameter :: MPI_MAX_PSET_NAME_LEN = 1023
 
-  ! Bytes that a buffered message takes beyond its data, at most.
+  ! Maximum overhead of a buffered message in bytes.
   integer, parameter :: MPI_BSEND_OVERHEAD = 512
 
   ! Access modes of files.
@@ -332,7 +332,7 @@ module gompi_constants
   integer, parameter :: MPI_MODE_NOSTORE = 8192
   integer, parameter :: MPI_MODE_NOSUCCEED = 16384
 
-  ! Ranks, tags and numbers with a meaning.
+  ! Special ranks, tags and numbers.
   integer, parameter :: MPI_ANY_SOURCE = -1
   integer, parameter :: MPI_ANY_TAG = -2
   integer, parameter :: MPI_PROC_NULL = -3
@@ -355,7 +355,7 @@ module gompi_constants
   integer, parameter :: MPI_DISTRIBUTE_CYCLIC = 18
   integer, parameter :: MPI_DISTRIBUTE_DFLT_DARG = 19
 
-  ! How a datatype was made.
+  ! Constructors of datatypes.
   integer, parameter :: MPI_COMBINER_NAMED = 101
   integer, parameter :: MPI_COMBINER_DUP = 102
   integer, parameter :: MPI_COMBINER_CONTIGUOUS = 103
@@ -391,7 +391,7 @@ module gompi_constants
   integer, parameter :: MPI_GRAPH = 212
   integer, parameter :: MPI_DIST_GRAPH = 213
 
-  ! How to split a communicator.
+  ! Kinds of split of a communicator.
   integer, parameter :: MPI_COMM_TYPE_SHARED = 221
   integer, parameter :: MPI_COMM_TYPE_HW_UNGUIDED = 222
   integer, parameter :: MPI_COMM_TYPE_HW_GUIDED = 223
@@ -401,7 +401,7 @@ module gompi_constants
   integer, parameter :: MPI_LOCK_EXCLUSIVE = 301
   integer, parameter :: MPI_LOCK_SHARED = 302
 
-  ! How a window was made.
+  ! Flavors of windows.
   integer, parameter :: MPI_WIN_FLAVOR_CREATE = 311
   integer, parameter :: MPI_WIN_FLAVOR_ALLOCATE = 312
   integer, parameter :: MPI_WIN_FLAVOR_DYNAMIC = 313
@@ -417,7 +417,7 @@ module gompi_constants
   integer, parameter :: MPI_SEEK_SET = 403
   integer(kind=MPI_OFFSET_KIND), parameter :: MPI_DISPLACEMENT_CURRENT = -1
 
-  ! No attribute key.
+  ! Invalid attribute key.
   integer, parameter :: MPI_KEYVAL_INVALID = 0
 
   ! Attributes of MPI_COMM_WORLD.

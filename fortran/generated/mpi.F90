@@ -159,7 +159,7 @@ module mpi
   integer, parameter :: MPI_COMPLEX16 = 739
   integer, parameter :: MPI_COMPLEX32 = 747
 
-  ! Removed: how a datatype was made in Fortran with INTEGERs for bytes; no datatype says so.
+  ! Removed: constructors of Fortran with INTEGERs for bytes; no datatype has these combiners.
   integer, parameter :: MPI_COMBINER_HVECTOR_INTEGER = -105
   integer, parameter :: MPI_COMBINER_HINDEXED_INTEGER = -107
   integer, parameter :: MPI_COMBINER_STRUCT_INTEGER = -110

@@ -400,7 +400,7 @@
       PARAMETER (MPI_MAX_STRINGTAG_LEN=1023)
       INTEGER MPI_MAX_PSET_NAME_LEN
       PARAMETER (MPI_MAX_PSET_NAME_LEN=1023)
-! Bytes that a buffered message takes beyond its data, at most
+! Maximum overhead of a buffered message in bytes
       INTEGER MPI_BSEND_OVERHEAD
       PARAMETER (MPI_BSEND_OVERHEAD=512)
 ! Access modes of files
@@ -433,7 +433,7 @@
       PARAMETER (MPI_MODE_NOSTORE=8192)
       INTEGER MPI_MODE_NOSUCCEED
       PARAMETER (MPI_MODE_NOSUCCEED=16384)
-! Ranks, tags and numbers with a meaning
+! Special ranks, tags and numbers
       INTEGER MPI_ANY_SOURCE
       PARAMETER (MPI_ANY_SOURCE=-1)
       INTEGER MPI_ANY_TAG
@@ -467,7 +467,7 @@
       PARAMETER (MPI_DISTRIBUTE_CYCLIC=18)
       INTEGER MPI_DISTRIBUTE_DFLT_DARG
       PARAMETER (MPI_DISTRIBUTE_DFLT_DARG=19)
-! How a datatype was made
+! Constructors of datatypes
       INTEGER MPI_COMBINER_NAMED
       PARAMETER (MPI_COMBINER_NAMED=101)
       INTEGER MPI_COMBINER_DUP
@@ -527,7 +527,7 @@
       PARAMETER (MPI_GRAPH=212)
       INTEGER MPI_DIST_GRAPH
       PARAMETER (MPI_DIST_GRAPH=213)
-! How to split a communicator
+! Kinds of split of a communicator
       INTEGER MPI_COMM_TYPE_SHARED
       PARAMETER (MPI_COMM_TYPE_SHARED=221)
       INTEGER MPI_COMM_TYPE_HW_UNGUIDED
@@ -541,7 +541,7 @@
       PARAMETER (MPI_LOCK_EXCLUSIVE=301)
       INTEGER MPI_LOCK_SHARED
       PARAMETER (MPI_LOCK_SHARED=302)
-! How a window was made
+! Flavors of windows
       INTEGER MPI_WIN_FLAVOR_CREATE
       PARAMETER (MPI_WIN_FLAVOR_CREATE=311)
       INTEGER MPI_WIN_FLAVOR_ALLOCATE
@@ -564,7 +564,7 @@
       PARAMETER (MPI_SEEK_SET=403)
       INTEGER(KIND=MPI_OFFSET_KIND) MPI_DISPLACEMENT_CURRENT
       PARAMETER (MPI_DISPLACEMENT_CURRENT=-1)
-! No attribute key
+! Invalid attribute key
       INTEGER MPI_KEYVAL_INVALID
       PARAMETER (MPI_KEYVAL_INVALID=0)
 ! Attributes of MPI_COMM_WORLD
@@ -600,7 +600,7 @@
       PARAMETER (MPI_TAG=2)
       INTEGER MPI_ERROR
       PARAMETER (MPI_ERROR=3)
-! Removed: how a datatype was made in Fortran with INTEGERs for bytes; no datatype says so
+! Removed: constructors of Fortran with INTEGERs for bytes; no datatype has these combiners
       INTEGER MPI_COMBINER_HVECTOR_INTEGER
       PARAMETER (MPI_COMBINER_HVECTOR_INTEGER=-105)
       INTEGER MPI_COMBINER_HINDEXED_INTEGER

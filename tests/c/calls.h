@@ -7,6 +7,15 @@
 
 #include "check.h"
 
+/* Writes over n bytes of the stack, like a signal handler that formats text or walks a tree. */
+static __attribute__((noinline)) int use_stack(int n) {
+	volatile char b[4096];
+	memset((char *)b, 0x5a, sizeof b);
+	if (n > (int)sizeof b)
+		return use_stack(n - (int)sizeof b) + b[7];
+	return b[9];
+}
+
 static inline void calls_round(int round) {
 	int n = check_size, me = check_rank, next = (me + 1) % n, before = (me + n - 1) % n;
 

@@ -27,7 +27,7 @@ static const char *check_arg;
 static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h); NULL: all */
 static int check_kind_tried;   /* 1 if this rank had a window of that kind */
 
-enum { CHECK_MOST = 20 }; /* errors printed by one rank; further errors are only counted */
+enum { CHECK_MAX_PRINTED = 20 }; /* errors printed by one rank; further errors are only counted */
 
 /* Reports an error if cond is false. Several threads may use it at once. */
 #define CHECK(cond, ...) ((cond) ? (void)0 : check_fail(__FILE__, __LINE__, __VA_ARGS__))
@@ -36,7 +36,7 @@ static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *
 								    ...) {
 	char text[800];
 	va_list args;
-	if (__atomic_add_fetch(&check_errors, 1, __ATOMIC_RELAXED) > CHECK_MOST)
+	if (__atomic_add_fetch(&check_errors, 1, __ATOMIC_RELAXED) > CHECK_MAX_PRINTED)
 		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
@@ -114,6 +114,30 @@ static inline void check_begin(int *argc, char ***argv) {
 	check_started(*argc, *argv);
 }
 
+/* Does the same as check_begin, and lets MPI_COMM_WORLD and MPI_COMM_SELF return errors. */
+static inline void check_begin_return_errors(int *argc, char ***argv) {
+	check_begin(argc, argv);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
+/* Does the same as check_begin, for a program whose threads call MPI concurrently. */
+#define check_begin_threads(argc, argv) check_begin_multiple(__FILE__, __LINE__, argc, argv)
+
+static inline void check_begin_multiple(const char *file, int line, int *argc, char ***argv) {
+	int provided;
+	MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+	check_started(*argc, *argv);
+	if (provided != MPI_THREAD_MULTIPLE)
+		check_fail(file, line, "thread level %d", provided);
+}
+
+/* Prints whether the test has passed. Returns the exit status of main. */
+static inline int check_print_result(int errors) {
+	printf(errors == 0 ? "PASS\n" : "FAIL: %d errors\n", errors);
+	return errors != 0;
+}
+
 /* Sums the errors of all ranks, prints the result and finalizes MPI. Returns 1 if any rank had errors. Aborts the job
  * if kind=NAME was given and no rank had such a window. */
 static inline int check_end(void) {
@@ -127,10 +151,8 @@ static inline int check_end(void) {
 		}
 	}
 	MPI_Allreduce(&check_errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-	if (check_rank == 0 && all == 0)
-		printf("PASS\n");
-	if (check_rank == 0 && all != 0)
-		printf("FAIL: %d errors\n", all);
+	if (check_rank == 0)
+		check_print_result(all);
 	MPI_Finalize();
 	return all != 0 || check_errors != 0;
 }

@@ -50,7 +50,7 @@ static inline int epoch_done_at_target(int sync) {
 
 /* Makes this rank's stores visible to remote operations, and their effects visible to its loads. Called outside of any
  * epoch. */
-static inline void epoch_own(struct window *w) {
+static inline void epoch_publish(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	MPI_Win_unlock(w->rank, w->win);
 }
@@ -68,7 +68,7 @@ static inline void epoch_open(int sync, struct window *w) {
 		MPI_Group_free(&group);
 		return;
 	default:
-		epoch_own(w);
+		epoch_publish(w);
 		MPI_Barrier(w->comm);
 		if (sync != SYNC_LOCK && sync != SYNC_LOCK_SHARED)
 			MPI_Win_lock_all(0, w->win);
@@ -122,7 +122,7 @@ static inline void epoch_close(int sync, struct window *w) {
 		break;
 	}
 	MPI_Barrier(w->comm);
-	epoch_own(w);
+	epoch_publish(w);
 }
 
 #endif

@@ -16,50 +16,63 @@ done
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-line() { sed -n "s/^ \* $2: *//p" "$1" | tr '\n' ' ' | sed 's/ $//'; }
+# source_of PROGRAM: its source file. A file of check/ has two programs, NAME_clean and NAME_race or NAME_error
+source_of() { case $1 in check/*) echo "${1%_*}.c" ;; *) echo "$1.c" ;; esac; }
+# line PROGRAM KEY: the text of the line "KEY:" of its source; in check/ that of the line "KEY VERSION:" if there is one
+line() {
+    local version= text file
+    file=$(source_of "$1")
+    case $1 in check/*) version=" ${1##*_}" ;; esac
+    text=$(sed -n "s/^ \* $2$version: *//p" "$file")
+    [ -n "$text" ] || text=$(sed -n "s/^ \* $2: *//p" "$file")
+    echo $text
+}
 
-sources=()
+programs=()
 left=0
 if [ $# -gt 0 ]; then
     for name in "$@"; do
         case $name in */*) ;; *) name=conformance/$name ;; esac
-        sources+=("${name%.c}.c")
+        programs+=("${name%.c}")
     done
 else
-    for source in conformance/*.c regress/*.c check/*.c; do
-        case $(line "$source" ref) in
+    checked=$(for file in check/*.c; do
+        echo "${file%.c}_clean ${file%.c}_$(sed -n 's/^ \* \(race\|error\): .*/\1/p' "$file")"
+    done)
+    for program in $(ls conformance/*.c regress/*.c | sed 's/\.c$//') $checked; do
+        case $(line "$program" ref) in
         none*) left=$((left + 1)) ;;
-        *) sources+=("$source") ;;
+        *) programs+=("$program") ;;
         esac
     done
 fi
 
 build() {
-    local openmp=
-    case $2 in */openmp_*) openmp=-fopenmp ;; esac
-    "$1" $openmp -O1 -g -std=gnu11 -w -DCHECK_ARGS="\"$(line "$2" args)\"" -o "$3/$(basename "$2" .c)" "$2" -lm -pthread ||
-        echo "$2" >>"$3/unbuilt"
+    local flags=
+    case $2 in check/*_clean) ;; check/*) flags=-DWRONG ;; esac
+    case $2 in */openmp_*) flags="$flags -fopenmp" ;; esac
+    "$1" $flags -O1 -g -std=gnu11 -w -DCHECK_ARGS="\"$(line "$2" args)\"" -o "$3/${2//\//_}" "$(source_of "$2")" -lm -pthread
 }
-export -f build line
+export -f build line source_of
 must_fail() { sh must_fail.sh "$1" '' "${@:2}"; }
-printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} bash -c 'build "$@"' build "$cc" {} "$work"
+printf '%s\n' "${programs[@]}" | xargs -P "$(nproc)" -I{} bash -c 'build "$@"' build "$cc" {} "$work"
 
 passed=0
 failed=0
-for source in "${sources[@]}"; do
-    name=$(basename "$source" .c)
-    if [ ! -x "$work/$name" ]; then
+for name in "${programs[@]}"; do
+    binary=$work/${name//\//_}
+    if [ ! -x "$binary" ]; then
         echo "FAILED $name: does not build"
         failed=$((failed + 1))
         continue
     fi
-    np=$(line "$source" np)
+    np=$(line "$name" np)
     if [ -n "$REF_NP" ]; then n=$REF_NP; else case " $np " in *" 2 "*) n=2 ;; *) n=${np%% *} ;; esac; fi
     check=
-    status=$(line "$source" status)
+    status=$(line "$name" status)
     [ -n "$status" ] && check="must_fail $status" # the text is specific to gompirma
-    variants=$(line "$source" args)
-    wrong=$(line "$source" ref-wrong)
+    variants=$(line "$name" args)
+    wrong=$(line "$name" ref-wrong)
     wrong=" ${wrong%%(*} "
     for variant in ${variants:--}; do
         [ "$variant" = - ] && variant=
@@ -67,8 +80,8 @@ for source in "${sources[@]}"; do
             left=$((left + 1))
             continue
         fi
-        limit=$(line "$source" timeout)
-        if $check timeout "${limit:-60}" $run -n "$n" "$work/$name" $variant >"$work/out" 2>&1; then
+        limit=$(line "$name" timeout)
+        if $check timeout "${limit:-60}" $run -n "$n" "$binary" $variant >"$work/out" 2>&1; then
             passed=$((passed + 1))
         else
             echo "FAILED $name $variant ($n ranks):"

@@ -279,8 +279,8 @@ PAIR(ldouble_int, long double, int)
 PAIR(float_float, float, float)
 PAIR(double_double, double, double)
 
-enum { TYPES_MOST = 64 };
-static struct type types[TYPES_MOST];
+enum { TYPES_MAX = 64 };
+static struct type types[TYPES_MAX];
 static int types_number;
 
 #define ADD(mpi, id, T, cls, uns)                                                        \

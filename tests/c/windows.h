@@ -50,12 +50,20 @@ static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d)
 	return w->at ? MPI_Aint_add(w->at[target], d * w->unit) : d;
 }
 
-enum { GUARD = 64, STATIC_MOST = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
+/* Sets this rank's memory to 0. Afterwards all ranks may access it: collective. */
+static inline void window_zero(struct window *w) {
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
+	memset(w->mem, 0, w->size);
+	MPI_Win_unlock(w->rank, w->win);
+	MPI_Barrier(w->comm);
+}
+
+enum { GUARD = 64, STATIC_MAX = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
 
 /* Info for creating windows; MPI_INFO_NULL unless the program sets it. */
 static MPI_Info windows_info;
 
-static char windows_static[STATIC_MOST + 2 * GUARD] __attribute__((aligned(64)));
+static char windows_static[STATIC_MAX + 2 * GUARD] __attribute__((aligned(64)));
 
 static inline void windows_set_guards(char *area, MPI_Aint size) {
 	memset(area, 0xa5, GUARD);
@@ -128,7 +136,7 @@ static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm,
 	MPI_Comm_size(comm, &w.n);
 	if (check_kind && strcmp(check_kind, w.name) != 0)
 		return;
-	if ((kind == KIND_STATIC || kind == KIND_STACK) && size > STATIC_MOST)
+	if ((kind == KIND_STATIC || kind == KIND_STACK) && size > STATIC_MAX)
 		return;
 	char *area = NULL;
 	switch (kind) {

@@ -32,7 +32,7 @@ func TestCheckAccesses(t *testing.T) {
 	}
 	require.NotEmpty(t, pairs)
 	for _, p := range all {
-		if !pairs[p.Pair] || filepath.Ext(p.Path) == ".f90" && noFortran != nil {
+		if !pairs[p.Pair] || filepath.Ext(p.Path) == ".F90" && noFortran != nil {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {

@@ -39,10 +39,13 @@ func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 		return made
 	}
 	made = filepath.Join(t.TempDir(), p.Name)
+	if p.Wrong {
+		flags = append(flags, "-DWRONG")
+	}
 	if strings.Contains(p.Name, "openmp_") {
 		flags = append(flags, "-fopenmp")
 	}
-	wrapper := map[string]string{".c": "gompicc", ".cc": "gompicxx", ".f90": "gompifort"}[filepath.Ext(p.Path)]
+	wrapper := map[string]string{".c": "gompicc", ".cc": "gompicxx", ".F90": "gompifort"}[filepath.Ext(p.Path)]
 	out, err := exec.Command(filepath.Join(built(t), "bin", wrapper), append(flags, "-O1", "-g", "-pthread",
 		"-o", made, p.Path)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -143,7 +146,7 @@ func TestCheckThreads(t *testing.T) {
 		}
 	}
 	for _, p := range programs {
-		if !hasThreads(p) || filepath.Ext(p.Path) == ".f90" && noFortran != nil {
+		if !hasThreads(p) || filepath.Ext(p.Path) == ".F90" && noFortran != nil {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
+	"gompirma/core/abi/genfile"
 )
 
 // entryFiles groups the entry points into a few files by the standard's chapters.
@@ -25,8 +26,8 @@ var entryFiles = []struct {
 	{"tools", []int{15}},
 }
 
-func entryPoints(have implementations) []file {
-	var files []file
+func entryPoints(have implementations) genfile.Files {
+	files := genfile.Files{}
 	for _, e := range entryFiles {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "// %s\n", notice)
@@ -46,7 +47,7 @@ func entryPoints(have implementations) []file {
 				}
 			}
 		}
-		files = append(files, file{"capi/z_entry_" + e.name + ".c", b.Bytes()})
+		files["capi/z_entry_"+e.name+".c"] = b.Bytes()
 	}
 	return files
 }
@@ -58,14 +59,23 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 	case styleC:
 		fmt.Fprintf(b, "    return %s(%s);\n", internalName(target), strings.Join(arguments(f, false), ", "))
 	case styleGo:
-		fmt.Fprintf(b, "    const char *outer = gompi_enter_call(\"%s\");\n", strings.TrimSuffix(f.Name, "_c"))
-		fmt.Fprintf(b, "    int rc = %s(%s);\n", internalName(target), strings.Join(arguments(f, true), ", "))
-		b.WriteString("    gompi_leave_call(outer);\n")
-		b.WriteString("    return rc < 0 ? gompi_raise_pending(rc) : rc;\n")
+		b.WriteString(callGo(`"`+strings.TrimSuffix(f.Name, "_c")+`"`,
+			internalName(target)+"("+strings.Join(arguments(f, true), ", ")+")"))
 	default:
 		writeStub(b, f)
 	}
 	fmt.Fprintf(b, "}\nGOMPI_ALIAS(%s)\n", f.Name)
+}
+
+// callGo returns the body of a C function that returns the result of a call into Go. name is the name of the MPI
+// function that Go executes, as an expression in C, or "".
+func callGo(name, call string) string {
+	enter, leave := "", ""
+	if name != "" {
+		enter = "    const char *outer = gompi_enter_call(" + name + ");\n"
+		leave = "    gompi_leave_call(outer);\n"
+	}
+	return enter + "    int rc = " + call + ";\n" + leave + "    return rc < 0 ? gompi_raise_pending(rc) : rc;\n"
 }
 
 // writeStub writes the body of a function without an implementation: it raises MPI_ERR_UNSUPPORTED_OPERATION on the
@@ -234,8 +244,8 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "base/error_status.h"
+#include "environment/tool.h"
 #include "error.h"
-#include "tool.h"
 `)
 	below := map[*abi.Function]bool{}
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {

@@ -15,15 +15,7 @@ import (
 
 // TestFresh fails if a generated file differs from what the table and the sources of capi require.
 func TestFresh(t *testing.T) {
-	root, err := moduleRoot()
-	require.NoError(t, err)
-	stale, err := staleFiles(root)
-	require.NoError(t, err)
-	var names []string
-	for _, f := range stale {
-		names = append(names, f.path)
-	}
-	require.Empty(t, names, "stale: run go run ./core/abi/gen")
+	require.NoError(t, generator.Check())
 }
 
 // write creates a directory with a capi that has the given files.
@@ -196,6 +188,28 @@ func TestWrittenByHand(t *testing.T) {
 	}
 }
 
+// TestCallbacks compares the struct and the functions of three callbacks with the expected text.
+func TestCallbacks(t *testing.T) {
+	root := write(t, map[string]string{
+		"capi/go.go": "// gompi_name stores a name.\n//\n//gompi:callback void (int peer, char *name)\n" +
+			"//export gompi_name\n//gompi:callback int (const struct gompi_recipe *x) as x->call\n" +
+			"//export gompi_run\n",
+		"capi/c.h": "// Adds.\n// gompi:callback\nbool gompi_add(int a,\n\t\tint b);\nint gompi_other(void);\n",
+	})
+	files, err := callbackFiles(root)
+	require.NoError(t, err)
+	require.Contains(t, string(files["capi/base/z_callbacks.h"]), "{\n    // Adds.\n"+
+		"    bool (*add)(int a, int b);\n"+
+		"    // gompi_name stores a name.\n    void (*name)(int peer, char *name);\n"+
+		"    int (*run)(const struct gompi_recipe *x);\n};\n")
+	source := string(files["capi/z_callbacks.c"])
+	require.Contains(t, source, "#include \"c.h\"\n\nstatic void name(int peer, char *name) {\n"+
+		"    gompi_name(peer, (uintptr_t)name);\n}\n\nstatic int run(const struct gompi_recipe *x) {\n"+
+		"    const char *outer = gompi_enter_call(x->call);\n    int rc = gompi_run((uintptr_t)x);\n"+
+		"    gompi_leave_call(outer);\n    return rc < 0 ? gompi_raise_pending(rc) : rc;\n}\n")
+	require.Contains(t, source, ".add = gompi_add,\n        .name = name,\n        .run = run,\n")
+}
+
 func TestStaleAndLeftOver(t *testing.T) {
 	root := write(t, map[string]string{
 		"capi/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
@@ -203,18 +217,14 @@ func TestStaleAndLeftOver(t *testing.T) {
 		"capi/z_entry_gone.c": "//",
 		"include/mpi.h":       string(forward()),
 	})
-	stale, err := staleFiles(root)
+	stale, err := generator.Stale(root)
 	require.NoError(t, err)
-	have := map[string]bool{}
-	for _, f := range stale {
-		have[f.path] = f.content == nil
-	}
-	require.Contains(t, have, "capi/z_entry_rma.c")
-	require.Contains(t, have, "include/mpi_rma.h")
-	require.Contains(t, have, "capi/coll/z_started.c")
-	require.NotContains(t, have, "include/mpi.h")
-	require.True(t, have["capi/z_entry_gone.c"], "to be removed")
-	require.False(t, have["capi/z_entry_rma.c"])
+	require.NotNil(t, stale["capi/z_entry_rma.c"])
+	require.NotNil(t, stale["include/mpi_rma.h"])
+	require.NotNil(t, stale["capi/coll/z_started.c"])
+	require.NotContains(t, stale, "include/mpi.h")
+	require.Contains(t, stale, "capi/z_entry_gone.c")
+	require.Nil(t, stale["capi/z_entry_gone.c"], "to be removed")
 }
 
 func fromints() string {

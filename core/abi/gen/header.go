@@ -34,21 +34,21 @@ func forward() []byte {
 
 const headerTop = `/* %s */
 /*
- * gompirma: the C interface of MPI as the standard ABI of MPI 5.0 fixes it (chapter 20).
+ * gompirma: the C interface of MPI, as defined by the standard ABI of MPI 5.0 (chapter 20).
  *
- * A program compiled with this header runs with every MPI library that offers the standard ABI. All types, constants and functions of the ABI
- * are declared; a function that gompirma does not offer raises MPI_ERR_UNSUPPORTED_OPERATION when it is called.
+ * A program compiled with this header runs with every MPI library that has the standard ABI. All types, constants and
+ * functions of the ABI are declared. A function that gompirma does not implement raises MPI_ERR_UNSUPPORTED_OPERATION.
  *
- * Conventions of all functions, unless their comment says otherwise:
- *   - The result is MPI_SUCCESS or an error code. Before an error code is returned the error handler of the object that the call was made
- *     on is called: of the communicator, window, file or session, else that of MPI_COMM_SELF (of MPI_COMM_WORLD until the program sets the former). The initial one ends the program; windows
- *     and communicators get theirs with MPI_Win_set_errhandler and MPI_Comm_set_errhandler.
- *   - A call that is refused changes nothing and writes none of its output parameters, with one exception: a blocking
- *     call that fails to make a communicator from another one stores MPI_COMM_NULL as the new communicator.
- *   - Counts are numbers of datatype elements, sizes are bytes, ranks are those in the group of the communicator or window.
- *   - Parameters are marked in, out or inout; for a buffer or an object this speaks of its contents.
- *   - The name with P in front, PMPI_X, is the same function: a profiling library may define MPI_X and call PMPI_X.
- *   - X_c is the large-count form of X: counts are MPI_Count, or MPI_Aint where the prototype says so.
+ * Conventions of all functions, unless their comment states otherwise:
+ *   - They return MPI_SUCCESS or an error code. Before an error code is returned, the error handler of the call's
+ *     communicator, window, file or session is called; without one of these, that of MPI_COMM_SELF (of MPI_COMM_WORLD
+ *     until the program sets the former). The initial handler ends the program.
+ *   - A refused call changes nothing and writes none of its output parameters, with one exception: a blocking call that
+ *     fails to create a communicator from another one stores MPI_COMM_NULL as the new communicator.
+ *   - Counts are numbers of datatype elements, sizes are bytes. Ranks are in the group of the communicator or window.
+ *   - Parameters are marked in, out or inout; for a buffer or an object this refers to its contents.
+ *   - PMPI_X is the same function as MPI_X: a profiling library may define MPI_X and call PMPI_X.
+ *   - X_c is the large-count form of X: counts are MPI_Count, or MPI_Aint according to the prototype.
  * "MPI-5.0 12.5.3" is the section of the standard that defines the function.
  */
 #ifndef GOMPIRMA_MPI_RMA_H
@@ -69,8 +69,8 @@ const headerTop = `/* %s */
 #define GOMPIRMA_VERSION "%s"
 
 /*
- * A constant that is a pointer. In C++ a constexpr function may return it, although it is an integer that is cast; with clang constexpr variables
- * and static_assert may use it too.
+ * A constant of a pointer type. In C++ a constexpr function may return it, although it is an integer that is cast; with
+ * clang, constexpr variables and static_assert may use it too.
  */
 #if defined(__cplusplus) && __cplusplus >= 201103L && defined(__GNUC__)
 extern "C++" template <typename type> constexpr type gompirma_constant(intptr_t value) { return value ? (type)value : type(); }
@@ -94,7 +94,7 @@ typedef int64_t MPI_Offset;
 /* A number of elements or bytes that may be large. */
 typedef int64_t MPI_Count;
 
-/* What became of a message: who sent it, with which tag, and, from calls that complete several requests, its error code. */
+/* The result of a message: its source and tag, and, from calls that complete several requests, its error code. */
 typedef struct MPI_Status {
     int MPI_SOURCE;
     int MPI_TAG;
@@ -128,9 +128,8 @@ const headerBottom = `
 /* ======== C and Fortran (MPI-5.0 chapter 19) ======== */
 
 /*
- * The standard ABI does not know the Fortran compiler, so what follows is no part of it: it is here for programs that were written against
- * it. An INTEGER of Fortran is taken to be an int; with GOMPIRMA_FORTRAN_I8 it has 8 bytes, as in a program that -fdefault-integer-8 has
- * compiled. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
+ * These are not part of the standard ABI, which does not know the Fortran compiler. An INTEGER of Fortran is an int; with
+ * GOMPIRMA_FORTRAN_I8 it has 8 bytes, as in a program that was compiled with -fdefault-integer-8. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
  */
 #ifdef GOMPIRMA_FORTRAN_I8
 typedef int64_t MPI_Fint;
@@ -146,15 +145,16 @@ typedef struct MPI_F08_status {
     MPI_Fint MPI_internal[5];
 } MPI_F08_status;
 
-/* What Fortran passes where it wants no status. They are in the library of the Fortran bindings, libgompirma_fortran. */
+/* The statuses that Fortran ignores. They are in the library of the Fortran bindings, libgompirma_fortran. */
 extern MPI_Fint *MPI_F_STATUS_IGNORE;
 extern MPI_Fint *MPI_F_STATUSES_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
 /*
- * Sums of addresses take an instruction, a call of the library ten times as long. A profiling library may still define these two, but
- * sees no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4); GOMPIRMA_NO_INLINE keeps them calls.
+ * These take an instruction inline, and ten times as long as calls. A profiling library may still define them, but sees
+ * no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4). With GOMPIRMA_NO_INLINE they
+ * are calls.
  */
 #if defined(__GNUC__) && !(defined(__clang__) && defined(__cplusplus)) && !defined(GOMPIRMA_NO_INLINE)
 extern __inline __attribute__((__gnu_inline__)) MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp)
@@ -171,8 +171,8 @@ extern __inline __attribute__((__gnu_inline__)) MPI_Aint MPI_Aint_diff(MPI_Aint 
 %s#else
 %s
 /*
- * The status of C, of mpi and mpif.h (an INTEGER array of MPI_F_STATUS_SIZE), and of mpi_f08 hold the same words in the same order. Where
- * a null pointer is passed for one, which MPI_STATUS_IGNORE is too, the call returns MPI_ERR_ARG.
+ * The statuses of C, of mpi and mpif.h (an INTEGER array of MPI_F_STATUS_SIZE), and of mpi_f08 have the same words in
+ * the same order. A null pointer, which MPI_STATUS_IGNORE is too, is MPI_ERR_ARG.
  */
 static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
@@ -473,9 +473,9 @@ func wrapText(text string, width int) []string {
 // programs that do not want macros.
 func fortranDeclarations() string {
 	var b strings.Builder
-	b.WriteString("/*\n * Conversions. The library has them as functions, too, for INTEGERs that are ints: for " +
-		"other languages, and for programs that\n * define GOMPIRMA_NO_INLINE. Other libraries of the " +
-		"standard ABI may not have them.\n */\n" +
+	b.WriteString("/*\n * Conversions. For INTEGERs that are ints the library also has them as functions: for other " +
+		"languages, and for\n * programs that define GOMPIRMA_NO_INLINE. Other libraries of the standard " +
+		"ABI may lack them.\n */\n" +
 		"#if defined(GOMPIRMA_NO_INLINE) && !defined(GOMPIRMA_FORTRAN_I8)\n")
 	for _, prefix := range []string{"", "P"} {
 		for _, c := range abi.FortranConversions() {

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
+	"gompirma/core/abi/genfile"
 	"gompirma/core/insight"
 )
 
 // insightFiles returns the wrappers of libgompirma-insight.so: of every function of the ABI by both of its names, MPI_X
 // and PMPI_X. Each wrapper records its arguments as insight.RecordItems specifies.
-func insightFiles() []file {
-	files := []file{
-		{"capi/insight/generated/layout.h", insightLayout()},
-		{"capi/insight/generated/names.c", insightNames()},
+func insightFiles() genfile.Files {
+	files := genfile.Files{
+		"capi/insight/generated/layout.h": insightLayout(),
+		"capi/insight/generated/names.c":  insightNames(),
 	}
 	for _, e := range entryFiles {
 		var b bytes.Buffer
@@ -30,7 +31,7 @@ func insightFiles() []file {
 				writeWrapper(&b, i, f)
 			}
 		}
-		files = append(files, file{"capi/insight/generated/" + e.name + ".c", b.Bytes()})
+		files["capi/insight/generated/"+e.name+".c"] = b.Bytes()
 	}
 	return files
 }

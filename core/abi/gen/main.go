@@ -10,81 +10,53 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"gompirma/core/abi"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
+
+	"gompirma/core/abi"
+	"gompirma/core/abi/genfile"
+	"gompirma/core/rma"
 )
 
+var generator = genfile.Generator{Package: "core/abi/gen", Generate: generate,
+	Owned: []string{"capi/z_entry_*.c", "capi/*/z_calls.h", "capi/*/z_started.c", "capi/insight/generated/*"}}
+
 func main() {
-	check := flag.Bool("check", false, "write nothing, list stale files")
 	missing := flag.Bool("missing", false, "list the functions without implementation")
 	flag.Parse()
-	if err := run(*check, *missing); err != nil {
+	if !*missing {
+		generator.Main()
+		return
+	}
+	if err := printMissing(); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(check, missing bool) error {
-	root, err := moduleRoot()
+func printMissing() error {
+	root, err := genfile.Root()
 	if err != nil {
 		return err
 	}
-	if missing {
-		written, err := scan(filepath.Join(root, "capi"))
-		if err != nil {
-			return err
-		}
-		have := written.withGenerated()
-		for _, f := range abi.Functions() {
-			if _, style := have.implementation(f); style == styleNone {
-				fmt.Println(f.Name)
-			}
-		}
-		return nil
-	}
-	stale, err := staleFiles(root)
+	written, err := scan(filepath.Join(root, "capi"))
 	if err != nil {
 		return err
 	}
-	if check {
-		for _, f := range stale {
-			fmt.Println(f.path)
+	have := written.withGenerated()
+	for _, f := range abi.Functions() {
+		if _, style := have.implementation(f); style == styleNone {
+			fmt.Println(f.Name)
 		}
-		if len(stale) > 0 {
-			return fmt.Errorf("%d files are stale: run go run ./core/abi/gen", len(stale))
-		}
-		return nil
-	}
-	for _, f := range stale {
-		name := filepath.Join(root, f.path)
-		if f.content == nil {
-			err = os.Remove(name)
-		} else if err = os.MkdirAll(filepath.Dir(name), 0o755); err == nil {
-			err = os.WriteFile(name, f.content, 0o644)
-		}
-		if err != nil {
-			return err
-		}
-		fmt.Println("wrote", f.path)
 	}
 	return nil
 }
 
-// file is a generated file; content nil means that it must not exist.
-type file struct {
-	path    string // from the module's root
-	content []byte
-}
-
 // generate returns all files that follow from the table and the sources of capi.
-func generate(root string) ([]file, error) {
+func generate(root string) (genfile.Files, error) {
 	written, err := scan(filepath.Join(root, "capi"))
 	if err != nil {
 		return nil, err
@@ -95,81 +67,29 @@ func generate(root string) ([]file, error) {
 		return nil, err
 	}
 	addNonblocking(written, folders)
-	files := []file{
-		{"include/mpi_rma.h", header()},
-		{"include/mpi.h", forward()},
-		{"capi/z_entry.h", entryHeader(have, folders)},
-		{"capi/z_exports.so", exports()},
-		{"capi/coll/z_started.c", nonblockingSource(written)},
-		{"core/abi/zconst.go", goConstants()},
-		{"capi/errors/z_classes.h", cErrors()},
-		{"tests/c/abi/generated/symbols.c", symbolsTest()},
-		{"tests/c/abi/generated/constants.c", constantsTest()},
-		{"tests/c/abi/generated/constants_cxx.cc", constantsTestCXX()},
-		{"tests/c/fuzz/generated/kinds.h", fuzzKinds()},
-		{"tests/c/fuzz/generated/calls.c", fuzzCalls(have)},
+	files := genfile.Files{
+		"include/mpi_rma.h":                      header(),
+		"include/mpi.h":                          forward(),
+		"capi/z_entry.h":                         entryHeader(have, folders),
+		"capi/z_exports.so":                      exports(),
+		"capi/coll/z_started.c":                  nonblockingSource(written),
+		"capi/win/z_epoch.h":                     rma.EpochHeader(),
+		"core/abi/zconst.go":                     goConstants(),
+		"capi/errors/z_classes.h":                cErrors(),
+		"tests/c/abi/generated/symbols.c":        symbolsTest(),
+		"tests/c/abi/generated/constants.c":      constantsTest(),
+		"tests/c/abi/generated/constants_cxx.cc": constantsTestCXX(),
+		"tests/c/fuzz/generated/kinds.h":         fuzzKinds(),
+		"tests/c/fuzz/generated/calls.c":         fuzzCalls(have),
 	}
-	for _, room := range slices.Sorted(maps.Keys(folders)) {
-		files = append(files, file{"capi/" + room + "/z_calls.h", callsHeader(room, folders[room])})
+	for room, functions := range folders {
+		files["capi/"+room+"/z_calls.h"] = callsHeader(room, functions)
 	}
-	return slices.Concat(files, entryPoints(have), insightFiles()), nil
-}
-
-// staleFiles returns, by path, the files whose content on disk differs from the generated content.
-func staleFiles(root string) ([]file, error) {
-	files, err := generate(root)
-	if err != nil {
-		return nil, err
-	}
-	var stale []file
-	wanted := map[string]bool{}
-	for _, f := range files {
-		wanted[f.path] = true
-		now, err := os.ReadFile(filepath.Join(root, f.path))
-		if err != nil && !os.IsNotExist(err) {
-			return nil, err
-		}
-		if err != nil || !bytes.Equal(now, f.content) {
-			stale = append(stale, f)
-		}
-	}
-	// Generated files that no longer follow from the table.
-	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h",
-		"capi/*/z_started.c", "capi/insight/generated/*"} {
-		left, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range left {
-			path, err := filepath.Rel(root, name)
-			if err != nil {
-				return nil, err
-			}
-			if path = filepath.ToSlash(path); !wanted[path] {
-				stale = append(stale, file{path: path})
-			}
-		}
-	}
-	sort.Slice(stale, func(i, j int) bool { return stale[i].path < stale[j].path })
-	return stale, nil
-}
-
-// moduleRoot returns the directory of go.mod at or above the current directory.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", fmt.Errorf("no go.mod here or above")
-		}
-		dir = up
-	}
+	maps.Copy(files, entryPoints(have))
+	maps.Copy(files, insightFiles())
+	table, err := callbackFiles(root)
+	maps.Copy(files, table)
+	return files, err
 }
 
 const notice = "Code generated by core/abi/gen. DO NOT EDIT."

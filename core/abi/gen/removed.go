@@ -8,12 +8,12 @@ import (
 )
 
 const removedTop = `
-/* ======== What MPI-3.0 removed (MPI-5.0 chapter 17) ======== */
+/* ======== Functions that MPI-3.0 removed (MPI-5.0 chapter 17) ======== */
 
 /*
- * No part of the ABI: here for programs that were written before, and made of the functions that came instead, so they work with every library of the
- * ABI, and a profiling library sees those. A program that brings its own X, or -DX=Y, gets that: where X is a macro it is left out here. MPI_LB and
- * MPI_UB are not here: use MPI_Type_create_resized.
+ * These are not part of the ABI. They call the functions that replaced them, so they work with every library of the
+ * ABI, and a profiling library sees the latter. If X is a macro of the program, it is not defined here. MPI_LB and
+ * MPI_UB do not exist: use MPI_Type_create_resized.
  */
 `
 

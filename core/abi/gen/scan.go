@@ -64,27 +64,27 @@ func scan(dir string) (implementations, error) {
 
 // functionsByDir returns the directories below capi that define functions of the ABI in C, with the functions of each
 // in the order of the table.
-func functionsByDir(dir string) (map[string][]*abi.Function, error) {
-	folders, err := filepath.Glob(filepath.Join(dir, "*", "*.c"))
+func functionsByDir(capi string) (map[string][]*abi.Function, error) {
+	names, err := filepath.Glob(filepath.Join(capi, "*", "*.c"))
 	if err != nil {
 		return nil, err
 	}
 	of := map[string][]*abi.Function{}
-	for _, name := range folders {
+	for _, name := range names {
 		of[filepath.Base(filepath.Dir(name))] = nil
 	}
-	for room := range of {
-		have, err := scan(filepath.Join(dir, room))
+	for dir := range of {
+		have, err := scan(filepath.Join(capi, dir))
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range abi.Functions() {
 			if have[internalName(f)] == styleC {
-				of[room] = append(of[room], f)
+				of[dir] = append(of[dir], f)
 			}
 		}
-		if of[room] == nil {
-			delete(of, room)
+		if of[dir] == nil {
+			delete(of, dir)
 		}
 	}
 	return of, nil

@@ -30,9 +30,9 @@ func (w Waiter) word(field int64) *uint32 {
 	return (*uint32)(unsafe.Pointer(&w.Node.Control()[shm.CellOffset(w.Node.N, w.Node.Me)+field]))
 }
 
-// Await implements shm.Waiter. While it sleeps it is not counted in CellPollers and serves nothing.
+// Await implements shm.Waiter. While it sleeps it is not counted in CellPollerCount and serves nothing.
 func (w Waiter) Await(done func() bool, what shm.Waiting) error {
-	polls, wake, sleeping := w.word(shm.CellPollers), w.word(shm.CellWake), w.word(shm.CellSleeping)
+	polls, wake, sleeping := w.word(shm.CellPollerCount), w.word(shm.CellWakeSeq), w.word(shm.CellHasSleepers)
 	atomic.AddUint32(polls, 1)
 	defer w.Serve()
 	defer atomic.AddUint32(polls, ^uint32(0))

@@ -599,9 +599,7 @@ static void hint(MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-	int provided;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
+	check_begin_threads(&argc, &argv);
 	own = (uint64_t)check_rank * 977 + 5;
 	MPI_Comm comm = everybody(MPI_COMM_WORLD);
 	if (strcmp(check_arg, "kinds") == 0)

@@ -33,9 +33,7 @@ static void every(MPI_Comm bad) {
 }
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	MPI_Comm comm, freed, out = MPI_COMM_NULL;
 	if (strcmp(check_arg, "null") == 0)
 		every(MPI_COMM_NULL);

@@ -67,10 +67,7 @@ static void body(struct window *w) {
 	char *ones = malloc(COUNT * 8);
 	for (int i = 0; i < COUNT; i++)
 		set(ones + i * size, 1);
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	int singles = 0;
 	for (int i = 0; i < TIMES; i++)

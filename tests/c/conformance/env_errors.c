@@ -79,9 +79,7 @@ int main(int argc, char **argv) {
 	};
 	enum { N = sizeof classes / sizeof *classes };
 	static char texts[N][MPI_MAX_ERROR_STRING];
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	CHECK(MPI_SUCCESS == 0, "MPI_SUCCESS is %d", MPI_SUCCESS);
 	for (int i = 0; i < N; i++) {
 		int class = -1, len = -1;

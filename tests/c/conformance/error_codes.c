@@ -98,9 +98,7 @@ static void latest(void) {
 
 int main(int argc, char **argv) {
 	int class, code, other, plain, *last, flag;
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	CHECK_OK(MPI_Add_error_class(&class));
 	CHECK_OK(MPI_Add_error_code(class, &code));
 	CHECK_OK(MPI_Add_error_code(class, &other));

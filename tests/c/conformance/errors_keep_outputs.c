@@ -50,9 +50,7 @@ static void check_graph(void) {
 }
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	CHECK_CLASS(MPI_Comm_create_errhandler(handler, NULL), MPI_ERR_ARG);
 	CHECK_CLASS(MPI_Win_create_errhandler(win_handler, NULL), MPI_ERR_ARG);
 	CHECK_CLASS(MPI_File_create_errhandler(file_handler, NULL), MPI_ERR_ARG);

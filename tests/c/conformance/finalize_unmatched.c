@@ -38,6 +38,6 @@ int main(int argc, char **argv) {
 	}
 	MPI_Finalize(); /* check_end would first synchronize with the other ranks */
 	if (check_rank == check_size - 1)
-		printf(check_errors ? "FAIL: %d errors\n" : "PASS\n", check_errors);
+		check_print_result(check_errors);
 	return check_errors != 0;
 }

@@ -16,7 +16,7 @@ enum { TIMES = 20, COUNT = 200 };
 static void body(struct window *w) {
 	int n = w->n, *mem = w->mem, values[COUNT], got[COUNT], token = 0, target = n > 1, reader = n - 1;
 	memset(mem, 0, sizeof values);
-	epoch_own(w);
+	epoch_publish(w);
 	MPI_Barrier(w->comm);
 	MPI_Win_lock_all(0, w->win);
 	for (int time = 1; time <= TIMES; time++) {

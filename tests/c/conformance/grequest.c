@@ -52,9 +52,8 @@ static void look(MPI_Status *s, int cancelled) {
 }
 
 int main(int argc, char **argv) {
-	int provided, flag;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
+	int flag;
+	check_begin_threads(&argc, &argv);
 	MPI_Request r, copy, two[2];
 	MPI_Status s, ss[2];
 	struct state x = {0}, y = {0};

@@ -10,9 +10,7 @@
 #include "../check.h"
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	int n = check_size, me = check_rank, size, rank, result, ranks[64], list[64], out[64];
 	MPI_Group all, reversed, odd, even, empty, copy;
 	MPI_Comm_group(MPI_COMM_WORLD, &all);

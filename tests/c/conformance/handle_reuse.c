@@ -88,9 +88,7 @@ static int size_of(MPI_Comm c) {
 }
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	seen = calloc(1 << 28, 1);
 	int rank0 = 0, flag, out;
 	MPI_Group world;

@@ -106,9 +106,7 @@ static void threads(void) {
 }
 
 int main(int argc, char **argv) {
-	int provided;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
+	check_begin_threads(&argc, &argv);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	changes();

@@ -31,12 +31,11 @@ static void await_waits(int want, int most, struct MPIX_Gompirma_wait *waits) {
 
 int main(int argc, char **argv) {
 	struct MPIX_Gompirma_wait w[3], none[1];
-	int level, count = -1, value = 1;
+	int count = -1, value = 1;
 	pthread_t thread[2];
 	CHECK_OK(MPIX_Gompirma_waits(0, NULL, &count));
 	CHECK(count == 0, "%d threads wait before MPI_Init", count);
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-	check_started(argc, argv);
+	check_begin_threads(&argc, &argv);
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_set_name(comm, "waits");
 	for (long i = 0; i < 2; i++) {

@@ -11,9 +11,7 @@
 enum { MESSAGES = 50, COUNT = 1000 };
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	int me = check_rank, other = me ^ 1, data[COUNT],
 	    room = MESSAGES * (COUNT * (int)sizeof(int) + MPI_BSEND_OVERHEAD), size = 0;
 	char *buffer = malloc(room), *got = NULL;

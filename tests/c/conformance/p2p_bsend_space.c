@@ -143,9 +143,7 @@ static void receiver(MPI_Comm c) {
 
 int main(int argc, char **argv) {
 	MPI_Comm c;
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	MPI_Comm_dup(MPI_COMM_WORLD, &c);
 	(check_rank == 0 ? sender : receiver)(c);
 	return check_end();

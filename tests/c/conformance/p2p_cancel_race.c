@@ -215,10 +215,8 @@ static void both(void) {
 }
 
 int main(int argc, char **argv) {
-	int provided;
 	pthread_t t[THREADS];
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
+	check_begin_threads(&argc, &argv);
 	for (int i = 0; i < THREADS; i++) {
 		MPI_Comm_dup(MPI_COMM_WORLD, &states[i].comm);
 		states[i].random = (uint64_t)(1000 * check_rank + i);

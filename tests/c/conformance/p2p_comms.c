@@ -65,11 +65,9 @@ static void *work(void *argument) {
 }
 
 int main(int argc, char **argv) {
-	int provided, number[THREADS];
+	int number[THREADS];
 	pthread_t threads[THREADS];
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
-	CHECK(provided == MPI_THREAD_MULTIPLE, "the level is %d", provided);
+	check_begin_threads(&argc, &argv);
 	for (int c = 0; c < COMMS; c++)
 		MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
 	for (int t = 0; t < THREADS; t++)

@@ -21,9 +21,8 @@ static void *some(void *first) {
 }
 
 int main(int argc, char **argv) {
-	int provided, flag;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
+	int flag;
+	check_begin_threads(&argc, &argv);
 	MPI_Status s;
 	if (check_rank == 0) {
 		MPI_Psend_init(data, PARTS, EACH, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);

@@ -191,9 +191,7 @@ static void freed(void) {
 }
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	strcmp(check_arg, "refused") == 0  ? refused()
 	: strcmp(check_arg, "less") == 0   ? less()
 	: strcmp(check_arg, "nobody") == 0 ? nobody()

@@ -40,10 +40,7 @@ static void *work(void *argument) {
 }
 
 int main(int argc, char **argv) {
-	int provided;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
-	CHECK(provided == MPI_THREAD_MULTIPLE, "thread level %d", provided);
+	check_begin_threads(&argc, &argv);
 	pthread_t threads[THREADS];
 	for (int i = 0; i < THREADS; i++)
 		MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);

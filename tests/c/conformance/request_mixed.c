@@ -16,7 +16,7 @@ static void body(struct window *w) {
 	MPI_Status statuses[REQUESTS];
 	for (int i = 0; i < 4; i++)
 		mem[i] = w->rank * 10 + i;
-	epoch_own(w);
+	epoch_publish(w);
 	MPI_Barrier(w->comm);
 	MPI_Win_lock_all(0, w->win);
 	for (int time = 0; time < TIMES; time++) {
@@ -54,7 +54,7 @@ static void body(struct window *w) {
 	}
 	MPI_Win_unlock_all(w->win);
 	MPI_Barrier(w->comm);
-	epoch_own(w);
+	epoch_publish(w);
 	CHECK(mem[0] == left * 100 + TIMES - 1, "%s window: put left %d", w->name, mem[0]);
 	CHECK(mem[2] == w->rank * 10 + 2 + TIMES, "%s window: the sum is %d", w->name, mem[2]);
 }

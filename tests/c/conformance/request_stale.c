@@ -31,9 +31,7 @@ static void refused(MPI_Request old) {
 }
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	static MPI_Request live[MANY], old[KEPT];
 	int value = 3, got[2], other = check_rank ^ 1, kept = 0, flag;
 	if (other >= check_size)

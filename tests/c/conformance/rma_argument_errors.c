@@ -167,9 +167,7 @@ static void body(struct window *w) {
 }
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	windows_each(64, sizeof(int), MPI_COMM_WORLD, body);
 	return check_end();
 }

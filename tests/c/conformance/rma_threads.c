@@ -41,10 +41,7 @@ static void body(struct window *w) {
 	pthread_t threads[THREADS];
 	int64_t *mem = w->mem;
 	window = w;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
@@ -61,10 +58,7 @@ static void body(struct window *w) {
 }
 
 int main(int argc, char **argv) {
-	int provided;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
-	CHECK(provided == MPI_THREAD_MULTIPLE, "thread level %d", provided);
+	check_begin_threads(&argc, &argv);
 	windows_each(8 * (8 + (MPI_Aint)check_size * THREADS * SLOTS), 8, MPI_COMM_WORLD, body);
 	return check_end();
 }

@@ -219,10 +219,7 @@ static void body(struct window *w) {
 }
 
 int main(int argc, char **argv) {
-	int provided;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
-	CHECK(provided == MPI_THREAD_MULTIPLE, "thread level %d", provided);
+	check_begin_threads(&argc, &argv);
 	for (which = 0; strcmp(runs[which].name, check_arg) != 0; which++)
 		;
 	windows_each(8 * (8 + (MPI_Aint)check_size * THREADS * SLOTS), 8, MPI_COMM_WORLD, body);

@@ -21,15 +21,6 @@ static volatile sig_atomic_t caught;
 static volatile sig_atomic_t may_jump;
 static sigjmp_buf back;
 
-/* Writes over n bytes of the stack, like a handler that formats text or walks a tree. */
-static __attribute__((noinline)) int use_stack(int n) {
-	volatile char b[4096];
-	memset((char *)b, 0x5a, sizeof b);
-	if (n > (int)sizeof b)
-		return use_stack(n - (int)sizeof b) + b[7];
-	return b[9];
-}
-
 static void on_signal(int sig) {
 	caught++;
 	if (sig <= 0 || use_stack(8192) == 1)

@@ -18,15 +18,6 @@
 static volatile sig_atomic_t caught, elsewhere;
 static char *stack_from, *stack_to; /* of the main thread */
 
-/* Writes over n bytes of the stack. */
-static __attribute__((noinline)) int use_stack(int n) {
-	volatile char b[4096];
-	memset((char *)b, 0x5a, sizeof b);
-	if (n > (int)sizeof b)
-		return use_stack(n - (int)sizeof b) + b[7];
-	return b[9];
-}
-
 static void on_signal(int sig) {
 	char here;
 	uintptr_t at = (uintptr_t)&here;
@@ -62,10 +53,8 @@ int main(int argc, char **argv) {
 	struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	pthread_attr_t attributes;
 	size_t size;
-	int provided;
 	void *from;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
+	check_begin_threads(&argc, &argv);
 	pthread_getattr_np(pthread_self(), &attributes);
 	pthread_attr_getstack(&attributes, &from, &size);
 	stack_from = from;

@@ -79,9 +79,7 @@ static void drop(void) {
 }
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	make();
 	if (strcmp(check_arg, "freed") == 0) {
 		MPI_Group old_group = g;

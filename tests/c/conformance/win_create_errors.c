@@ -8,9 +8,7 @@
 #include "../check.h"
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	MPI_Comm W = MPI_COMM_WORLD;
 	MPI_Info I = MPI_INFO_NULL;
 	MPI_Win win = MPI_WIN_NULL;

@@ -120,12 +120,10 @@ static void *run(void *arg) {
 }
 
 int main(int argc, char **argv) {
-	int provided, n;
+	int n;
 	pthread_t thread[THREADS];
 	long added = 0, here = 0, sum[2], all[2];
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	check_started(argc, argv);
-	CHECK(provided == MPI_THREAD_MULTIPLE, "thread level %d", provided);
+	check_begin_threads(&argc, &argv);
 	const char *times = getenv("GOMPIRMA_TEST_ROUNDS");
 	rounds = times != NULL ? atoi(times) : 40;
 	n = strcmp(check_arg, "windows") == 0 ? THREADS : 1;

@@ -7,9 +7,7 @@
 #include "../check.h"
 
 int main(int argc, char **argv) {
-	check_begin(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	check_begin_return_errors(&argc, &argv);
 	MPI_Win stale[10], fresh;
 	int *mem, *gone, value = 5, result = -1, len, flag;
 	char name[MPI_MAX_OBJECT_NAME];

@@ -231,7 +231,7 @@ static int left_out(const struct call *c) {
 }
 
 void draw_call(struct call *c, uint64_t number, int only) {
-	enum truth want[MOST];
+	enum truth want[MAX_PARAMS];
 	uint64_t base = mix(seed, number);
 	int plan, victim;
 
@@ -246,7 +246,7 @@ void draw_call(struct call *c, uint64_t number, int only) {
 	} while (only < 0 && (left_out(c) || (c->f->flags & MISSING && below(c, 12))));
 	c->count = below(c, 6);
 	plan = below(c, 100);
-	victim = below(c, MOST);
+	victim = below(c, MAX_PARAMS);
 	for (int tries = 0; tries < 4; tries++) {
 		uint64_t random = mix(base, 888 + (uint64_t)tries);
 		for (int i = 0; i < c->f->n; i++) {

@@ -67,7 +67,7 @@ extern const struct function functions[FUNCTIONS];
 
 /* ---- a call (draw.c, number.c, memory.c) */
 
-enum { MOST = 16 }; /* at least the maximum number of parameters of a function */
+enum { MAX_PARAMS = 16 }; /* at least the maximum number of parameters of a function */
 
 enum truth {
 	RIGHT,
@@ -104,9 +104,9 @@ struct argument {
 	int here;       /* wrong at this rank only */
 	int classes[6]; /* the error classes to expect, ended by 0; empty: any class */
 	struct object *object;
-	int64_t n;   /* elements of an array */
-	char *cell;  /* the memory that the address points to: a cell of memory.c */
-	size_t room; /* number of bytes there that the call may write */
+	int64_t n;       /* elements of an array */
+	char *cell;      /* the memory that the address points to: a cell of memory.c */
+	size_t capacity; /* number of bytes there that the call may write */
 	const char *note;
 };
 
@@ -114,7 +114,7 @@ struct call {
 	uint64_t number;
 	const struct function *f;
 	int index;
-	struct argument arg[MOST];
+	struct argument arg[MAX_PARAMS];
 	uint64_t rng;
 	int64_t count;                     /* the count of a call with right arguments */
 	struct object *comm, *group, *win; /* the first such argument, if it is right */
@@ -230,9 +230,9 @@ extern enum handler handler;
 extern int raised; /* number of error handler calls since the last MPI call began */
 extern int raised_code;
 
-void judge_open(void);
+void verify_open(void);
 int has_failed(const struct call *c, int64_t result);
-void judge(struct call *c, int64_t result);
+void verify(struct call *c, int64_t result);
 void handle_errors(enum thing thing, void *object); /* sets the error handler of this job for an object */
 void upkeep(int code, const char *what);
 void finding(const struct call *c, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -252,9 +252,9 @@ extern int ranks, me, trace;
 extern uint64_t seed;
 
 void together_open(const char *name, int rank, int n);
-void tell(enum stage stage, const struct call *c);
-void tell_upkeep(const char *what);
-void meet(void);
+void record_stage(enum stage stage, const struct call *c);
+void record_upkeep(const char *what);
+void synchronize(void);
 uint32_t agreed_made(void);
 uint32_t
 unequal(uint64_t word,

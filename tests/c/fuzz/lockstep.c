@@ -12,7 +12,7 @@
 
 #include "fuzz.h"
 
-enum { MOST_RANKS = 3 };
+enum { MAX_RANKS = 3 };
 
 /* The data that a rank exchanges at a synchronization. */
 struct word {
@@ -34,7 +34,7 @@ struct member {
 };
 
 struct together {
-	struct member members[MOST_RANKS];
+	struct member members[MAX_RANKS];
 	_Atomic uint32_t arrived, round;
 };
 
@@ -49,7 +49,7 @@ char described[4080];
 
 void together_open(const char *name, int rank, int n) {
 	int fd = open(name, O_RDWR);
-	if (fd < 0 || n > MOST_RANKS || ftruncate(fd, sizeof *shared) != 0) {
+	if (fd < 0 || n > MAX_RANKS || ftruncate(fd, sizeof *shared) != 0) {
 		perror(name);
 		exit(1);
 	}
@@ -63,7 +63,7 @@ void together_open(const char *name, int rank, int n) {
 	ranks = n;
 }
 
-void tell(enum stage stage, const struct call *c) {
+void record_stage(enum stage stage, const struct call *c) {
 	struct member *m = &shared->members[me];
 	if (c && stage == CALLING) {
 		describe_call(c, described, sizeof described);
@@ -74,7 +74,7 @@ void tell(enum stage stage, const struct call *c) {
 	atomic_store_explicit(&m->stage, (uint32_t)stage, memory_order_release);
 }
 
-void tell_upkeep(const char *what) {
+void record_upkeep(const char *what) {
 	struct member *m = &shared->members[me];
 	snprintf(m->text, sizeof m->text, "%s", what);
 	if (trace)
@@ -104,7 +104,7 @@ static void barrier(void) {
 		syscall(SYS_futex, &shared->round, FUTEX_WAIT, round, NULL, NULL, 0);
 }
 
-void meet(void) {
+void synchronize(void) {
 	struct word *mine = &shared->members[me].words[atomic_load(&shared->round) & 1];
 	int parity = (int)(atomic_load(&shared->round) & 1);
 	memset(mine, 0, sizeof *mine);
@@ -114,7 +114,7 @@ void meet(void) {
 	mine->made = pool_made();
 	mine->doubtful = doubts;
 	mine->number = said;
-	tell(LEADERS, NULL);
+	record_stage(LEADERS, NULL);
 	barrier();
 	heard = *mine;
 	equal = 1;
@@ -128,7 +128,7 @@ void meet(void) {
 		equal = equal && w->number == mine->number;
 		zero = zero && w->number == 0;
 	}
-	tell(KEEPING, NULL);
+	record_stage(KEEPING, NULL);
 	for (int t = 0; t < THINGS; t++)
 		for (int s = 0; s < SLOTS; s++)
 			pool[t][s].agreed = (int)(heard.alive[t] >> s & 1);
@@ -139,13 +139,13 @@ uint32_t agreed_made(void) { return heard.made; }
 uint32_t unequal(uint64_t word, const struct object *window) {
 	said = word;
 	doubts = window ? UINT32_C(1) << window->slot : 0;
-	meet();
+	synchronize();
 	doubts = 0;
 	return equal ? 0 : heard.doubtful;
 }
 
 int none(int word) {
 	said = (uint64_t)word;
-	meet();
+	synchronize();
 	return zero;
 }

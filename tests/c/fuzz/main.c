@@ -21,13 +21,13 @@ static void one_call(uint64_t number) {
 	pool_before(&c);
 	count_call(&c);
 	if (!c.held) {
-		tell(CALLING, &c);
+		record_stage(CALLING, &c);
 		raised = 0;
-		union value values[MOST];
+		union value values[MAX_PARAMS];
 		for (int i = 0; i < c.f->n; i++)
 			values[i] = c.arg[i].value;
 		int64_t result = c.f->call(values);
-		tell(KEEPING, NULL);
+		record_stage(KEEPING, NULL);
 		if (trace)
 			printf("TRACE\t%d\t%ju\t%jd\t%d\t%s\n", me, (uintmax_t)number, (intmax_t)result, raised,
 			       described);
@@ -35,7 +35,7 @@ static void one_call(uint64_t number) {
 		if (!failed)
 			count_done(&c);
 		pool_collect(&c, failed);
-		judge(&c, result);
+		verify(&c, result);
 		raised = 0;
 	} else {
 		char text[300];
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	together_open(argv[1], rank, size);
 	memory_open();
-	judge_open();
+	verify_open();
 	pool_open();
 	for (uint64_t k = 0; k < calls; k++) {
 		if (k % 8 == 0)
@@ -85,8 +85,8 @@ int main(int argc, char **argv) {
 		pool_close();
 		drain();
 	}
-	tell_upkeep("MPI_Finalize");
+	record_upkeep("MPI_Finalize");
 	MPI_Finalize();
-	tell(ENDED, NULL);
+	record_stage(ENDED, NULL);
 	return 0;
 }

@@ -15,8 +15,8 @@ enum {
 };
 
 static char *cells, *lastings;
-static size_t dirty[MOST];    /* upper bound of the bytes of each cell without the pattern */
-static char saved[MOST][256]; /* of arguments that are both input and output */
+static size_t dirty[MAX_PARAMS];    /* upper bound of the bytes of each cell without the pattern */
+static char saved[MAX_PARAMS][256]; /* of arguments that are both input and output */
 
 static char *reserve(size_t size) {
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -28,9 +28,9 @@ static char *reserve(size_t size) {
 }
 
 void memory_open(void) {
-	cells = reserve((size_t)MOST * CELL);
+	cells = reserve((size_t)MAX_PARAMS * CELL);
 	lastings = reserve((size_t)LASTING * CELL);
-	for (int i = 0; i < MOST; i++)
+	for (int i = 0; i < MAX_PARAMS; i++)
 		memset((char *)cell_of(i) - REACH, PATTERN, REACH + LONGEST + REACH);
 }
 
@@ -178,7 +178,7 @@ static void draw_buffer(struct call *c, int i, enum truth want) {
 	int transfers = (p->count >= 0 && p->type >= 0) || is_called(c, "Compare_and_swap|Fetch_and_op");
 
 	a->cell = cell;
-	a->room = 0;
+	a->capacity = 0;
 	a->value.pointer = cell + 16 * below(c, 3);
 	set(c, i, RIGHT, "", 0);
 	if (is_called(c, "Get_address")) {
@@ -311,12 +311,12 @@ static void out_cell(struct call *c, int i, int64_t n) {
 	struct argument *a = &c->arg[i];
 	a->cell = cell_of(i);
 	a->n = n;
-	a->room = (size_t)n * (size_t)c->f->params[i].width;
-	if (a->room > LONGEST)
-		a->room = LONGEST;
+	a->capacity = (size_t)n * (size_t)c->f->params[i].width;
+	if (a->capacity > LONGEST)
+		a->capacity = LONGEST;
 	a->value.pointer = a->cell;
 	if (c->f->params[i].dir != OUT)
-		dirty[i] = a->room;
+		dirty[i] = a->capacity;
 }
 
 static void null_cell(struct call *c, int i, enum truth truth) {
@@ -401,7 +401,7 @@ static void put(char *at, int width, int64_t v) {
 static void draw_ranges(struct call *c, int i, enum truth want, int64_t n) {
 	int *range = cell_of(i), size = c->group ? c->group->size : 0;
 	out_cell(c, i, n);
-	c->arg[i].room = 0;
+	c->arg[i].capacity = 0;
 	set(c, i, RIGHT, "", 0);
 	for (int64_t k = 0; k < n; k++) {
 		range[3 * k] = 0;
@@ -446,7 +446,7 @@ static void draw_in(struct call *c, int i, enum truth want) {
 		return;
 	}
 	out_cell(c, i, n);
-	a->room = 0;
+	a->capacity = 0;
 	set(c, i, RIGHT, "", 0);
 	best = *a;
 	odd = n > 0 ? below(c, (int)n) : 0;
@@ -484,7 +484,7 @@ void handle_cell(struct call *c, int i, int64_t n) {
 	struct argument *a = &c->arg[i];
 	(void)n;
 	out_cell(c, i, 1);
-	a->room = 8;
+	a->capacity = 8;
 }
 
 void draw_memory(struct call *c, int i, enum truth want) {
@@ -542,7 +542,7 @@ void draw_memory(struct call *c, int i, enum truth want) {
 			}
 			draw_in(c, i, want);
 			if (p->dir == INOUT && a->cell)
-				a->room = (size_t)a->n * (size_t)p->width;
+				a->capacity = (size_t)a->n * (size_t)p->width;
 		} else { /* a handle */
 			void *h;
 			if (want == WRONG && below(c, 4) == 0) {
@@ -556,7 +556,7 @@ void draw_memory(struct call *c, int i, enum truth want) {
 		}
 	}
 	if (a->cell && p->dir == INOUT && p->kind != K_BUFFER)
-		memcpy(saved[i], a->cell, a->room < sizeof saved[i] ? a->room : sizeof saved[i]);
+		memcpy(saved[i], a->cell, a->capacity < sizeof saved[i] ? a->capacity : sizeof saved[i]);
 }
 
 /* Moves the buffers of an operation that continues after the call to memory that stays unchanged. */
@@ -598,7 +598,7 @@ static void check_buffer(const struct call *c, int i, int failed, char *text, si
 
 static void check_output(const struct call *c, int i, int failed, char *text, size_t size) {
 	const size_t most = LONGEST / 8 + GUARD;
-	size_t from = failed ? 0 : c->arg[i].room;
+	size_t from = failed ? 0 : c->arg[i].capacity;
 	char *cell = cell_of(i);
 	MPI_Comm null = MPI_COMM_NULL; /* a failed call that makes a communicator stores this */
 	if (failed && c->f->params[i].kind == K_COMMUNICATOR && memcmp(cell, &null, sizeof null) == 0)
@@ -624,7 +624,7 @@ void memory_check(const struct call *c, int failed, char *text, size_t size) {
 	for (int i = 0; i < c->f->n; i++) {
 		const struct argument *a = &c->arg[i];
 		const struct param *p = &c->f->params[i];
-		size_t both = a->room < sizeof saved[i] ? a->room : sizeof saved[i];
+		size_t both = a->capacity < sizeof saved[i] ? a->capacity : sizeof saved[i];
 		if (a->cell != cell_of(i))
 			;
 		else if (p->kind == K_BUFFER)

@@ -12,13 +12,13 @@ static void *recurring[THINGS]
 		      [STRANGE]; /* handles that the library reuses: it is undecidable whether one of them is freed */
 static int recurrings[THINGS];
 
-static MPI_Comm own; /* no drawn call uses it */
+static MPI_Comm upkeep_comm; /* no drawn call uses it */
 
 static struct {
 	int made;
 	enum thing thing;
 	union value value;
-} made[MOST]; /* the objects that the call made, by parameter */
+} made[MAX_PARAMS]; /* the objects that the call made, by parameter */
 
 int thing_class(enum thing thing) {
 	static const int classes[] = {[T_COMM] = MPI_ERR_COMM,
@@ -207,10 +207,10 @@ static void gone(struct object *o) {
 static void release(struct object *o) {
 	void *h = o->value.pointer;
 	int key = (int)o->value.number;
-	static char room[1 << 16];
+	static char buffer[1 << 16];
 	if (o->thing == T_COMM && !quiet)
 		drain(); /* a pending message could not be received later, and MPI_Finalize waits for large messages */
-	tell_upkeep("freeing an object");
+	record_upkeep("freeing an object");
 	switch (o->thing) {
 	case T_COMM:
 		upkeep(MPI_Comm_free((MPI_Comm *)&h), "MPI_Comm_free");
@@ -237,7 +237,7 @@ static void release(struct object *o) {
 		break;
 	case T_MESSAGE:
 		ignore_errors(1);
-		MPI_Mrecv(room, sizeof room, MPI_BYTE, (MPI_Message *)&h, MPI_STATUS_IGNORE);
+		MPI_Mrecv(buffer, sizeof buffer, MPI_BYTE, (MPI_Message *)&h, MPI_STATUS_IGNORE);
 		ignore_errors(0);
 		break;
 	case T_INFO:
@@ -310,7 +310,7 @@ static void *handle_at(const struct call *c, int i, int64_t k) {
 	return ((void **)c->arg[i].cell)[k];
 }
 
-static union { void *handles[8]; } before[MOST];
+static union { void *handles[8]; } before[MAX_PARAMS];
 
 void pool_before(const struct call *c) {
 	for (int i = 0; i < c->f->n; i++)
@@ -321,7 +321,7 @@ void pool_before(const struct call *c) {
 
 /* Records the objects that the call returned. Must run before memory_check, which restores the memory. */
 void pool_collect(struct call *c, int failed) {
-	for (int i = 0; i < MOST; i++)
+	for (int i = 0; i < MAX_PARAMS; i++)
 		made[i].made = 0;
 	if (c->f->flags & (MISSING | NO_CODE))
 		return;
@@ -363,7 +363,7 @@ void pool_collect(struct call *c, int failed) {
 
 uint32_t pool_made(void) {
 	uint32_t mask = 0;
-	for (int i = 0; i < MOST; i++)
+	for (int i = 0; i < MAX_PARAMS; i++)
 		mask |= (uint32_t)made[i].made << i;
 	return mask;
 }
@@ -427,7 +427,7 @@ void pool_settle(struct call *c, uint32_t agreed) {
 	if (!c)
 		return;
 	note_requests(c);
-	for (int i = 0; i < MOST; i++) {
+	for (int i = 0; i < MAX_PARAMS; i++) {
 		if (!made[i].made)
 			continue;
 		made[i].made = 0;
@@ -474,7 +474,7 @@ static void refill_comm(uint64_t random) {
 	int dims[2] = {ranks, 1}, periods[2] = {(int)(random >> 8 & 1), 1}, indices[3] = {2, 4, 6},
 	    edges[6] = {1, 2, 0, 2, 0, 1};
 	int left = (me + ranks - 1) % ranks, right = (me + 1) % ranks, kind = (int)(random >> 20) % 7;
-	tell_upkeep("making a communicator");
+	record_upkeep("making a communicator");
 	switch (kind) {
 	case 0:
 		upkeep(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
@@ -536,7 +536,7 @@ static void refill_win(uint64_t random) {
 	MPI_Win win = MPI_WIN_NULL;
 	void *base;
 	MPI_Comm comm = random >> 24 & 3 ? MPI_COMM_WORLD : MPI_COMM_SELF;
-	tell_upkeep("making a window");
+	record_upkeep("making a window");
 	switch (random >> 20 & 3) {
 	case 0:
 		upkeep(MPI_Win_create(lasting(random >> 40, 0), 4096, 1, MPI_INFO_NULL, comm, &win), "MPI_Win_create");
@@ -565,7 +565,7 @@ static void refill_request(uint64_t random) {
 	MPI_Request r = MPI_REQUEST_NULL;
 	char *buffer = lasting(random >> 40, 0);
 	const char *maker;
-	tell_upkeep("starting an operation");
+	record_upkeep("starting an operation");
 	switch ((random >> 20) % 8) {
 	case 0:
 		upkeep(MPI_Isend(buffer, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r), maker = "MPI_Isend");
@@ -603,8 +603,8 @@ static void refill_request(uint64_t random) {
 static void refill_message(uint64_t random) {
 	MPI_Message m = MPI_MESSAGE_NULL;
 	int flag = 0, i = 7;
-	upkeep(MPI_Send(&i, 1, MPI_INT, 0, 99, own), "MPI_Send to itself");
-	upkeep(MPI_Improbe(0, 99, own, &flag, &m, MPI_STATUS_IGNORE), "MPI_Improbe");
+	upkeep(MPI_Send(&i, 1, MPI_INT, 0, 99, upkeep_comm), "MPI_Send to itself");
+	upkeep(MPI_Improbe(0, 99, upkeep_comm, &flag, &m, MPI_STATUS_IGNORE), "MPI_Improbe");
 	if (flag)
 		take(T_MESSAGE, m, "MPI_Improbe", random);
 	else
@@ -687,7 +687,7 @@ static void refill(enum thing thing, uint64_t random) {
 
 /* Makes objects of kinds that run low, and from time to time another one. Collective. */
 void pool_refill(uint64_t number) {
-	static const int least[THINGS] = {
+	static const int min_objects[THINGS] = {
 		[T_COMM] = 10,    [T_GROUP] = 6,   [T_TYPE] = 8,  [T_OP] = 3,         [T_WIN] = 8,
 		[T_REQUEST] = 10, [T_MESSAGE] = 2, [T_INFO] = 4,  [T_ERRHANDLER] = 3, [T_COMM_KEY] = 3,
 		[T_TYPE_KEY] = 3, [T_WIN_KEY] = 3, [T_MEMORY] = 3};
@@ -696,7 +696,7 @@ void pool_refill(uint64_t number) {
 		int n = 0;
 		for (int s = 0; s < SLOTS; s++)
 			n += pool[t][s].agreed;
-		if (n < least[t] || random % 40 == 0)
+		if (n < min_objects[t] || random % 40 == 0)
 			refill((enum thing)t, mix(random, 3));
 	}
 	for (int s = 0; s < SLOTS; s++) {
@@ -713,8 +713,8 @@ void pool_open(void) {
 			pool[t][s].thing = (enum thing)t;
 			pool[t][s].slot = s;
 		}
-	MPI_Comm_dup(MPI_COMM_SELF, &own);
-	handle_errors(T_COMM, own);
+	MPI_Comm_dup(MPI_COMM_SELF, &upkeep_comm);
+	handle_errors(T_COMM, upkeep_comm);
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Comm_group(MPI_COMM_SELF, &self);
 	fix(T_COMM, 0, MPI_COMM_WORLD);

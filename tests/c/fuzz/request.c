@@ -24,7 +24,7 @@ void linger(const struct object *o) {
 
 /* Completes the requests that can complete now. */
 void linger_on(void) {
-	tell_upkeep("ending requests");
+	record_upkeep("ending requests");
 	ignore_errors(1);
 	for (int i = 0; i < lingerings; i++) {
 		int done = 0;
@@ -46,7 +46,7 @@ void linger_on(void) {
 }
 
 static int receive_all(MPI_Comm comm) {
-	static char room[1 << 16];
+	static char buffer[1 << 16];
 	int found = 0, flag = 1;
 	for (int n = 0; flag && n < 1000; n++) {
 		MPI_Message message;
@@ -54,7 +54,7 @@ static int receive_all(MPI_Comm comm) {
 		if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
 			return found;
 		if (flag) {
-			MPI_Mrecv(room, sizeof room, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+			MPI_Mrecv(buffer, sizeof buffer, MPI_BYTE, &message, MPI_STATUS_IGNORE);
 			found++;
 		}
 	}
@@ -67,7 +67,7 @@ void drain(void) {
 	for (int round = 0; round < 30 && silent < 2; round++) {
 		int found = 0;
 		linger_on();
-		tell_upkeep("receiving what is left");
+		record_upkeep("receiving what is left");
 		ignore_errors(1);
 		for (int s = 0; s < SLOTS; s++)
 			if (pool[T_COMM][s].agreed)

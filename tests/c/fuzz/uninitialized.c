@@ -38,13 +38,13 @@ int outside(const char *phase, const char *function, uint64_t calls) {
 	if (strcmp(phase, "after") == 0)
 		MPI_Finalize();
 	for (uint64_t k = 0; k < calls; k++) {
-		union value values[MOST];
+		union value values[MAX_PARAMS];
 		draw_call(&c, k, index);
 		for (int i = 0; i < c.f->n; i++)
 			values[i] = c.arg[i].value;
-		tell(CALLING, &c);
+		record_stage(CALLING, &c);
 		int64_t result = c.f->call(values);
-		tell(KEEPING, NULL);
+		record_stage(KEEPING, NULL);
 		count_call(&c);
 		int failed = !(c.f->flags & NO_CODE) && result != MPI_SUCCESS;
 		memory_check(&c, failed, text, sizeof text);
@@ -56,6 +56,6 @@ int outside(const char *phase, const char *function, uint64_t calls) {
 		    !is_called(&c, "File_*|Register_datarep")) /* errors of files return */
 			finding(&c, "not fatal", "%s: code %d", phase, (int)result);
 	}
-	tell(ENDED, NULL);
+	record_stage(ENDED, NULL);
 	return 0;
 }

@@ -24,7 +24,7 @@ static void win_handler(MPI_Win *win, int *code, ...) {
 		*code = MPI_SUCCESS;
 }
 
-void judge_open(void) {
+void verify_open(void) {
 	if (handler == RETURNS) {
 		of_comm = of_win = MPI_ERRORS_RETURN;
 		return;
@@ -137,7 +137,7 @@ int has_failed(const struct call *c, int64_t result) {
 	return (c->f->flags & NO_CODE) == 0 && (result != MPI_SUCCESS || (raised && !calls_handler(c)));
 }
 
-void judge(struct call *c, int64_t result) {
+void verify(struct call *c, int64_t result) {
 	char text[300];
 	int now = raised, code = (int)result;
 

@@ -228,7 +228,7 @@ void window_move(struct object *w, uint64_t random) {
 	MPI_Win win = w->value.pointer;
 	if (w->broken)
 		return;
-	tell_upkeep("moving a window to another epoch");
+	record_upkeep("moving a window to another epoch");
 	if (w->exposed || w->access != NONE) {
 		if (random >> 8 & 3)
 			window_close(w);
@@ -269,7 +269,7 @@ void window_move(struct object *w, uint64_t random) {
 void window_close(struct object *w) {
 	MPI_Win win = w->value.pointer;
 	MPI_Group group = world_group(w)->value.pointer;
-	tell_upkeep("ending the epochs of a window");
+	record_upkeep("ending the epochs of a window");
 	switch (w->access) {
 	case FENCE:
 		upkeep(MPI_Win_fence(MPI_MODE_NOSUCCEED, win), "MPI_Win_fence");

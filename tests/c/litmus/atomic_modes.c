@@ -23,10 +23,7 @@ static void owners(struct window *w) {
 	int turns = w->n > 2 ? TURNS / 8 * w->n : TURNS;
 	for (int i = 0; i < MANY; i++)
 		ones[i] = 1;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int turn = 0; turn < turns; turn++) {
 		int at = turn % FEW, several = turn % 4 + 1;
@@ -65,10 +62,7 @@ static void body(struct window *w) {
 	int turns = w->n > 2 ? TURNS / 8 : TURNS;
 	for (int i = 0; i < MANY; i++)
 		ones[i] = 1;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int turn = 0; turn < turns; turn++) {
 		for (int i = 0; i < IN_A_ROW; i++)

@@ -14,10 +14,7 @@ enum { COUNT = 64 };
 static void body(struct window *w) {
 	int state[1 + COUNT], turn = 0,
 			      turns = w->n > 2 ? 8 : 40; /* with more ranks than cores each turn costs a time slice */
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	while (turn < turns) {
 		int looks = turn % w->n != w->rank; /* it was another rank's turn at the last check: only read */
 		MPI_Win_lock(looks ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, w->win);

@@ -16,10 +16,7 @@ static void body(struct window *w) {
 	int64_t *data = malloc(MOST * 8), flag;
 	int reader = w->n > 2 ? 2 : 0;
 	MPI_Datatype L = MPI_INT64_T;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int64_t i = 1; i <= TIMES; i++) {
 		int count = i % 3 == 0 ? MOST : i % 3 == 1 ? 1 : 40;

@@ -63,10 +63,7 @@ static void run(struct window *w, const struct element *e, int alone) {
 	int64_t most = ((int64_t)1 << width) - 1, shift = (int64_t)1 << (alone ? 0 : width * w->rank);
 	uint64_t state = 77 + w->rank;
 	char *buffer = calloc(2 * BATCH, (size_t)COUNT * e->size);
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	memset(model, 0, sizeof model);
 	for (int time = 0; time < TIMES && !(alone && w->rank != 1); time++) {

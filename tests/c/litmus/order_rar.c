@@ -14,10 +14,7 @@ enum { TIMES = 400, WIDE = 5, READS = 4 };
 static void body(struct window *w) {
 	int64_t one[WIDE] = {1, 1, 1, 1, 1}, read[READS][WIDE];
 	MPI_Datatype L = MPI_INT64_T;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int i = 1; i <= TIMES; i++) {
 		if (w->rank == 1) {

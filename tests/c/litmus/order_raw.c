@@ -15,10 +15,7 @@ static void body(struct window *w) {
 	int64_t value[WIDE], read[WIDE], old[WIDE], before = 0;
 	MPI_Datatype L = MPI_INT64_T;
 	int t = (w->rank + 1) % w->n;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int i = 1; i <= TIMES; i++) {
 		for (int k = 0; k < WIDE; k++)

@@ -42,10 +42,7 @@ static void body(struct window *w) {
 	int t = 0;
 	int64_t one = 1, last = -1;
 	check_info(w);
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	MPI_Aint mine = window_at(w, t, OWN + w->rank), sum = window_at(w, t, SUM), rising = window_at(w, t, RISING);
 	for (int i = 0; i < TIMES; i++) {

@@ -24,11 +24,8 @@ static void write_at(struct window *w, int64_t *value, int64_t *old, int how) {
 }
 
 static void body(struct window *w) {
-	int64_t *mem = w->mem, values[2][WIDE], old[2][WIDE], seen, last = 0;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	int64_t values[2][WIDE], old[2][WIDE], seen, last = 0;
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int i = 1; i <= TIMES; i++) {
 		if (w->rank == 1) {

@@ -119,10 +119,8 @@ static void body(struct window *w) {
 	int errors = 0;
 	MPI_Allreduce(&check_errors, &errors, 1, MPI_INT, MPI_SUM, rest);
 	alarm(0);
-	if (errors != 0)
-		printf("FAIL: %d errors\n", errors);
-	else if (w->rank == 1)
-		printf("PASS\n");
+	if (errors != 0 || w->rank == 1)
+		check_print_result(errors);
 	fflush(stdout);
 	MPI_Barrier(rest);
 	MPI_Abort(MPI_COMM_WORLD, 3);

@@ -13,10 +13,7 @@ enum { TIMES = 25 };
 
 static void body(struct window *w) {
 	int home = 0, data = w->n - 1, me = w->rank + 1, zero = 0, held, x;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int i = 0; i < TIMES; i++) {
 		do {

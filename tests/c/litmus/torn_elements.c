@@ -23,10 +23,7 @@ static void body(struct window *w) {
 	static struct pair ints[COUNT];
 	MPI_Aint at_pairs = 8 * COUNT, at_wides = at_pairs + 16 * COUNT, at_ints = at_wides + 32 * COUNT;
 	MPI_Datatype L = MPI_INT64_T, C = MPI_C_DOUBLE_COMPLEX, W = MPI_C_LONG_DOUBLE_COMPLEX, P = MPI_2INT;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	memset(w->mem, 0, w->size);
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	window_zero(w);
 	MPI_Win_lock_all(0, w->win);
 	for (int i = 1; i <= TIMES; i++) {
 		int n = i % 2 ? COUNT : 1, first = i % 2 ? 0 : 7;

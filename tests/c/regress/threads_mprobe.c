@@ -68,10 +68,7 @@ static void *receiver(void *a) {
 	return NULL;
 }
 int main(int argc, char **argv) {
-	int prov;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &prov);
-	check_started(argc, argv);
-	CHECK(prov == MPI_THREAD_MULTIPLE, "thread level %d", prov);
+	check_begin_threads(&argc, &argv);
 	to_ = (check_rank + 1) % check_size;
 	from_ = (check_rank + check_size - 1) % check_size;
 	pthread_t s[TH], r[TH];

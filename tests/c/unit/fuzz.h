@@ -49,7 +49,7 @@ static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*ru
 	uint64_t all = argc > 1 ? strtoull(argv[1], NULL, 10) : usual;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	fuzz_count = (uint64_t *)(void *)unit_memory(FUZZ_COUNTS * sizeof *fuzz_count);
-	for (uint64_t done = 0; done < all && check_errors < CHECK_MOST; done += part, seed++) {
+	for (uint64_t done = 0; done < all && check_errors < CHECK_MAX_PRINTED; done += part, seed++) {
 		fflush(stdout);
 		pid_t child = fork();
 		if (child == 0) {

@@ -16,14 +16,14 @@ struct letter {
 	_Alignas(8) char data[];
 };
 
-enum { NETWORK_MOST = 16 };
+enum { NETWORK_MAX_MEMBERS = 16 };
 
 static struct box {
-	pthread_mutex_t serving, mu;                              /* serving: one thread at a time delivers; mu:
+	pthread_mutex_t serving, mu; /* serving: one thread at a time delivers; mu:
 	                                                           * guards the lists */
-	struct letter *first[NETWORK_MOST], **last[NETWORK_MOST]; /* one list per sender */
+	struct letter *first[NETWORK_MAX_MEMBERS], **last[NETWORK_MAX_MEMBERS]; /* one list per sender */
 	gompi_a32 letters;
-} boxes[NETWORK_MOST];
+} boxes[NETWORK_MAX_MEMBERS];
 
 static _Thread_local int network_self;
 static _Thread_local unsigned network_seed;
@@ -33,10 +33,10 @@ static int network_members;
 static unsigned network_draw(unsigned below) { return (unsigned)rand_r(&network_seed) / 7 % below; }
 
 /* Returns the peer number of other at member. */
-static int32_t network_peer(int member, int other) { return member * NETWORK_MOST + other; }
+static int32_t network_peer(int member, int other) { return member * NETWORK_MAX_MEMBERS + other; }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
-	int from = peer / NETWORK_MOST, to = peer % NETWORK_MOST;
+	int from = peer / NETWORK_MAX_MEMBERS, to = peer % NETWORK_MAX_MEMBERS;
 	bool answer = wait == FABRIC_ANSWER, strange = to == from || to >= network_members;
 	CHECK(port == FABRIC_INTERNODE && wait != FABRIC_TRY && open_letter == NULL && length <= GOMPI_MAX_RECORD_BYTES,
 	      "a record of %zu bytes for port %d", length, port);
@@ -55,7 +55,7 @@ static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) |
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct letter *l = open_letter;
-	int from = peer / NETWORK_MOST, to = peer % NETWORK_MOST;
+	int from = peer / NETWORK_MAX_MEMBERS, to = peer % NETWORK_MAX_MEMBERS;
 	struct box *b = &boxes[to];
 	uint64_t id;
 	open_letter = NULL;
@@ -86,8 +86,8 @@ static void strange(int to, const struct letter *l) {
 		memcpy(data, l->data, sizeof(uint64_t) * (1 + network_draw(3)));
 	gompi_add(&network_strangers, 1);
 	/* A member may send any content, so the sender is a process that is never a member. */
-	handler->on_record(network_peer(to, network_draw(2) ? to : NETWORK_MOST - 1 - (int)network_draw(3)), data,
-			   length);
+	handler->on_record(network_peer(to, network_draw(2) ? to : NETWORK_MAX_MEMBERS - 1 - (int)network_draw(3)),
+			   data, length);
 }
 
 static bool mail_ready(void) {
@@ -139,7 +139,7 @@ static void network_start(void) {
 	static const struct gompi_service mail = {.has_work = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
 	gompi_internode_start();
-	for (int i = 0; i < NETWORK_MOST; i++) {
+	for (int i = 0; i < NETWORK_MAX_MEMBERS; i++) {
 		pthread_mutex_init(&boxes[i].serving, NULL);
 		pthread_mutex_init(&boxes[i].mu, NULL);
 	}
@@ -147,8 +147,8 @@ static void network_start(void) {
 
 /* Returns true if all letters were received, except answers: no caller need have waited for them. */
 static bool network_empty(void) {
-	for (int i = 0; i < NETWORK_MOST; i++)
-		for (int k = 0; k < NETWORK_MOST; k++)
+	for (int i = 0; i < NETWORK_MAX_MEMBERS; i++)
+		for (int k = 0; k < NETWORK_MAX_MEMBERS; k++)
 			for (const struct letter *l = boxes[i].first[k]; l != NULL; l = l->next)
 				if (((const struct internode_record *)(const void *)l->data)->kind < INTERNODE_IS_OPEN)
 					return false;

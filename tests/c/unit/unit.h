@@ -125,7 +125,7 @@ static void unit_node(int n) {
 					     .operation_stride = ring});
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
-	gompi_go_callbacks = (struct gompi_go_callbacks){.raise = unit_raise, .find_failed = unit_nothing};
+	gompi_go_callbacks = (struct gompi_go_callbacks){.raise_error = unit_raise, .find_failed = unit_nothing};
 }
 
 /* Returns the size of a window's control memory, for lines member entries and n members. */
@@ -231,13 +231,7 @@ static void unit_idle(int64_t *begun) {
 	for (int64_t unit_begun = 0; !(cond);) \
 	unit_idle(&unit_begun)
 
-/* Returns the exit status of main. */
-static int unit_end(void) {
-	if (check_errors == 0)
-		printf("PASS\n");
-	else
-		printf("FAIL: %d errors\n", check_errors);
-	return check_errors != 0;
-}
+/* Prints the result. Returns the exit status of main. */
+static int unit_end(void) { return check_print_result(check_errors); }
 
 #endif

@@ -70,6 +70,9 @@ func TestChangedTests(t *testing.T) {
 --- a/tests/c/unit/win/lock.c
 +++ b/tests/c/unit/win/lock.c
 @@ -1 +1 @@
+--- a/tests/c/check/call_send.c
++++ b/tests/c/check/call_send.c
+@@ -1 +1 @@
 --- a/tests/c/check.h
 +++ b/tests/c/check.h
 @@ -1 +1 @@
@@ -80,7 +83,8 @@ func TestChangedTests(t *testing.T) {
 	got, err := changedTests(diff, functions)
 	require.NoError(t, err)
 	require.Equal(t, selection{goTests: []string{"TestA$", "TestC$"},
-		ctests: []string{`(^|/)conformance/put\.`, `(^|/)unit/win/lock\.`}}, got)
+		ctests: []string{`(^|/)conformance/put\.`, `(^|/)unit/win/lock\.`,
+			`(^|/)check/call_send_(clean|race|error)\.`}}, got)
 }
 
 // TestChangedSince: a change of a comment selects no test, a change of code and a new file do.

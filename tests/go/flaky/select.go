@@ -79,7 +79,7 @@ func testFunctions(file string) ([]function, error) {
 var (
 	diffFile = regexp.MustCompile(`^\+\+\+ b/(.*)$`)
 	diffHunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
-	cTest    = regexp.MustCompile(`^tests/c/((?:conformance|litmus|regress|matrix|check|unit)/.*)\.(?:c|cc|f90)$`)
+	cTest    = regexp.MustCompile(`^tests/c/((?:conformance|litmus|regress|matrix|check|unit)/.*)\.(?:c|cc|F90)$`)
 )
 
 // onlyComment matches the lines of changes that do not matter. It must not match the empty text: git searches it behind
@@ -105,7 +105,11 @@ func changedTests(diff string, functions func(file string) ([]function, error)) 
 			tests = nil
 			file := m[1]
 			if c := cTest.FindStringSubmatch(file); c != nil {
-				s.ctests = append(s.ctests, "(^|/)"+regexp.QuoteMeta(c[1])+`\.`)
+				pattern := "(^|/)" + regexp.QuoteMeta(c[1])
+				if strings.HasPrefix(c[1], "check/") {
+					pattern += "_(clean|race|error)"
+				}
+				s.ctests = append(s.ctests, pattern+`\.`)
 			} else if strings.HasSuffix(file, "_test.go") && !hasOwnTarget.MatchString(filepath.Dir(file)) {
 				var err error
 				if tests, err = functions(file); err != nil {

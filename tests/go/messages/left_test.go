@@ -99,8 +99,8 @@ func TestStartWakesWaiter(t *testing.T) {
 func waitAsleep(t *testing.T, e *Engine) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	require.Eventually(t, func() bool {
-		return atomic.LoadUint32(u32(cell, shm.CellSleeping)) == 1 &&
-			atomic.LoadUint32(u32(cell, shm.CellPollers)) == 0
+		return atomic.LoadUint32(u32(cell, shm.CellHasSleepers)) == 1 &&
+			atomic.LoadUint32(u32(cell, shm.CellPollerCount)) == 0
 	}, 20*time.Second, time.Millisecond)
 }
 

@@ -31,11 +31,12 @@ var Kinds = map[string][]string{
 // optional lists the keys that a finding of any kind may have.
 var optional = []string{"lines", "needs", "rank", "target"}
 
-// Program is one source file.
+// Program is one version, clean or wrong, of a source file.
 type Program struct {
-	Path  string // path from which it was loaded
-	Name  string // file name without directory and extension: lock_put_put_race
-	Pair  string // beginning of the name, shared with the counterpart
+	Path  string // path of the source file
+	Name  string // name of the pair, an underscore and the version: "clean", "race" or "error"
+	Pair  string // file name without directory and extension: lock_put_put
+	Wrong bool   // the version that is compiled with -DWRONG
 	Ranks int    // number of ranks
 	// Reference says how another MPI, which does not check, runs the program: "mpich", or "none (why)".
 	Reference string
@@ -71,18 +72,17 @@ type Finding struct {
 }
 
 var (
-	headLine = regexp.MustCompile(`^(?: \*|!) (np|ref|plain|find): *(.*)$`)
+	headLine = regexp.MustCompile(`^(?:/\*| \*|!) (np|ref|plain|find|clean|race|error)( \w+)?: *(.*)$`)
 	// reference matches a reason why no other MPI serves as reference.
 	reference = regexp.MustCompile(`^none \(.+\)$`)
 
-	mark   = regexp.MustCompile(`(?:/\* @(\w+) \*/|! @(\w+)$)`)
-	ending = regexp.MustCompile(`^(\w+)_(race|error|clean)$`)
+	mark = regexp.MustCompile(`(?:/\* @(\w+) \*/|! @(\w+)$)`)
 )
 
 // Load reads all programs of a directory, in the order of their names.
 func Load(folder string) ([]*Program, error) {
 	var all []*Program
-	for _, end := range []string{".c", ".cc", ".f90"} {
+	for _, end := range []string{".c", ".cc", ".F90"} {
 		paths, err := filepath.Glob(filepath.Join(folder, "*"+end))
 		if err != nil {
 			return nil, err
@@ -92,75 +92,110 @@ func Load(folder string) ([]*Program, error) {
 			if err != nil {
 				return nil, err
 			}
-			p, err := Parse(path, string(text))
+			pair, err := Parse(path, string(text))
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, p)
+			all = append(all, pair...)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Program) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(all, func(a, b *Program) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
-// Parse parses one program. The error names the file.
-func Parse(path, text string) (*Program, error) {
-	base := filepath.Base(path)
-	p := &Program{Path: path, Name: strings.TrimSuffix(base, filepath.Ext(base)), Needs: Calls}
-	if err := p.parse(text); err != nil {
+// Parse parses a source file, and returns its clean and its wrong version. The error names the file.
+func Parse(path, text string) ([]*Program, error) {
+	lines := strings.Split(text, "\n")
+	header, wrong, err := parseHeader(lines)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return p, nil
+	base := filepath.Base(path)
+	pair := strings.TrimSuffix(base, filepath.Ext(base))
+	var both []*Program
+	for _, version := range []string{"clean", wrong} {
+		p := &Program{Path: path, Name: pair + "_" + version, Pair: pair, Wrong: version == wrong,
+			Needs: Calls}
+		if err := p.parse(header, version, lines); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, version, err)
+		}
+		both = append(both, p)
+	}
+	return both, nil
 }
 
-func (p *Program) parse(text string) error {
-	end := ending.FindStringSubmatch(p.Name)
-	if end == nil {
-		return errors.New("the name must end in _race, _error or _clean")
-	}
-	p.Pair = end[1]
-	lines := strings.Split(text, "\n")
-	marks, err := marksOf(lines)
-	if err != nil {
-		return err
-	}
-	var finds []string
+// parseHeader returns the values of each key of the first comment, and the name of the wrong version. "KEY VERSION"
+// is another key than KEY.
+func parseHeader(lines []string) (header map[string][]string, wrong string, err error) {
+	header = map[string][]string{}
 	for _, line := range lines {
 		if !strings.HasPrefix(line, "/*") && !strings.HasPrefix(line, " *") && !strings.HasPrefix(line, "!") {
 			break
 		}
-		m := headLine.FindStringSubmatch(line)
-		if m == nil {
-			continue
+		if m := headLine.FindStringSubmatch(line); m != nil {
+			header[m[1]+m[2]] = append(header[m[1]+m[2]], m[3])
 		}
-		switch m[1] {
-		case "np":
-			if p.Ranks, err = strconv.Atoi(m[2]); err != nil {
-				return err
-			}
-		case "ref":
-			p.Reference = m[2]
-		case "plain":
-			if p.Hangs = m[2] == "may hang"; !p.Hangs {
-				return fmt.Errorf("plain: %s", m[2])
-			}
-		case "find":
-			finds = append(finds, m[2])
+	}
+	wrong = "error"
+	if header["race"] != nil {
+		wrong = "race"
+	}
+	if header["clean"] == nil || header[wrong] == nil {
+		return nil, "", errors.New("the first comment must describe versions clean and race or error")
+	}
+	for key := range header {
+		if _, version, ok := strings.Cut(key, " "); ok && version != "clean" && version != wrong {
+			return nil, "", fmt.Errorf("%s: there is no such version", key)
 		}
+	}
+	return header, wrong, nil
+}
+
+// parse sets what the header says about a version of the program.
+func (p *Program) parse(header map[string][]string, version string, lines []string) error {
+	value := func(key string) string {
+		if own := header[key+" "+version]; own != nil {
+			return own[0]
+		}
+		return strings.Join(header[key], " ")
+	}
+	var err error
+	if p.Ranks, err = strconv.Atoi(value("np")); err != nil {
+		return err
 	}
 	if p.Ranks < 2 || p.Ranks > 4 {
 		return fmt.Errorf("np: %d must be 2, 3 or 4", p.Ranks)
 	}
-	if p.Reference != "mpich" && !reference.MatchString(p.Reference) {
+	if p.Reference = value("ref"); p.Reference != "mpich" && !reference.MatchString(p.Reference) {
 		return fmt.Errorf("ref: %q", p.Reference)
 	}
-	if len(finds) == 0 {
-		return errors.New("no line find:")
+	plain := value("plain")
+	if p.Hangs = plain == "may hang"; plain != "" && !p.Hangs {
+		return fmt.Errorf("plain: %s", plain)
 	}
-	if err := p.findings(finds, marks); err != nil {
+	marks, err := marksOf(lines)
+	if err != nil {
 		return err
 	}
-	return p.agrees(end[2], marks)
+	if !p.Wrong {
+		return p.parseClean(header["find clean"])
+	}
+	if err := p.findings(header["find"], marks); err != nil {
+		return err
+	}
+	return p.agrees(version, marks)
+}
+
+// parseClean reads what a checker needs to find nothing in the clean version.
+func (p *Program) parseClean(finds []string) error {
+	switch {
+	case len(finds) == 0:
+		return nil
+	case len(finds) == 1 && finds[0] == "nothing needs=accesses":
+		p.Needs = Accesses
+		return nil
+	}
+	return fmt.Errorf("find clean: %s", finds)
 }
 
 // marksOf returns the line number of each mark.
@@ -181,20 +216,11 @@ func marksOf(lines []string) (map[string]int, error) {
 }
 
 func (p *Program) findings(finds []string, marks map[string]int) error {
+	if len(finds) == 0 {
+		return errors.New("no line find:")
+	}
 	for _, line := range finds {
-		words := strings.Fields(line)
-		if words[0] == "nothing" {
-			if len(finds) > 1 {
-				return errors.New("find: nothing, and something")
-			}
-			if len(words) == 2 && words[1] == "needs=accesses" {
-				p.Needs = Accesses
-			} else if len(words) > 1 {
-				return fmt.Errorf("find: %s", line)
-			}
-			return nil
-		}
-		f, err := p.finding(words, marks)
+		f, err := p.finding(strings.Fields(line), marks)
 		if err != nil {
 			return fmt.Errorf("find: %s: %w", line, err)
 		}
@@ -270,17 +296,14 @@ func (f *Finding) set(key, value string, ranks int, marks map[string]int) error 
 	return nil
 }
 
-// agrees returns an error if the suffix of the program's name contradicts its findings, or if no finding uses a mark.
-func (p *Program) agrees(end string, marks map[string]int) error {
-	is := "clean"
-	if len(p.Findings) > 0 {
-		is = "error"
-		if k := p.Findings[0].Kind; k == "race" || k == "buffer" {
-			is = "race"
-		}
+// agrees returns an error if the name of the wrong version contradicts its findings, or if no finding uses a mark.
+func (p *Program) agrees(version string, marks map[string]int) error {
+	is := "error"
+	if k := p.Findings[0].Kind; k == "race" || k == "buffer" {
+		is = "race"
 	}
-	if is != end {
-		return fmt.Errorf("the name says %s, the findings %s", end, is)
+	if is != version {
+		return fmt.Errorf("the findings are of kind %s", is)
 	}
 	for name := range marks {
 		if !slices.ContainsFunc(p.Findings, func(f Finding) bool { return slices.Contains(f.Marks, name) }) {

@@ -338,7 +338,7 @@ int main(void) {
 		}
 		while (mail_serve()) { /* a record of the root of two members may have no receiver */
 		}
-		CHECK(network_empty() || check_errors > 0, "round %u: somebody has not got all", round);
+		CHECK(network_empty() || check_errors > 0, "round %u: some records were not received", round);
 	}
 	CHECK(gompi_load(&network_strangers) > 50, "%u strange records", gompi_load(&network_strangers));
 	return unit_end();

@@ -43,9 +43,9 @@ static void start_call(int me, struct call *c, unsigned *state) {
 	unsigned odd_rank = draw(state, (unsigned)n), longer = draw(state, 4);
 	if (wrong_lengths && me == (int)odd_rank)
 		c->count += longer == 0 ? 1 : longer == 1 ? 3000 : 0;
-	size_t room = (size_t)(c->count + 1) * (size_t)n + 1;
-	c->in = malloc(room * sizeof(int)), c->out = malloc(room * sizeof(int));
-	for (size_t i = 0; i < room; i++)
+	size_t capacity = (size_t)(c->count + 1) * (size_t)n + 1;
+	c->in = malloc(capacity * sizeof(int)), c->out = malloc(capacity * sizeof(int));
+	for (size_t i = 0; i < capacity; i++)
 		c->in[i] = element(me, c->number, (int)i), c->out[i] = -1;
 	c->counts = calloc(4 * (size_t)n, sizeof(int));
 	c->starts = c->counts + n, c->rcounts = c->starts + n, c->rstarts = c->rcounts + n;

@@ -11,24 +11,23 @@ enum { MAX_RANKS = 6, NUMBERS = 3000, LIVE = 90, BLOCKS = 400 };
 static int n, max_live;
 static struct gompi_nbc *parents[MAX_RANKS];
 
-/* The memory that each member got for each number; NULL: messages. */
-static void *got[MAX_RANKS][NUMBERS + 1];
+/* The area that each member uses for each number; NULL: it uses messages. */
+static void *areas_of[MAX_RANKS][NUMBERS + 1];
 
 static char *block[BLOCKS];
 static gompi_a32 taken, given, refuse_interval;
 
-static bool alloc_test_block(uintptr_t owner, uint64_t bytes, uint64_t *name) {
+static uint64_t alloc_test_block(uintptr_t owner, uint64_t bytes) {
 	uint32_t i = gompi_add(&taken, 1), every = gompi_load(&refuse_interval);
 	(void)owner;
 	if (every > 0 && i % every == 0) {
 		gompi_add(&given, 1);
-		return false;
+		return 0;
 	}
 	if (i >= BLOCKS)
 		abort();
 	block[i] = unit_memory(bytes);
-	*name = (uint64_t)i << 12 | 1;
-	return true;
+	return (uint64_t)i << 12 | 1;
 }
 
 static void *open_block(uintptr_t owner, uint64_t name, uint64_t bytes) {
@@ -56,13 +55,13 @@ static void check_owner(const struct gompi_nbc *b) {
 
 static void member(int me) {
 	struct gompi_nbc *live[LIVE];
-	unsigned own = 77U * (unsigned)me + 5;
+	unsigned random_state = 77U * (unsigned)me + 5;
 	int count = 0;
 	for (uint64_t number = 1; number <= NUMBERS; number++) {
 		bool messages;
 		struct gompi_nbc *b = gompi_nbc_persistent_open(parents[me], number, &messages);
 		CHECK(messages == (b == NULL), "number %d: an area and messages", (int)number);
-		got[me][number] = b != NULL ? (void *)b->member : NULL;
+		areas_of[me][number] = b != NULL ? (void *)b->member : NULL;
 		if (b != NULL) {
 			CHECK(gompi_load(&b->member[me].head[0].number) == 0, "the area of %d is not zero",
 			      (int)number);
@@ -70,13 +69,14 @@ static void member(int me) {
 			check_owner(b);
 			live[count++] = b;
 		}
-		while (count == max_live || (count > 0 && draw(&own, 4 * (unsigned)max_live) < (unsigned)count)) {
-			int k = (int)draw(&own, (unsigned)count);
+		while (count == max_live ||
+		       (count > 0 && draw(&random_state, 4 * (unsigned)max_live) < (unsigned)count)) {
+			int k = (int)draw(&random_state, (unsigned)count);
 			check_owner(live[k]);
 			gompi_nbc_persistent_close(live[k]);
 			live[k] = live[--count];
 		}
-		if (draw(&own, 16) == 0)
+		if (draw(&random_state, 16) == 0)
 			sched_yield();
 	}
 	while (count > 0)
@@ -98,9 +98,10 @@ static void run(int members, int live, unsigned refused) {
 	unit_threads(n, member);
 	int areas = 0;
 	for (int k = 1; k <= NUMBERS; k++) {
-		areas += got[0][k] != NULL;
+		areas += areas_of[0][k] != NULL;
 		for (int i = 1; i < n; i++)
-			CHECK(got[i][k] == got[0][k], "number %d: member %d has another area than member 0", k, i);
+			CHECK(areas_of[i][k] == areas_of[0][k], "number %d: member %d has another area than member 0",
+			      k, i);
 	}
 	CHECK(areas > NUMBERS / 100, "%d members had only %d areas", n, areas);
 	CHECK(live < GOMPI_NBC_MAX_PERSISTENT || areas < NUMBERS, "there were never too many");

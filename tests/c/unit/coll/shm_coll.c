@@ -105,9 +105,9 @@ static void run_pairwise_call(int me, const struct scene *s, char *in, char *out
 }
 
 static void one(int me, const struct scene *s) {
-	static char own[MAX_RANKS][MAX_RANKS * LONGEST], got[MAX_RANKS][MAX_RANKS * LONGEST];
+	static char inputs[MAX_RANKS][MAX_RANKS * LONGEST], outputs[MAX_RANKS][MAX_RANKS * LONGEST];
 	struct gompi_coll_call c = {.kind = s->kind, .root = s->root, .name = "test", .bytes = s->bytes};
-	char *in = own[me], *out = got[me];
+	char *in = inputs[me], *out = outputs[me];
 	uint64_t sizes[MAX_RANKS], bytes = s->bytes, from = 0;
 	bool root = me == s->root;
 	if (s->kind == GOMPI_GATHERV || s->kind == GOMPI_SCATTERV || s->kind == GOMPI_ALLTOALLV) {

@@ -197,19 +197,19 @@ static void register_memory_here(void) {
 /* Writes blocks of growing size to the peer's memory and reads them back, many at once. Each process uses its own half
  * of the memory, so both run concurrently. */
 static void transfers(void) {
-	enum { MOST = 8 << 20, BLOCKS = 40 };
+	enum { MAX_BYTES = 8 << 20, BLOCKS = 40 };
 	static struct test_transfer x[BLOCKS];
-	char *from = unit_memory(MOST), *to = unit_memory(MOST);
+	char *from = unit_memory(MAX_BYTES), *to = unit_memory(MAX_BYTES);
 	CHECK(strcmp(gompi_net.info->fabric_attr->prov_name, "tcp") != 0 || !gompi_fabric_has_rdma, "tcp is no device");
 	const uint64_t half = (uint64_t)pair_rank * (MEMORY / 2);
-	for (uint64_t size = 0; size <= MOST; size = size == 0 ? 1 : size * 3 + 1) {
-		int blocks = size == 0 ? 1 : MOST / size < BLOCKS ? (int)(MOST / size) : BLOCKS;
+	for (uint64_t size = 0; size <= MAX_BYTES; size = size == 0 ? 1 : size * 3 + 1) {
+		int blocks = size == 0 ? 1 : MAX_BYTES / size < BLOCKS ? (int)(MAX_BYTES / size) : BLOCKS;
 		uint64_t base = gompi_load(&transfers_done);
 		fill(from, size * (uint64_t)blocks, size);
 		for (int i = 0; i < blocks; i++)
 			start(&x[i], true, from + (uint64_t)i * size, size, half + (uint64_t)i * size);
 		wait_for(&transfers_done, base + (uint64_t)blocks);
-		memset(to, 0, MOST);
+		memset(to, 0, MAX_BYTES);
 		for (int i = 0; i < blocks; i++)
 			start(&x[i], false, to + (uint64_t)i * size, size, half + (uint64_t)i * size);
 		wait_for(&transfers_done, base + 2 * (uint64_t)blocks);

@@ -5,11 +5,11 @@
  * (fabric/early.c). */
 #include "../network.h"
 
-enum { MOST = 9, CALLS = 300 };
+enum { MAX_MEMBERS = 9, CALLS = 300 };
 
 /* --- The calls, the same at all members */
 
-static gompi_a32 calls_begun[MOST];
+static gompi_a32 calls_begun[MAX_MEMBERS];
 
 static void barrier(struct gompi_internode *m, unsigned k) {
 	static const struct gompi_wait_desc what = {.call = "a barrier", .peer = -1, .object = 0};
@@ -47,10 +47,10 @@ static const struct gompi_internode_blocks *blocks_here(void *arg, struct gompi_
 
 static void check_blocks(void *arg, uint64_t segment) {
 	const struct test_input *b = arg;
-	const char **got = blocks_here(arg, NULL)->received;
+	const char **received = blocks_here(arg, NULL)->received;
 	for (int i = 0; i < network_members; i++)
 		for (unsigned k = 0; i != network_self && k < b->bytes; k++)
-			if (got[i][k] != block_byte(b, i, network_self, segment, k)) {
+			if (received[i][k] != block_byte(b, i, network_self, segment, k)) {
 				CHECK(false, "call %u: byte %u of %u of member %d, segment %d", b->k, k, b->bytes, i,
 				      (int)segment);
 				return;
@@ -62,9 +62,9 @@ enum { ALL, EACH, TO_ROOT, VERDICT };
 static void gather(struct gompi_internode *m, unsigned k, unsigned bytes, int odd, int kind, int root,
 		   uint64_t segments) {
 	static const struct gompi_wait_desc what = {.call = "a gather", .peer = -1, .object = 0};
-	const char *got[MOST];
+	const char *received[MAX_MEMBERS];
 	struct test_input mine = {k, bytes, kind == EACH};
-	struct gompi_internode_blocks b = {bytes, put, &mine, got};
+	struct gompi_internode_blocks b = {bytes, put, &mine, received};
 	struct gompi_internode_call words = {7, network_self == odd ? k + 1 : k, network_self}, other = {8, 8, 100};
 	const struct gompi_internode_call *differs = odd == -2 - network_self ? &other : NULL;
 	gompi_store(&calls_begun[network_self], k);
@@ -95,9 +95,9 @@ static void gather(struct gompi_internode *m, unsigned k, unsigned bytes, int od
 /* Calls a gather in which each member passes itself as the root: all wait for the others and return the mismatch. */
 static void test_all_roots(struct gompi_internode *m, unsigned k, unsigned bytes) {
 	static const struct gompi_wait_desc what = {.call = "a gather", .peer = -1, .object = 0};
-	const char *got[MOST];
+	const char *received[MAX_MEMBERS];
 	struct test_input mine = {k, bytes, false};
-	struct gompi_internode_blocks b = {bytes, put, &mine, got};
+	struct gompi_internode_blocks b = {bytes, put, &mine, received};
 	struct gompi_internode_call words = {(uint64_t)network_self, k, network_self};
 	gompi_store(&calls_begun[network_self], k);
 	int rc = gompi_internode_gather(m, network_self, &words, NULL, &b, k % 2, &what);
@@ -111,22 +111,22 @@ static void bcast(struct gompi_internode *m, unsigned k, unsigned bytes, int roo
 	static _Thread_local char mine[GOMPI_INTERNODE_MAX_BYTES];
 	struct gompi_internode_call words = {network_self == root ? k : 0, network_self == root ? 5 : 0, network_self};
 	const void *data = NULL;
-	uint32_t got = network_self == root ? bytes : 12345;
+	uint32_t received_bytes = network_self == root ? bytes : 12345;
 	gompi_store(&calls_begun[network_self], k);
 	for (unsigned i = 0; i < bytes; i++)
 		mine[i] = expected(k, root, i);
 	if (network_self == root)
 		data = mine;
-	int rc = gompi_internode_bcast(m, root, &words, &data, &got, &what);
-	CHECK(rc == 0 && got == bytes && words.signature == k && words.format == 5 && words.rank == root,
-	      "call %u: a broadcast returns %d, %u bytes", k, rc, got);
+	int rc = gompi_internode_bcast(m, root, &words, &data, &received_bytes, &what);
+	CHECK(rc == 0 && received_bytes == bytes && words.signature == k && words.format == 5 && words.rank == root,
+	      "call %u: a broadcast returns %d, %u bytes", k, rc, received_bytes);
 	CHECK(memcmp(data, mine, bytes) == 0, "call %u: the data of a broadcast", k);
 }
 
 static uint64_t leaders_number;
 
 static struct gompi_internode *open_leaders(uint64_t number, int i) {
-	int32_t peers[MOST];
+	int32_t peers[MAX_MEMBERS];
 	for (int k = 0; k < network_members; k++)
 		peers[k] = network_peer(i, k);
 	struct gompi_internode *m = gompi_internode_open(network_id(number, i), network_members, i, peers);
@@ -266,14 +266,15 @@ static void test_late_records(void) {
 int main(void) {
 	unit_node(1);
 	network_start();
-	for (network_members = 1; network_members <= MOST && check_errors == 0; network_members++) {
+	for (network_members = 1; network_members <= MAX_MEMBERS && check_errors == 0; network_members++) {
 		leaders_number++;
-		for (int i = 0; i < MOST; i++)
+		for (int i = 0; i < MAX_MEMBERS; i++)
 			gompi_store(&calls_begun[i], 0);
 		unit_threads(network_members, run);
 		while (mail_serve()) { /* a record of the root of two members may have no receiver */
 		}
-		CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
+		CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",
+		      network_members);
 	}
 	network_listens = on_query;
 	for (network_members = 2; network_members <= 3; network_members++)
@@ -282,7 +283,8 @@ int main(void) {
 			gompi_store(&root_group, 0);
 			gompi_store(&query_seen, 0);
 			unit_threads(network_members + 1, test_far_ahead);
-			CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
+			CHECK(network_empty() || check_errors > 0, "%d members: some records were not received",
+			      network_members);
 		}
 	if (check_errors == 0)
 		test_late_records();

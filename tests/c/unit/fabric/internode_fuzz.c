@@ -12,7 +12,7 @@
 enum {
 	RECORDS = UNIT_REPEATS(90000),
 	PART = 10000,
-	MOST = 9,
+	MAX_MEMBERS = 9,
 	AHEAD = GOMPI_INTERNODE_MAX_AHEAD,
 	MAX_UNSYNCED_CALLS = 16,
 	CANARY = 0x5a,
@@ -48,16 +48,17 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct internode_record *r = open_record;
 	volatile char sum = 0;
 	for (size_t i = 0; i < length; i++)
-		sum = (char)(sum + ((char *)r)[i]); /* reads every byte: the sanitizer sees uninitialized ones */
-	bool own = r->kind < INTERNODE_IS_OPEN;     /* not an answer */
-	CHECK(!own || (r->id == said.id && (r->kind == INTERNODE_QUERY_OPEN || r->generation - said.generation < 2)),
+		sum = (char)(sum + ((char *)r)[i]);    /* reads every byte: the sanitizer sees uninitialized ones */
+	bool is_request = r->kind < INTERNODE_IS_OPEN; /* not an answer */
+	CHECK(!is_request ||
+		      (r->id == said.id && (r->kind == INTERNODE_QUERY_OPEN || r->generation - said.generation < 2)),
 	      "call %u sends as number %u", said.generation, r->generation);
 	CHECK(r->kind != INTERNODE_GATHER || (r->call.signature == said.call.signature &&
 					      r->call.format == said.call.format && r->call.bytes == said.call.bytes),
 	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->call.signature,
 	      (unsigned long long)r->call.format, r->call.bytes);
-	fuzz_count[own ? SENT : ANSWERED]++;
-	if (own && draw(2)) /* sometimes never */
+	fuzz_count[is_request ? SENT : ANSWERED]++;
+	if (is_request && draw(2)) /* sometimes never */
 		answer(peer, r, length);
 	else if (r->kind == INTERNODE_QUERY_OPEN)
 		answer(peer, r, length);
@@ -69,7 +70,7 @@ bool gompi_fabric_progress(void) { return false; }
 
 static int n, me, rounds, unsynced_calls;
 static bool all_open; /* all members know that the group is open everywhere */
-static int32_t peers[MOST];
+static int32_t peers[MAX_MEMBERS];
 static uint32_t generation;      /* of the last call */
 static uint32_t uncertain_until; /* calls up to this generation may have accepted a corrupted record */
 static bool corrupts;
@@ -107,7 +108,7 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 			break;
 		case 4:
 			c->call.signature =
-				draw(2) ? gompi_signature_word((int)draw(20), (int)draw(MOST), draw(100)) : word;
+				draw(2) ? gompi_signature_word((int)draw(20), (int)draw(MAX_MEMBERS), draw(100)) : word;
 			break;
 		case 5:
 			c->call.signature = draw(2) ? (0xf0 + draw(3)) << 56 : c->call.signature ^ 1ull << draw(64);
@@ -119,7 +120,7 @@ static void deliver_corrupted(int peer, const struct internode_record *r, size_t
 			c->call.bytes = (uint32_t)(draw(2) ? c->call.bytes + draw(17) - 8 : word);
 			break;
 		case 8:
-			c->call.rank = (int32_t)(draw(2) ? draw(2 * MOST) - MOST : word);
+			c->call.rank = (int32_t)(draw(2) ? draw(2 * MAX_MEMBERS) - MAX_MEMBERS : word);
 			break;
 		default:
 			change_bytes((char *)c, size);
@@ -250,17 +251,17 @@ static void one_gather(struct gompi_internode *m) {
 	const int flow = (int)draw(3), root = (int)draw((uint64_t)n);
 	const uint64_t most = GOMPI_INTERNODE_MAX_BYTES / (n < 4 ? 1 : (uint64_t)n / 2);
 	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(most + 1));
-	size_t blocks = (size_t)n * (flow == EACH ? (size_t)n : 1), own = (size_t)me * (flow == EACH ? (size_t)n : 1);
+	size_t blocks = (size_t)n * (flow == EACH ? (size_t)n : 1), first = (size_t)me * (flow == EACH ? (size_t)n : 1);
 	char *full = malloc(blocks * bytes + 1), *mine = malloc(blocks / (size_t)n * bytes + 1);
-	const char *got[MOST];
+	const char *received[MAX_MEMBERS];
 	struct gompi_internode_call words = {7, draw(9), me}, other = {8, 8, 5};
 	for (size_t i = 0; i < blocks * bytes; i++)
 		full[i] = content((int)(i / bytes), i % bytes);
-	memcpy(mine, full + own * bytes, blocks / (size_t)n * bytes);
+	memcpy(mine, full + first * bytes, blocks / (size_t)n * bytes);
 	struct test_input b = {mine, bytes, flow == EACH};
-	struct gompi_internode_blocks all = {bytes, fill_block, &b, got};
+	struct gompi_internode_blocks all = {bytes, fill_block, &b, received};
 	for (int i = 0; i < n; i++)
-		got[i] = mine;
+		received[i] = mine;
 	said.call.signature = words.signature, said.call.format = words.format, said.call.bytes = bytes;
 	bool differs = draw(8) == 0, verdict = draw(2), gets = flow != TO_ROOT || me == root;
 	said.generation = generation + 1; /* or that of the call after it */
@@ -271,14 +272,15 @@ static void one_gather(struct gompi_internode *m) {
 		 : flow == EACH ? gompi_internode_alltoall(m, &words, say, &all, &what)
 				: gompi_internode_gather(m, root, &words, say, &all, verdict, &what);
 	CHECK(rc == 0 || rc == GOMPI_INTERNODE_MISMATCH, "a gather returns %d", rc);
-	CHECK(got[me] == mine, "a gather has written what is this member's");
+	CHECK(received[me] == mine, "a gather has written what is this member's");
 	for (int i = 0; rc == 0 && gets && i < n; i++) {
 		volatile char sum = 0;
 		for (uint32_t k = 0; k < bytes; k++)
-			sum = (char)(sum + got[i][k]); /* reads every byte */
+			sum = (char)(sum + received[i][k]); /* reads every byte */
 		size_t block = flow == EACH ? (size_t)i * (size_t)n + (size_t)me : (size_t)i;
 		if (is_certain() && i != me)
-			CHECK(memcmp(got[i], full + block * bytes, bytes) == 0, "what a gather has got");
+			CHECK(memcmp(received[i], full + block * bytes, bytes) == 0,
+			      "a gather has received other data");
 	}
 	if (is_certain()) {
 		CHECK(rc == (differs ? GOMPI_INTERNODE_MISMATCH : 0), "nothing is wrong, and a gather returns %d", rc);
@@ -291,7 +293,7 @@ static void one_gather(struct gompi_internode *m) {
 static void one_bcast(struct gompi_internode *m) {
 	int root = (int)draw((uint64_t)n);
 	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_INTERNODE_MAX_BYTES + 1)),
-		 got = root == me ? bytes : 12345;
+		 received_bytes = root == me ? bytes : 12345;
 	char *full = malloc(bytes + 1);
 	struct gompi_internode_call words = {9, draw(9), me};
 	for (size_t i = 0; i < bytes; i++)
@@ -301,12 +303,13 @@ static void one_bcast(struct gompi_internode *m) {
 	said.generation = generation + 1; /* or that of the call after it */
 	deliver_bcast(root, full, bytes);
 	generation++;
-	int rc = gompi_internode_bcast(m, root, &words, &data, &got, &what);
-	CHECK(rc == 0 && got <= GOMPI_INTERNODE_MAX_BYTES, "a broadcast returns %d, %u bytes", rc, got);
-	char *seen = malloc(got + 1);
-	memcpy(seen, data, got);
+	int rc = gompi_internode_bcast(m, root, &words, &data, &received_bytes, &what);
+	CHECK(rc == 0 && received_bytes <= GOMPI_INTERNODE_MAX_BYTES, "a broadcast returns %d, %u bytes", rc,
+	      received_bytes);
+	char *seen = malloc(received_bytes + 1);
+	memcpy(seen, data, received_bytes);
 	if (is_certain()) {
-		CHECK(got == bytes && memcmp(data, full, bytes) == 0, "what a broadcast has got");
+		CHECK(received_bytes == bytes && memcmp(data, full, bytes) == 0, "a broadcast has received other data");
 		fuzz_count[RIGHT]++;
 	}
 	/* The result stays unchanged until the next call, whatever arrives. */
@@ -316,12 +319,12 @@ static void one_bcast(struct gompi_internode *m) {
 		r.round = (uint16_t)draw(4);
 		deliver_corrupted(peers[(me + n - (1 << r.round) % n) % n], &r, sizeof r);
 	}
-	CHECK(memcmp(seen, data, got) == 0, "the data of a broadcast has changed");
+	CHECK(memcmp(seen, data, received_bytes) == 0, "the data of a broadcast has changed");
 	free(seen), free(full);
 }
 
 static void groups(uint64_t id) {
-	int members = 1 + (int)draw(MOST);
+	int members = 1 + (int)draw(MAX_MEMBERS);
 	begin_leaders(gompi_internode_id(INTERNODE_OTHER, id), members, (int)draw((uint64_t)members));
 	struct gompi_internode *m = gompi_internode_open(said.id, n, me, peers);
 	for (int call = 0; call < 180 && check_errors == 0; call++) {
@@ -350,7 +353,7 @@ static void groups(uint64_t id) {
 /* --- Collectives. This node has the first member, and perhaps the second one, which is another thread. */
 
 static struct gompi_hierarchy *views[2];
-static int here, members, node_of[2 * MOST], rank_at[2];
+static int here, members, node_of[2 * MAX_MEMBERS], rank_at[2];
 static struct gompi_coll_call calls[2];
 static int outcomes[2];
 static pthread_barrier_t begin, over;
@@ -409,16 +412,16 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *
 	said.call.bytes = (uint32_t)*each;
 	uint64_t blocks = pairs ? (uint64_t)n : 1;
 	char *all = calloc(1, (uint64_t)n * blocks * *each + 1);
-	uint64_t next[MOST] = {0};
+	uint64_t next[MAX_MEMBERS] = {0};
 	for (int rank = 0; *little && rank < members; rank++) {
-		char *own = all + (uint64_t)node_of[rank] * blocks * *each;
+		char *contribution = all + (uint64_t)node_of[rank] * blocks * *each;
 		if (reduces) {
 			for (uint64_t i = 0; i < bytes; i++)
-				own[i] ^= content(rank, i);
+				contribution[i] ^= content(rank, i);
 			continue;
 		}
 		for (uint64_t to = 0; to < blocks; to++) {
-			char *at = pairs ? own + to * *each : own + next[node_of[rank]]++ * stride;
+			char *at = pairs ? contribution + to * *each : contribution + next[node_of[rank]]++ * stride;
 			memcpy(at, &bytes, sizeof bytes);
 			for (uint64_t i = 0; i < row; i++)
 				at[8 + i] = content(rank, to * bytes + i);
@@ -533,9 +536,9 @@ static void one_collective(void) {
 }
 
 static void collectives(uint64_t id) {
-	int nodes = 2 + (int)draw(4), local[2] = {0, 0}, own = (int)draw((uint64_t)nodes);
-	int32_t leaders[MOST], slot_peers[2] = {0, 1};
-	int counts[MOST] = {0}, most = 1;
+	int nodes = 2 + (int)draw(4), local[2] = {0, 0}, this_node = (int)draw((uint64_t)nodes);
+	int32_t leaders[MAX_MEMBERS], slot_peers[2] = {0, 1};
+	int counts[MAX_MEMBERS] = {0}, most = 1;
 	pthread_t thread;
 	char *memory = unit_memory(2 * sizeof(struct gompi_shm_member));
 	char *barrier_memory = unit_memory(GOMPI_BARRIER_SIZE(2));
@@ -544,13 +547,13 @@ static void collectives(uint64_t id) {
 	                                      * of all */
 		for (int k = 0; k < nodes; k++)
 			if (turn == 0 || draw(2)) {
-				if (k == own)
+				if (k == this_node)
 					rank_at[turn] = local[turn] = members;
 				node_of[members++] = k;
 				most = ++counts[k] > most ? counts[k] : most;
 			}
-	here = counts[own];
-	begin_leaders(gompi_internode_id(INTERNODE_COMM, id << 4), nodes, own);
+	here = counts[this_node];
+	begin_leaders(gompi_internode_id(INTERNODE_COMM, id << 4), nodes, this_node);
 	for (int k = 0; k < nodes; k++)
 		leaders[k] = peers[k];
 	all_done = false;
@@ -558,7 +561,7 @@ static void collectives(uint64_t id) {
 		struct gompi_hierarchy v = {.n = members,
 					    .me = local[i],
 					    .nodes = nodes,
-					    .node = own,
+					    .node = this_node,
 					    .local_size = here,
 					    .local_rank = i,
 					    .max_ranks_per_node = most,

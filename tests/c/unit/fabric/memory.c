@@ -20,7 +20,7 @@
 #include "fabric/peer.h"
 #include "fabric/progress.h"
 
-enum { PEER = 1, RANKS = 2, MOST = 5 << 20, REMOTE = FI_REMOTE_READ | FI_REMOTE_WRITE };
+enum { PEER = 1, RANKS = 2, MAX_BYTES = 5 << 20, REMOTE = FI_REMOTE_READ | FI_REMOTE_WRITE };
 static uint64_t seed;
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
@@ -45,7 +45,7 @@ static bool ep_open = true, domain_open = true;
 /* Returns true if the whole range is accessible memory. The system may allocate pages when it pins them. */
 static bool is_there(char *at, size_t bytes) {
 	enum { PAGE = 4096 };
-	unsigned char there[MOST / PAGE + 2];
+	unsigned char there[MAX_BYTES / PAGE + 2];
 	char *from = (char *)((uintptr_t)at & -(uintptr_t)PAGE);
 	size_t pages = ((size_t)(at - from) + bytes + PAGE - 1) / PAGE;
 	return pages <= sizeof there && mincore(from, pages * PAGE, there) == 0;
@@ -356,22 +356,22 @@ static void on_done(struct gompi_transfer *t, int class) {
 }
 
 static void transfers(int n) {
-	enum { WINDOW = MOST + 100 };
-	char *window = unit_memory(WINDOW), *send = unit_memory(MOST), *model = malloc(WINDOW);
+	enum { WINDOW = MAX_BYTES + 100 };
+	char *window = unit_memory(WINDOW), *send = unit_memory(MAX_BYTES), *model = malloc(WINDOW);
 	struct gompi_region region, to_read;
 	memset(window, 1, WINDOW), memset(model, 1, WINDOW);
-	for (size_t i = 0; i < MOST; i++)
+	for (size_t i = 0; i < MAX_BYTES; i++)
 		send[i] = (char)(i * 7 + i / 1000);
-	mprotect(send, MOST, PROT_READ); /* a constant: read-only memory */
+	mprotect(send, MAX_BYTES, PROT_READ); /* a constant: read-only memory */
 	while (gompi_fabric_register(window, WINDOW, true, &region) != MPI_SUCCESS)
 		CHECK(is_refusing, "a window cannot be registered");
-	while (gompi_fabric_register(send, MOST, false, &to_read) != MPI_SUCCESS)
+	while (gompi_fabric_register(send, MAX_BYTES, false, &to_read) != MPI_SUCCESS)
 		CHECK(is_refusing, "a message cannot be registered");
 	CHECK(region.key != 0 && region.address == (mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)window : 0),
 	      "a region");
 	for (int i = 0; i < n; i++) {
-		uint64_t bytes = 1 + draw(i % 8 == 0 ? MOST : 20000), offset = draw(MOST - bytes + 1),
-			 from = draw(MOST - bytes + 1);
+		uint64_t bytes = 1 + draw(i % 8 == 0 ? MAX_BYTES : 20000), offset = draw(MAX_BYTES - bytes + 1),
+			 from = draw(MAX_BYTES - bytes + 1);
 		bool write = draw(2);
 		char *into = write ? NULL : malloc(bytes);
 		struct transfer x = {.transfer = {.done = on_done,
@@ -405,7 +405,7 @@ static void transfers(int n) {
 	for (struct mr *m = live; m != NULL; m = m->next)
 		after += (m->access & REMOTE) != 0;
 	CHECK(before == 2 && after == 0, "%d regions, and %d in the end", before, after);
-	munmap(window, WINDOW), munmap(send, MOST);
+	munmap(window, WINDOW), munmap(send, MAX_BYTES);
 	free(model);
 }
 

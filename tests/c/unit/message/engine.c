@@ -153,14 +153,14 @@ static void cancelling(bool no_cma) {
 
 static void many_messages(void) {
 	enum { N = 20000 };
-	static int value[N], got[N];
+	static int value[N], received[N];
 	static struct gompi_request *r[N];
 	open_all(2, false);
 	for (int posted = 1; posted >= 0; posted--) {
 		for (int i = 0; i < N; i++) {
 			value[i] = i * 3 + posted;
 			if (posted)
-				r[i] = receive_from(1, 0, WORLD, i, &got[i], sizeof got[i]);
+				r[i] = receive_from(1, 0, WORLD, i, &received[i], sizeof received[i]);
 		}
 		for (int i = N - 1; i >= 0; i--) {
 			struct gompi_request *s = send_to(0, 1, WORLD, i, &value[i], sizeof value[i], MODE_STANDARD);
@@ -172,8 +172,9 @@ static void many_messages(void) {
 			;
 		for (int i = 0; i < N; i++) {
 			if (!posted)
-				r[i] = receive_from(1, i % 2 ? 0 : ANY_SOURCE, WORLD, i, &got[i], sizeof got[i]);
-			CHECK(is_done(r[i]) && finish(1, r[i]).tag == i && got[i] == value[i], "message %d", i);
+				r[i] = receive_from(1, i % 2 ? 0 : ANY_SOURCE, WORLD, i, &received[i],
+						    sizeof received[i]);
+			CHECK(is_done(r[i]) && finish(1, r[i]).tag == i && received[i] == value[i], "message %d", i);
 		}
 	}
 	/* More than the receiver buffers: the data stays at the sender. */

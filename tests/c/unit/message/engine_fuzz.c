@@ -315,7 +315,7 @@ static void part(uint64_t records) {
 		if (draw(1000) == 0)
 			gompi_messages_flushed(process[draw(2)]);
 	}
-	set_state(0, GOMPI_STATE_FINALIZING);
+	set_state(0, GOMPI_STATE_FINISHING);
 	for (int k = 0; k < 100; k++) {
 		gompi_messages_flushed(process[0]);
 		progress_all();

@@ -54,8 +54,8 @@ static void any_source_failures(void) {
 static void reserve_without_flag(void) {
 	struct gompi_inbox *b = (struct gompi_inbox *)(void *)(inboxes + RINGS + 2 * GOMPI_INBOX_SIZE);
 	gompi_a64 head = 0;
-	struct gompi_reservation room = gompi_inbox_reserve(b, &head, 100);
-	CHECK(room.record != NULL, "no space");
+	struct gompi_reservation reservation = gompi_inbox_reserve(b, &head, 100);
+	CHECK(reservation.record != NULL, "no space");
 }
 
 static void inbox_record(void) {

@@ -45,8 +45,8 @@ static void produce(int me) {
 	gompi_a64 head = 0;
 	for (int i = 0; i < EACH; i++) {
 		int64_t n = length_of(me, i);
-		struct gompi_reservation room;
-		for (bool registered = false; (room = gompi_inbox_reserve(shared, &head, n)).record == NULL;) {
+		struct gompi_reservation reservation;
+		for (bool registered = false; (reservation = gompi_inbox_reserve(shared, &head, n)).record == NULL;) {
 			if (!registered) { /* and retries once more */
 				gompi_store(&notified[me], 0);
 				gompi_inbox_register_waiter(shared, me);
@@ -58,13 +58,13 @@ static void produce(int me) {
 			registered = false;
 		}
 		CHECK(gompi_load(&shared->tail) - gompi_load(&shared->head) <= INBOX_DATA, "overfilled");
-		struct gompi_record *r = room.record;
+		struct gompi_record *r = reservation.record;
 		CHECK((uintptr_t)r % GOMPI_CACHE_LINE == 0 && (char *)r >= shared->data &&
 			      (char *)r + gompi_round_to_lines(n) <= shared->data + INBOX_DATA,
 		      "a record of %d bytes in the wrong place", (int)n);
 		r->from = me, r->tag = i;
 		memset(r + 1, me * 16 + i % 16, (size_t)(n - RECORD_SIZE));
-		gompi_inbox_publish(room, gompi_record_word(RECORD_EAGER, (unsigned)(i % 16), n));
+		gompi_inbox_publish(reservation, gompi_record_word(RECORD_EAGER, (unsigned)(i % 16), n));
 	}
 }
 
@@ -130,7 +130,7 @@ static void producer_or_owner(int i) {
 
 /* --- One thread */
 
-static void room(void) {
+static void fill_from_each_position(void) {
 	struct gompi_inbox *b = inbox();
 	gompi_a64 head = 0;
 	/* from each position in the ring: append records until none fits; no line is lost permanently */
@@ -214,7 +214,7 @@ int main(void) {
 	gompi_store(&shared->key, KEY);
 	unit_threads(PRODUCERS + 1, producer_or_owner);
 	CHECK(gompi_load(&wait_count) > 0, "no sender had to wait for space");
-	room();
+	fill_from_each_position();
 	damaged_words();
 	waiting();
 	return unit_end();

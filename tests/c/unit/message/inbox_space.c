@@ -41,8 +41,8 @@ int main(void) {
 			CHECK(gompi_engine_progress(process[1]) || gompi_engine_progress(process[0]),
 			      "round %d: a message waits and nothing moves", round);
 		for (int i = 0; i < n; i++) {
-			struct gompi_engine_result got = finish(0, receive_from(0, 1, WORLD, i, data, BYTES));
-			CHECK(got.tag == i && got.bytes == BYTES, "round %d: message %d", round, i);
+			struct gompi_engine_result result = finish(0, receive_from(0, 1, WORLD, i, data, BYTES));
+			CHECK(result.tag == i && result.bytes == BYTES, "round %d: message %d", round, i);
 			finish(1, sent[i]);
 		}
 	}

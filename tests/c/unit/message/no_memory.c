@@ -39,7 +39,7 @@ void __wrap_free(void *at) {
 	__real_free(at);
 }
 
-static char sent[SIZE], got[SIZE];
+static char sent[SIZE], received[SIZE];
 
 static void unexpected(void) {
 	open_all(2, true);
@@ -53,11 +53,11 @@ static void unexpected(void) {
 	CHECK(failed_allocations > 0, "nothing has failed");
 	int lost = 0;
 	for (int i = 0; i < MESSAGES; i++) {
-		memset(got, 0, SIZE);
-		struct gompi_engine_result r = finish(1, receive_from(1, 0, WORLD, i, got, SIZE));
+		memset(received, 0, SIZE);
+		struct gompi_engine_result r = finish(1, receive_from(1, 0, WORLD, i, received, SIZE));
 		CHECK(r.class == MPI_SUCCESS || r.class == MPI_ERR_NO_MEM, "message %d: class %d", i, r.class);
 		CHECK(r.source == 0 && r.tag == i, "message %d: %d from %d", i, r.tag, r.source);
-		CHECK(r.class != MPI_SUCCESS || memcmp(got, sent, SIZE) == 0, "message %d: other data", i);
+		CHECK(r.class != MPI_SUCCESS || memcmp(received, sent, SIZE) == 0, "message %d: other data", i);
 		lost += r.class != MPI_SUCCESS;
 	}
 	CHECK(lost > 0 && lost < MESSAGES, "%d of %d are lost", lost, MESSAGES);

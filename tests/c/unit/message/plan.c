@@ -15,7 +15,7 @@ struct draft {
 	struct gompi_plan_params head;
 	struct gompi_step step[MAX_STEPS];
 	uint32_t n;
-	double *own; /* memory of this member */
+	double *values; /* memory of this member */
 };
 
 static void begin_draft(struct draft *d, int rank, int tag) {
@@ -88,13 +88,13 @@ static void draft_sum(struct draft *d, int me, int tag, double *in, double *out,
 		add(d, STEP_WAIT, 0, NULL, NULL, 0);
 		return;
 	}
-	char *own = calloc(MEMBERS, (size_t)bytes + 1);
-	d->own = (double *)(void *)own;
+	char *values = calloc(MEMBERS, (size_t)bytes + 1);
+	d->values = (double *)(void *)values;
 	for (int i = 1; i < MEMBERS; i++)
-		add(d, STEP_RECV, i, NULL, own + i * bytes, bytes);
+		add(d, STEP_RECV, i, NULL, values + i * bytes, bytes);
 	add(d, STEP_WAIT, 0, NULL, NULL, 0);
 	for (int i = 1; i < MEMBERS; i++)
-		add(d, STEP_REDUCE, 0, own + i * bytes, out, bytes);
+		add(d, STEP_REDUCE, 0, values + i * bytes, out, bytes);
 	for (int i = 1; i < MEMBERS; i++)
 		add(d, STEP_FORWARD, i, out, NULL, bytes);
 }
@@ -132,7 +132,7 @@ static void sums(int64_t n, int wrong_member, int64_t extra_bytes) {
 		for (int i = 0; i < MEMBERS; i++) {
 			free(in[i]);
 			free(out[i]);
-			free(draft[i].own);
+			free(draft[i].values);
 		}
 	}
 }
@@ -352,7 +352,7 @@ static void as_requests(bool persistent) {
 			gompi_plan_return(plan[i]);
 		}
 		gompi_plan_uncache(plan[i]);
-		free(d[i].own);
+		free(d[i].values);
 	}
 	CHECK(freed_count == MEMBERS, "%d of %d plans are freed", freed_count, MEMBERS);
 	check_idle(MEMBERS);

@@ -84,9 +84,9 @@ int main(void) {
 	CHECK(doorbell_count > 0, "nobody was told that there is more to copy");
 	for (int i = 0; i < MESSAGES; i++) {
 		finish(0, r[i]);
-		struct gompi_engine_result got = finish(0, f[i]);
+		struct gompi_engine_result result = finish(0, f[i]);
 		CHECK(is_filled(in[i], BYTES, (uint32_t)i), "message %d has other data", i);
-		CHECK(got.source == REMOTE_RANK && strcmp(small[i], text) == 0, "message %d from another node", i);
+		CHECK(result.source == REMOTE_RANK && strcmp(small[i], text) == 0, "message %d from another node", i);
 		finish(1, s[i]);
 	}
 	close_all();

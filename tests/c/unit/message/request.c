@@ -74,15 +74,15 @@ static void in_vcis(void) {
 /* --- Ids in records */
 
 static void id_tables(void) {
-	enum { MOST = 10000, OLD = 50000, ROUNDS = 40 };
-	static struct gompi_request requests[MOST];
-	static uint64_t id[MOST], old[OLD];
+	enum { MAX_REQUESTS = 10000, OLD = 50000, ROUNDS = 40 };
+	static struct gompi_request requests[MAX_REQUESTS];
+	static uint64_t id[MAX_REQUESTS], old[OLD];
 	struct gompi_id_table s = {0};
 	uint32_t x = 3;
 	int olds = 0;
 	CHECK(gompi_id_find(&s, 1ULL << 32) == NULL, "a number before there is any");
 	for (int round = 0; round < ROUNDS; round++) {
-		int n = round % 3 == 0 ? MOST : 1 + (int)(next(&x) % 100);
+		int n = round % 3 == 0 ? MAX_REQUESTS : 1 + (int)(next(&x) % 100);
 		for (int i = 0; i < n; i++) {
 			id[i] = gompi_id_add(&s, &requests[i]);
 			CHECK(id[i] >> 32 != 0, "the upper half of id %#llx is 0", (unsigned long long)id[i]);
@@ -104,7 +104,7 @@ static void id_tables(void) {
 			old[olds++ % OLD] = id[k];
 		}
 		CHECK(gompi_load(&s.used) == 0, "%d are in use", (int)gompi_load(&s.used));
-		if (n == MOST)
+		if (n == MAX_REQUESTS)
 			CHECK(s.entries == NULL && s.capacity == 0, "the table is not freed");
 	}
 	free(s.entries);

@@ -11,7 +11,7 @@
 
 #include "tcp/link.h"
 
-enum { ITEMS = 4000, BULK = 40000, MOST = 64 };
+enum { ITEMS = 4000, BULK = 40000, MAX_WAITS = 64 };
 static uint64_t seed = 1;
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
@@ -84,7 +84,7 @@ int main(void) {
 	in.last_bulk = in.last_other = ITEMS;
 	for (uint64_t number = 0, waits = 0; number < ITEMS || peer.queue_first != NULL;) {
 		waits = number - in.count;
-		if (number < ITEMS && waits < MOST && draw(2) == 0)
+		if (number < ITEMS && waits < MAX_WAITS && draw(2) == 0)
 			append(number, draw(3) == 0), number++;
 		if (draw(3) == 0)
 			gompi_link_send(&link_to);

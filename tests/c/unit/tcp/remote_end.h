@@ -39,7 +39,7 @@ static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, cons
 /* --- This end */
 
 static int to_port;
-static int failed_count, got[RANKS];
+static int failed_count, received[RANKS];
 static void lost(int peer) { failed_count++; }
 static void unreachable(int peer) { CHECK(false, "peer %d is unreachable", peer); }
 static const struct gompi_tcp_events events = {.on_failed = lost, .on_unreachable = unreachable};
@@ -107,9 +107,9 @@ static bool step(void) {
 	for (ssize_t i = 0; i < n; i++) {
 		uint32_t frame[2];
 		memcpy(frame, e[i].op_context, sizeof frame);
-		CHECK(e[i].len == 8 && frame[0] < RANKS && frame[1] == (uint32_t)got[frame[0]],
-		      "message %u of peer %u, expected was %d", frame[1], frame[0], got[frame[0]]);
-		answer(frame[0], got[frame[0]]++);
+		CHECK(e[i].len == 8 && frame[0] < RANKS && frame[1] == (uint32_t)received[frame[0]],
+		      "message %u of peer %u, expected was %d", frame[1], frame[0], received[frame[0]]);
+		answer(frame[0], received[frame[0]]++);
 		CHECK(fi_recv(tcp.ep, e[i].op_context, 64, NULL, FI_ADDR_UNSPEC, e[i].op_context) == 0, "a place");
 	}
 	return n > 0;

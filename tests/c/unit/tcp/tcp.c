@@ -27,7 +27,7 @@ struct socket {
 };
 static struct peer {
 	struct socket *link, *asking;
-	int busy, sent, got;
+	int busy, sent, received;
 	bool active;
 } peers[RANKS];
 static int epoll, rounds, finished;
@@ -77,7 +77,7 @@ static void open_for_data(struct socket *s) {
 	p->link = s;
 	if (p->asking == s)
 		p->asking = NULL;
-	if (p->sent == p->got && p->sent < rounds) {
+	if (p->sent == p->received && p->sent < rounds) {
 		uint32_t frame[] = {TCP_FRAME, 8, (uint32_t)s->rank, (uint32_t)p->sent++};
 		put(s, frame, sizeof frame);
 	}
@@ -158,7 +158,7 @@ static int handle_input(struct socket *s) {
 			return 0;
 		memcpy(head, s->in, 8);
 		if (head[0] == TCP_CLOSE_OFFER) {
-			const bool done = p->sent == p->got; /* everything that was sent is answered */
+			const bool done = p->sent == p->received; /* everything that was sent is answered */
 			put(s, done ? &go : &stay, 8);
 			if (!done)
 				return 8;
@@ -172,10 +172,10 @@ static int handle_input(struct socket *s) {
 		if (s->have < 16)
 			return 0;
 		memcpy(head, s->in, 16);
-		if (head[2] != (uint32_t)s->rank || head[3] != (uint32_t)p->got)
+		if (head[2] != (uint32_t)s->rank || head[3] != (uint32_t)p->received)
 			exit(10);
-		finished += ++p->got == rounds;
-		if (p->sent < p->got || p->sent < rounds)
+		finished += ++p->received == rounds;
+		if (p->sent < p->received || p->sent < rounds)
 			open_for_data(s);
 		return 16;
 	}
@@ -230,8 +230,8 @@ static void run_peers(int listener, int done_pipe) {
 		}
 		for (int k = 0; k < 4; k++, next = (next + 1) % RANKS) {
 			struct peer *p = &peers[next];
-			if (next != ME && (p->active || p->got > 0) && p->link == NULL && p->asking == NULL &&
-			    p->sent == p->got && p->got < rounds)
+			if (next != ME && (p->active || p->received > 0) && p->link == NULL && p->asking == NULL &&
+			    p->sent == p->received && p->received < rounds)
 				begin_link(next);
 		}
 		if (finished == PEERS && !told) {
@@ -247,7 +247,7 @@ static void all_peers(int n, int files) {
 	int done_pipe[2], port, listener = listen_here(&port);
 	char byte;
 	rounds = n;
-	memset(got, 0, sizeof got);
+	memset(received, 0, sizeof received);
 	if (pipe(done_pipe) != 0)
 		abort();
 	open_tcp(port);
@@ -258,10 +258,10 @@ static void all_peers(int n, int files) {
 		_exit(0);
 	}
 	close(listener);
-	const struct rlimit few = {(rlim_t)files, (rlim_t)files};
+	const struct rlimit limit = {(rlim_t)files, (rlim_t)files};
 	if (files > 0) { /* not undone: it is the last test */
 		gompi_tcp_state.max_links = files / 2;
-		setrlimit(RLIMIT_NOFILE, &few);
+		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	struct pollfd over = {.fd = done_pipe[0], .events = POLLIN};
 	int most = 0;
@@ -279,7 +279,7 @@ static void all_peers(int n, int files) {
 	}
 	CHECK(read(done_pipe[0], &byte, 1) == 1, "the end");
 	for (int i = 0; i < RANKS; i++)
-		CHECK(i == ME || got[i] == n, "%d messages of peer %d", got[i], i);
+		CHECK(i == ME || received[i] == n, "%d messages of peer %d", received[i], i);
 	CHECK(failed_count == 0, "%d peers are lost", failed_count);
 	printf("%d peers, %d messages each: connected %llu, accepted %llu, crossed %llu, given up %llu, at most %d "
 	       "links\n",
@@ -369,7 +369,7 @@ static void crowd(int fd) {
 	CHECK(gompi_tcp_state.peers[1]->link->epoll_events == EPOLLIN, "nobody looks for what comes after a crowd");
 	while (!step()) {
 	}
-	CHECK(got[1] == 1, "%d messages", got[1]);
+	CHECK(received[1] == 1, "%d messages", received[1]);
 	uint32_t answer[4];
 	read_all(fd, answer, sizeof answer);
 	CHECK(answer[0] == TCP_FRAME && answer[2] == 1, "the answer");
@@ -409,7 +409,7 @@ static void crossing(int listener, uint32_t rank) {
 
 static void unauthenticated(void) {
 	int port, listener = listen_here(&port), silent[40];
-	memset(got, 0, sizeof got);
+	memset(received, 0, sizeof received);
 	open_tcp(port);
 	for (int i = 0; i < 40; i++)
 		silent[i] = connect_here();

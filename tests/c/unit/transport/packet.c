@@ -25,12 +25,12 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 
 /* Applies the operation o at the target. reply may be NULL. */
 static int apply(struct gompi_outgoing *o, char *reply) {
-	static char room[GOMPI_PACKET_DATA];
+	static char discarded[GOMPI_PACKET_DATA];
 	struct gompi_packet *m = malloc(sizeof *m + GOMPI_PACKET_DATA);
 	gompi_packet_write(m, w, o, GOMPI_PACKET_DATA, GOMPI_PACKET_DATA);
 	struct gompi_packet *copy = malloc(sizeof *m + m->head.length);
 	memcpy(copy, m, sizeof *m + m->head.length);
-	int rc = gompi_packet_apply(copy, reply != NULL ? reply : room, GOMPI_PACKET_DATA, pull);
+	int rc = gompi_packet_apply(copy, reply != NULL ? reply : discarded, GOMPI_PACKET_DATA, pull);
 	free(copy);
 	free(m);
 	return rc;
@@ -115,12 +115,12 @@ static void forbidden(bool may_read, bool may_write) {
 
 /* Checks that an access beyond the origin's buffer is refused, and that no byte is moved. */
 static void pull_too_large(void) {
-	enum { MOST = 2 * PACKET_MAX_PULL_BYTES };
+	enum { MAX_BYTES = 2 * PACKET_MAX_PULL_BYTES };
 	static const enum gompi_packet_kind kinds[] = {PACKET_PUT_PULL, PACKET_GET_PULL, PACKET_ACCUMULATE_PULL,
 						       PACKET_FETCH_PULL};
 	struct gompi_win *usual = w;
-	char *base = unit_memory(MOST);
-	w = unit_window(1, base, MOST, true);
+	char *base = unit_memory(MAX_BYTES);
+	w = unit_window(1, base, MAX_BYTES, true);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		struct gompi_operation operation = {.op = MPI_SUM};
 		bool moves = kinds[i] < PACKET_ACCUMULATE;

@@ -38,7 +38,7 @@ static void exchange(int i) {
 	}
 	uint64_t mine = 8 * (uint64_t)i;
 	for (int64_t k = 1; k <= ROUNDS; k++) {
-		int64_t one = 1, was = -1, got = -1;
+		int64_t one = 1, was = -1, result = -1;
 		/* a put, a fetch that must return its value, and a sum for which no thread waits */
 		CHECK(send(PACKET_PUT, MPI_OP_NULL, mine, &k, NULL, 8) == MPI_SUCCESS, "put");
 		CHECK(send(PACKET_FETCH, MPI_NO_OP, mine, NULL, &was, 8) == MPI_SUCCESS && was == k, "%lld, not %lld",
@@ -49,9 +49,9 @@ static void exchange(int i) {
 			for (int64_t m = 0; m < 2 * GOMPI_RING_CELLS; m++)
 				send(PACKET_PUT, MPI_OP_NULL, mine, &m, NULL, 8);
 			CHECK(gompi_ring_flush(w, 0, "test") == MPI_SUCCESS, "wait");
-			CHECK(send(PACKET_GET, MPI_OP_NULL, mine, NULL, &got, 8) == MPI_SUCCESS &&
-				      got == 2 * GOMPI_RING_CELLS - 1,
-			      "%lld is there after %d puts", (long long)got, 2 * GOMPI_RING_CELLS);
+			CHECK(send(PACKET_GET, MPI_OP_NULL, mine, NULL, &result, 8) == MPI_SUCCESS &&
+				      result == 2 * GOMPI_RING_CELLS - 1,
+			      "%lld is there after %d puts", (long long)result, 2 * GOMPI_RING_CELLS);
 		}
 	}
 	CHECK(gompi_ring_flush(w, GOMPI_ALL, "test") == MPI_SUCCESS, "wait");

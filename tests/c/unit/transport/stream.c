@@ -36,27 +36,27 @@ static const int64_t *make_blocks(int64_t n) {
 
 enum { WAITING = 64 };
 static struct {
-	char *got, *want;
+	char *result, *want;
 	size_t bytes;
 } results[WAITING];
 static int results_number;
 
 /* Returns the result that a get or fetch of bytes at `at` of the model must have after the flush. */
 static char *expect_result(size_t bytes) {
-	results[results_number].got = malloc(bytes);
+	results[results_number].result = malloc(bytes);
 	results[results_number].want = malloc(bytes);
-	memset(results[results_number].got, 0x77, bytes);
+	memset(results[results_number].result, 0x77, bytes);
 	results[results_number].bytes = bytes;
-	return results[results_number++].got;
+	return results[results_number++].result;
 }
 
 static char *wanted(void) { return results[results_number - 1].want; }
 
 static void compare(void) {
 	for (int i = 0; i < results_number; i++) {
-		CHECK(memcmp(results[i].got, results[i].want, results[i].bytes) == 0, "a result of %zu bytes differs",
-		      results[i].bytes);
-		free(results[i].got);
+		CHECK(memcmp(results[i].result, results[i].want, results[i].bytes) == 0,
+		      "a result of %zu bytes differs", results[i].bytes);
+		free(results[i].result);
 		free(results[i].want);
 	}
 	results_number = 0;
@@ -192,11 +192,11 @@ static void origins(int i) {
 	MPI_Aint mine = 64 * i;
 	static int64_t large[1 + ORIGINS][2048];
 	for (int64_t k = 1; k <= ROUNDS && check_errors == 0; k++) {
-		int64_t one = 1, was = -1, got = -1;
+		int64_t one = 1, was = -1, result = -1;
 		CHECK_SUCCESS(gompi_put_c(&k, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
 		CHECK_SUCCESS(gompi_fetch_and_op(NULL, &was, MPI_INT64_T, OTHER, mine, MPI_NO_OP, win));
 		CHECK_SUCCESS(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
-		CHECK_SUCCESS(gompi_get_c(&got, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
+		CHECK_SUCCESS(gompi_get_c(&result, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
 		for (int64_t m = 0; m < 20; m++)
 			CHECK_SUCCESS(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, MPI_SUM, win));
 		if (k % 8 == 0) {
@@ -205,7 +205,7 @@ static void origins(int i) {
 						  MPI_INT64_T, win));
 		}
 		CHECK_SUCCESS(k % 2 ? gompi_win_flush(OTHER, win) : gompi_win_flush_all(win));
-		CHECK(was == k && got == k, "%lld, %lld, not %lld", (long long)was, (long long)got, (long long)k);
+		CHECK(was == k && result == k, "%lld, %lld, not %lld", (long long)was, (long long)result, (long long)k);
 	}
 	gompi_add_seq_cst(&over, 1);
 }

@@ -83,9 +83,9 @@ static void sums(MPI_Datatype type, int type_size, int64_t granularity, int odd)
 		for (int t = 0; t < THREADS; t++)
 			want += t % 4 > i ? SMALL : 0;
 		want &= size < 8 ? ((uint64_t)1 << 8 * size) - 1 : UINT64_MAX;
-		uint64_t got = value(memory + shift + (size_t)i * size);
-		CHECK(got == want, "type %#x, granularity %lld, shift %d: element %d is %llu, not %llu",
-		      (int)(uintptr_t)type, (long long)granularity, odd, i, (unsigned long long)got,
+		uint64_t found = value(memory + shift + (size_t)i * size);
+		CHECK(found == want, "type %#x, granularity %lld, shift %d: element %d is %llu, not %llu",
+		      (int)(uintptr_t)type, (long long)granularity, odd, i, (unsigned long long)found,
 		      (unsigned long long)want);
 	}
 	for (int i = 0; i < GOMPI_ACTIVITY_SLOTS; i++)

@@ -152,7 +152,7 @@ int main(void) {
 	gompi_go_callbacks.attached_table = attached_table;
 	gompi_go_callbacks.map_attached = map_attached;
 	gompi_go_callbacks.grow_attached = grow_attached;
-	gompi_go_callbacks.raise = raise_error;
+	gompi_go_callbacks.raise_error = raise_error;
 	for (uint64_t k = 4; k-- > 0;)
 		gompi_heap_region_add(address_of(k), size_of(k), (int64_t)k);
 	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {

@@ -1,0 +1,113 @@
+// Checks process limits under which the Go runtime cannot start or continue. Prints one line that names the limit,
+// instead of the runtime's page of stack traces.
+#define _GNU_SOURCE
+#include "runtime/rlimit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/atomics.h"
+#include "runtime/last_thread.h"
+
+// Address space: the runtime's reservations (600 MB of tables for a 48-bit heap, arenas of 64 MiB) and the stacks and
+// malloc arenas of its first threads. Below 1.9 GB it starts only sometimes. Data: the runtime uses about 90 MB of
+// private writable memory, most of it never touched.
+enum { ADDRESS_SPACE_MB = 1900, DATA_MB = 96 };
+
+__attribute__((noreturn)) static void exit_limit_too_low(const char *what, const char *option, rlim_t limit,
+							 long need_mb) {
+	char text[300];
+	int n = snprintf(text, sizeof text,
+			 "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB in "
+			 "addition to the memory of the program\n",
+			 what, option, (unsigned long long)limit / 1024, need_mb * 1024);
+	if (write(2, text, (size_t)n) < 0) {
+		// standard error does not work, so the message is lost
+	}
+	_exit(1);
+}
+
+static void check_limit(int resource, const char *what, const char *option, long need_mb, int protection) {
+	struct rlimit l;
+	if (getrlimit((__rlimit_resource_t)resource, &l) != 0 || l.rlim_cur == RLIM_INFINITY)
+		return;
+	size_t bytes = (size_t)need_mb << 20;
+	void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		exit_limit_too_low(what, option, l.rlim_cur, need_mb);
+	munmap(p, bytes);
+}
+
+// Reserved mappings, released when the runtime cannot map memory for a new thread. The number of mappings of a process
+// is limited, and a program may use all of them. An MPI call that fails for this reason must still return. The mappings
+// use no memory.
+enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // alternating protections, so each page is a separate mapping
+static char *_Atomic reserved_mappings;
+
+static void reserve_mappings(void) {
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	char *p = mmap(NULL, RESERVED_PAGES * PAGE_BYTES, PROT_NONE, flags, -1, 0);
+	if (p == MAP_FAILED)
+		return;
+	for (int i = 1; i < RESERVED_PAGES; i += 2)
+		mprotect(p + (long)i * PAGE_BYTES, PAGE_BYTES, PROT_READ);
+	char *previous = gompi_swap_seq_cst(&reserved_mappings, p);
+	if (previous != NULL)
+		munmap(previous, RESERVED_PAGES * PAGE_BYTES);
+}
+
+// Releases the reserved mappings. Returns true if there were any.
+static bool release_mappings(void) {
+	char *p = gompi_swap_seq_cst(&reserved_mappings, NULL);
+	return p != NULL && munmap(p, RESERVED_PAGES * PAGE_BYTES) == 0;
+}
+
+void gompi_check_limits(void) {
+	check_limit(RLIMIT_AS, "address space", "v", ADDRESS_SPACE_MB, PROT_NONE);
+	check_limit(RLIMIT_DATA, "data", "d", DATA_MB, PROT_READ | PROT_WRITE);
+	reserve_mappings();
+}
+
+// Replaces pthread_create for the Go runtime (--wrap in main.go). If it fails, the runtime retries for some time and
+// then aborts.
+__attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+								void *(*start)(void *), void *arg);
+
+// Returns a resource limit divided by unit, or -1 if it is unlimited.
+static long long limit_of(int resource, long long unit) {
+	struct rlimit l;
+	bool limited = getrlimit((__rlimit_resource_t)resource, &l) == 0 && l.rlim_cur != RLIM_INFINITY;
+	return limited ? (long long)l.rlim_cur / unit : -1;
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
+	// Consecutive failures on this thread. Other threads may succeed meanwhile.
+	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
+	enum { TRIES = 20 }; // the runtime's number of tries; it sleeps between them
+	int rc = gompi_create_library_thread(thread, attr, start, arg);
+	if (rc == EAGAIN && release_mappings())
+		rc = gompi_create_library_thread(thread, attr, start, arg);
+	else if (rc == 0 && gompi_load(&reserved_mappings) == NULL)
+		reserve_mappings();
+	if (rc == 0) {
+		failures = 0;
+	} else if (rc == EAGAIN && ++failures >= TRIES) {
+		char text[400];
+		int n = snprintf(text, sizeof text,
+				 "gompirma: the library cannot create a thread that it needs (20 attempts in 0.2 s); "
+				 "the limits are %lld threads of this user (ulimit -u), %lld KiB of address space "
+				 "(ulimit -v) and %lld KiB of locked memory (ulimit -l); -1 means no limit\n",
+				 limit_of(RLIMIT_NPROC, 1), limit_of(RLIMIT_AS, 1024), limit_of(RLIMIT_MEMLOCK, 1024));
+		if (write(2, text, (size_t)n) < 0) {
+			// standard error does not work, so the message is lost
+		}
+		abort();
+	}
+	return rc;
+}

@@ -1,0 +1,26 @@
+// Package runtime embeds the Go runtime in a C process. It starts the runtime without its signal handlers (go_start.c),
+// checks the process limits that the runtime needs (rlimit.c), and prepares threads for calls into Go (cross.c). It
+// ends the process with the application's last thread (last_thread.c).
+//
+// It must not know MPI.
+package runtime
+
+// --wrap: every call from C into Go passes through cross.c, and rlimit.c creates the threads of the Go runtime.
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+#cgo LDFLAGS: -Wl,--wrap=crosscall2 -Wl,--wrap=pthread_create
+*/
+import "C"
+
+import (
+	"embed"
+
+	_ "gompirma/capi/base"
+)
+
+// The headers are embedded so that packages which import this one are rebuilt when a header changes.
+//
+//go:embed *.h
+var _ embed.FS

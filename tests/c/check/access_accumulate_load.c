@@ -1,0 +1,33 @@
+/* clean: Rank 1 reads its integer after the fence that completes the accumulate.
+ * race: Rank 1 reads the integer to which rank 0 adds (MPI-5.0 12.3).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=1 lines=first,second needs=accesses
+ */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win); /* @first */
+#ifndef WRONG
+	MPI_Win_fence(0, win);
+#endif
+	if (rank == 1)
+		printf("%d\n", mem[0]); /* @second */
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* clean: Rank 1 copies its window memory elsewhere after the fence that completes the put.
+ * race: Rank 1 copies its window memory elsewhere while rank 0 puts to it (MPI-5.0 12.7).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=1 lines=first,second needs=accesses
+ */
+#include <mpi.h>
+#include <string.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1, copy[8] = {0};
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
+#ifndef WRONG
+	MPI_Win_fence(0, win);
+#endif
+	if (rank == 1)
+		memcpy(copy, mem, sizeof mem); /* @second */
+	MPI_Win_fence(0, win);
+	MPI_Bcast(copy, 8, MPI_INT, 1, MPI_COMM_WORLD);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* clean: Rank 1 stores to its integer, calls MPI_Win_sync and enters the barrier, after which rank 0 gets it (MPI-5.0
+ * 12.7).
+ * race: Rank 1 stores to its integer and rank 0 gets it, and nothing orders them (MPI-5.0 12.3).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=1 lines=first,second needs=accesses
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 1) {
+		mem[0] = 3; /* @second */
+		MPI_Win_sync(win);
+	}
+#ifndef WRONG
+	MPI_Barrier(MPI_COMM_WORLD);
+#endif
+	if (rank == 0)
+		MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

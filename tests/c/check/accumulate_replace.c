@@ -1,0 +1,33 @@
+/* clean: MPI_REPLACE of two origins at one integer: one of the two values is stored completely (MPI-5.0 12.7.1).
+ * race: MPI_REPLACE and a sum of two origins at one integer are two operations (MPI-5.0 12.2.1).
+ *
+ * np: 3
+ * ref: mpich
+ * find: race window=q target=2 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Accumulate(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, MPI_REPLACE, win); /* @first */
+	if (rank == 1)
+#ifdef WRONG
+		MPI_Accumulate(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, MPI_SUM, win); /* @second */
+#else
+		MPI_Accumulate(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, MPI_REPLACE, win);
+#endif
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

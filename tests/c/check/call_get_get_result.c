@@ -1,0 +1,33 @@
+/* clean: Rank 1 gets into its window memory after the fence that completes the get of rank 0.
+ * race: Rank 1 gets into the integer of its window memory that rank 0 gets: the first is a store to it (MPI-5.0
+ * 12.3).
+ *
+ * np: 3
+ * ref: mpich
+ * find: race window=q target=1 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int *mem;
+	MPI_Win win;
+	int rank;
+	int value;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
+#ifndef WRONG
+	MPI_Win_fence(0, win);
+#endif
+	if (rank == 1)
+		MPI_Get(mem, 1, MPI_INT, 2, 4, 1, MPI_INT, win); /* @second */
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

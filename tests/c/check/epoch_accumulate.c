@@ -1,0 +1,34 @@
+/* clean: An accumulate before MPI_Win_unlock_all (MPI-5.0 12.5.3).
+ * error: An accumulate after MPI_Win_unlock_all (MPI-5.0 12.5.3). It returns an error.
+ *
+ * np: 2
+ * ref: mpich
+ * find: epoch window=q lines=use
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+	MPI_Win_lock_all(0, win);
+#ifdef WRONG
+	MPI_Win_unlock_all(win);
+	if (rank == 0)
+		MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win); /* @use */
+#else
+	if (rank == 0)
+		MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win);
+	MPI_Win_unlock_all(win);
+#endif
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

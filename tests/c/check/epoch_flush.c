@@ -1,0 +1,38 @@
+/* clean: A flush within MPI_Win_lock_all (MPI-5.0 12.5.4).
+ * error: A flush between fences, which open no passive target epoch (MPI-5.0 12.5.4). It returns an error.
+ *
+ * np: 2
+ * ref: mpich
+ * find: epoch window=q lines=use
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+#ifdef WRONG
+	MPI_Win_fence(0, win);
+#else
+	MPI_Win_lock_all(0, win);
+#endif
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+		MPI_Win_flush(1, win); /* @use */
+	}
+#ifdef WRONG
+	MPI_Win_fence(0, win);
+#else
+	MPI_Win_unlock_all(win);
+#endif
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

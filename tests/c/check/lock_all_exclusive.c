@@ -1,0 +1,38 @@
+/* clean: One origin puts under an exclusive lock, another within MPI_Win_lock_all, which is a shared lock of each
+ * target (MPI-5.0 12.5.3).
+ * race: One origin puts under a shared lock, another within MPI_Win_lock_all: both are shared (MPI-5.0 12.5.3).
+ *
+ * np: 3
+ * ref: mpich
+ * find: race window=q target=2 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	if (rank == 0) {
+#ifdef WRONG
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+#else
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+#endif
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @first */
+		MPI_Win_unlock(2, win);
+	}
+	if (rank == 1) {
+		MPI_Win_lock_all(0, win);
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @second */
+		MPI_Win_unlock_all(win);
+	}
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

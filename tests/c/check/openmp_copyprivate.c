@@ -1,0 +1,49 @@
+/* clean: What one thread puts in a single construct it flushes before it hands a value to the other (MPI-5.0 12.7).
+ * race: What one thread puts in a single construct it flushes when it has handed a value to the other (MPI-5.0 12.7).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=1 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+static MPI_Win win;
+static int values[2] = {1, 2};
+
+int main(int argc, char **argv) {
+	int rank;
+	int provided;
+	static int mem[8];
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided < MPI_THREAD_MULTIPLE)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+#pragma omp parallel num_threads(2)
+		{
+			int mine = 0, place;
+
+#pragma omp single copyprivate(place)
+			{
+				mine = 1;
+				place = 0;
+				MPI_Put(&values[0], 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
+#ifndef WRONG
+				MPI_Win_flush(1, win);
+#endif
+			}
+			if (mine)
+				MPI_Win_flush(1, win);
+			else
+				MPI_Put(&values[1], 1, MPI_INT, 1, place, 1, MPI_INT, win); /* @second */
+		}
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* clean: The ordered parts of a loop of OpenMP put to one integer and flush (MPI-5.0 12.7).
+ * race: The ordered parts of a loop of OpenMP put to one integer, and flush after them (MPI-5.0 12.7).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=1 lines=put,put needs=calls
+ */
+#include <mpi.h>
+
+static MPI_Win win;
+static int values[2] = {1, 2};
+
+int main(int argc, char **argv) {
+	int rank;
+	int provided;
+	static int mem[8];
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided < MPI_THREAD_MULTIPLE)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+#pragma omp parallel for ordered num_threads(2) schedule(static, 1)
+		for (int i = 0; i < 2; i++) {
+#pragma omp ordered
+#ifdef WRONG
+			{ MPI_Put(&values[i], 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @put */ }
+			MPI_Win_flush(1, win);
+#else
+			{
+				MPI_Put(&values[i], 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+				MPI_Win_flush(1, win);
+			}
+#endif
+		}
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* clean: A broadcast whose root has put orders it before the others (MPI-5.0 6.4).
+ * race: A broadcast orders its root before the others, and here the rank that puts second is the root (MPI-5.0 6.4).
+ *
+ * np: 3
+ * ref: mpich
+ * find: race window=q target=2 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1, word = 0;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @first */
+		MPI_Win_flush(2, win);
+	}
+#ifdef WRONG
+	MPI_Bcast(&word, 1, MPI_INT, 1, MPI_COMM_WORLD);
+#else
+	MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+#endif
+	if (rank == 1)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @second */
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* clean: Rank 3 receives a message from rank 0, then lets rank 1 continue by a message: the order goes through a
+ * third rank (MPI-5.0 12.7).
+ * race: Rank 3 lets rank 1 continue by a message before it has received one from rank 0 (MPI-5.0 12.7).
+ *
+ * np: 4
+ * ref: mpich
+ * find: race window=q target=2 lines=first,second needs=calls
+ */
+#include <mpi.h>
+#include <stddef.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @first */
+		MPI_Win_flush(2, win);
+	}
+#ifdef WRONG
+	if (rank == 3)
+		MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	if (rank == 1)
+		MPI_Recv(NULL, 0, MPI_INT, 3, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#endif
+	if (rank == 0)
+		MPI_Send(NULL, 0, MPI_INT, 3, 0, MPI_COMM_WORLD);
+	if (rank == 3)
+		MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#ifndef WRONG
+	if (rank == 3)
+		MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	if (rank == 1)
+		MPI_Recv(NULL, 0, MPI_INT, 3, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#endif
+	if (rank == 1)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @second */
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

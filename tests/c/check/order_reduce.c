@@ -1,0 +1,36 @@
+/* clean: A reduction whose root puts second orders the others before it (MPI-5.0 6.9).
+ * race: A reduction orders the others before its root, and here the rank that has put is the root (MPI-5.0 6.9).
+ *
+ * np: 3
+ * ref: mpich
+ * find: race window=q target=2 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1, sum;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @first */
+		MPI_Win_flush(2, win);
+	}
+#ifdef WRONG
+	MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+#else
+	MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+#endif
+	if (rank == 1)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @second */
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* clean: A flush completes the put at its target before the next starts.
+ * race: A local flush lets the origin buffer be reused; the put at the target may still be in progress when the next
+ * starts (MPI-5.0 12.5.4).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=1 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1, other = 2;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
+#ifdef WRONG
+		MPI_Win_flush_local(1, win);
+#else
+		MPI_Win_flush(1, win);
+#endif
+		MPI_Put(&other, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* clean: Rank 2 puts to itself next to what rank 0 puts to it.
+ * race: Rank 2 puts to itself what rank 0 puts to it too, in one epoch (MPI-5.0 12.3).
+ *
+ * np: 3
+ * ref: mpich
+ * find: race window=q target=2 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @first */
+	if (rank == 2)
+#ifdef WRONG
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @second */
+#else
+		MPI_Put(&value, 1, MPI_INT, 2, 1, 1, MPI_INT, win);
+#endif
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

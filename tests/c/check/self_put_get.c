@@ -1,0 +1,32 @@
+/* clean: Rank 0 puts to itself, flushes and gets it back.
+ * race: Rank 0 puts to itself and gets it back without a flush (MPI-5.0 12.7).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=0 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1, result;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* @first */
+#ifndef WRONG
+		MPI_Win_flush(0, win);
+#endif
+		MPI_Get(&result, 1, MPI_INT, 0, 0, 1, MPI_INT, win); /* @second */
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* clean: Exclusive locks keep the put and the fetching accumulate of two origins apart (MPI-5.0 12.5.3).
+ * race: Shared locks let a put and a fetching accumulate of two origins meet at one integer (MPI-5.0 12.5.3).
+ *
+ * np: 3
+ * ref: mpich
+ * find: race window=q target=2 lines=first,second needs=calls
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1, old;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	if (rank == 0) {
+#ifdef WRONG
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+#else
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+#endif
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @first */
+		MPI_Win_unlock(2, win);
+	}
+	if (rank == 1) {
+#ifdef WRONG
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+#else
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+#endif
+		MPI_Get_accumulate(&value, 1, MPI_INT, &old, 1, MPI_INT, 2, 0, 1, MPI_INT, MPI_SUM, win); /* @second */
+		MPI_Win_unlock(2, win);
+	}
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* clean: The function of pthread_once puts and flushes before either thread of rank 0 puts (MPI-5.0 12.7).
+ * race: The function of pthread_once puts, and each thread of rank 0 flushes when it has put as well (MPI-5.0 12.7).
+ *
+ * np: 2
+ * ref: mpich
+ * find: race window=q target=1 lines=first,second needs=calls
+ */
+#include <mpi.h>
+#include <pthread.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Win win;
+static int values[2] = {1, 2};
+static int zero;
+
+#ifdef WRONG
+static void begin(void) { MPI_Put(&zero, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */ }
+#else
+static void begin(void) {
+	MPI_Put(&zero, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+	MPI_Win_flush(1, win);
+}
+#endif
+
+static void *put(void *value) {
+	pthread_once(&once, begin);
+	pthread_mutex_lock(&mutex);
+	MPI_Put(value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
+	MPI_Win_flush(1, win);
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+int main(int argc, char **argv) {
+	int rank;
+	int provided;
+	static int mem[8];
+	pthread_t threads[2];
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided < MPI_THREAD_MULTIPLE)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		for (int i = 0; i < 2; i++)
+			pthread_create(&threads[i], NULL, put, &values[i]);
+		for (int i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

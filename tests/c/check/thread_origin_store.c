@@ -1,0 +1,48 @@
+/* clean: A thread puts from an integer and flushes, and the main thread stores to it when it has ended (MPI-5.0
+ * 12.3).
+ * race: A thread puts from an integer and flushes, and the main thread stores to it meanwhile (MPI-5.0 12.3).
+ *
+ * np: 2
+ * ref: mpich
+ * find: buffer rank=0 lines=first,second needs=accesses
+ */
+#include <mpi.h>
+#include <pthread.h>
+
+static MPI_Win win;
+static int values[2] = {1, 2};
+
+static void *put(void *value) {
+	MPI_Put(value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
+	MPI_Win_flush(1, win);
+	return NULL;
+}
+
+int main(int argc, char **argv) {
+	int rank;
+	int provided;
+	static int mem[8];
+	pthread_t thread;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided < MPI_THREAD_MULTIPLE)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		pthread_create(&thread, NULL, put, &values[0]);
+#ifdef WRONG
+		values[0] = 3; /* @second */
+		pthread_join(thread, NULL);
+#else
+		pthread_join(thread, NULL);
+		values[0] = 3;
+#endif
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}
