@@ -4,7 +4,7 @@
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "datatype/recipe.h"
-#include "error.h"
+#include "runtime/raise.h"
 
 static void *grow_shm(uintptr_t owner, uint64_t bytes) {
     return (void *)gompi_grow_shm(owner, bytes);
@@ -103,6 +103,32 @@ static bool element_bytes(uintptr_t datatype, int64_t elements, int64_t *bytes) 
     return (bool)gompi_element_bytes(datatype, elements, (uintptr_t)bytes);
 }
 
+static void abort_job(uintptr_t comm, int errorcode) {
+    gompi_abort_job(comm, errorcode);
+}
+
+static int alloc_mem_uncached(int64_t size, uintptr_t info, void *baseptr) {
+    const char *outer = gompi_enter_call("MPI_Alloc_mem");
+    int rc = gompi_alloc_mem_uncached(size, info, (uintptr_t)baseptr);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static int64_t alloc_mem_bytes(const void *base) {
+    return (int64_t)gompi_alloc_mem_bytes((uintptr_t)base);
+}
+
+static int free_mem_uncached(void *base) {
+    const char *outer = gompi_enter_call("MPI_Free_mem");
+    int rc = gompi_free_mem_uncached((uintptr_t)base);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static void abort_error(int class, const char *message) {
+    gompi_abort_error(class, (uintptr_t)message);
+}
+
 static void find_failed(void) {
     gompi_find_failed();
 }
@@ -110,6 +136,20 @@ static void find_failed(void) {
 static int reduce_local_checked(uintptr_t in, uintptr_t inout, int64_t n, uintptr_t datatype, uintptr_t op) {
     const char *outer = gompi_enter_call("MPI_Reduce_local");
     int rc = gompi_reduce_local_checked(in, inout, n, datatype, op);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static int external_in_go(const struct gompi_external *x, bool packs) {
+    const char *outer = gompi_enter_call(x->call);
+    int rc = gompi_external_in_go((uintptr_t)x, packs);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static int external_size_in_go(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size) {
+    const char *outer = gompi_enter_call(call);
+    int rc = gompi_external_size_in_go((uintptr_t)call, (uintptr_t)datarep, count, datatype, (uintptr_t)size);
     gompi_leave_call(outer);
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
@@ -165,8 +205,15 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .get_contents = get_contents,
         .count_elements = count_elements,
         .element_bytes = element_bytes,
+        .abort_job = abort_job,
+        .alloc_mem_uncached = alloc_mem_uncached,
+        .alloc_mem_bytes = alloc_mem_bytes,
+        .free_mem_uncached = free_mem_uncached,
+        .abort_error = abort_error,
         .find_failed = find_failed,
         .reduce_local_checked = reduce_local_checked,
+        .external_in_go = external_in_go,
+        .external_size_in_go = external_size_in_go,
         .control_request = control_request,
         .host_of = host_of,
         .grow_attached = grow_attached,

@@ -14,7 +14,7 @@
 #include "base/call_name.h"
 #include "base/error_status.h"
 #include "environment/tool.h"
-#include "error.h"
+#include "runtime/raise.h"
 #include "attribute/z_calls.h"
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
@@ -35,20 +35,6 @@
 #pragma GCC visibility push(hidden)
 
 // Implemented in C beside this file.
-GOMPI_CALL int gompi_pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
-    void *outbuf, MPI_Aint outsize, MPI_Aint *position);
-GOMPI_CALL int gompi_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
-    void *outbuf, MPI_Count outsize, MPI_Count *position);
-GOMPI_CALL int gompi_pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
-GOMPI_CALL int gompi_pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
-    MPI_Count *size);
-GOMPI_CALL int gompi_unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
-    void *outbuf, int outcount, MPI_Datatype datatype);
-GOMPI_CALL int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-    void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
-GOMPI_CALL int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
-GOMPI_CALL int gompi_free_mem(void *base);
-GOMPI_CALL int gompi_abort(MPI_Comm comm, int errorcode);
 
 #pragma GCC visibility pop
 

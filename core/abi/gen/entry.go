@@ -245,7 +245,7 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 #include "base/call_name.h"
 #include "base/error_status.h"
 #include "environment/tool.h"
-#include "error.h"
+#include "runtime/raise.h"
 `)
 	below := map[*abi.Function]bool{}
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
