@@ -94,13 +94,13 @@ func generate(root string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	addNonblocking(written, folders)
+	addCollectives(written, folders)
 	files := []file{
 		{"include/mpi_rma.h", header()},
 		{"include/mpi.h", forward()},
 		{"capi/z_entry.h", entryHeader(have, folders)},
 		{"capi/z_exports.so", exports()},
-		{"capi/coll/z_started.c", nonblockingSource(written)},
+		{"capi/coll/z_collectives.c", collectivesSource(written)},
 		{"core/abi/zconst.go", goConstants()},
 		{"capi/errors/z_classes.h", cErrors()},
 		{"tests/c/abi/generated/symbols.c", symbolsTest()},
@@ -135,7 +135,7 @@ func staleFiles(root string) ([]file, error) {
 	}
 	// Generated files that no longer follow from the table.
 	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h",
-		"capi/*/z_started.c", "capi/insight/generated/*"} {
+		"capi/*/z_collectives.c", "capi/insight/generated/*"} {
 		left, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err
