@@ -31,7 +31,7 @@ static void progress_nbc_op(struct gompi_request *r) {
 static void pack_and_start(struct gompi_nbc_op *s) {
 	struct gompi_nbc *b = s->nbc;
 	gompi_nbc_op_pack(s);
-	gompi_mutex_lock(&b->lock);
+	gompi_mutex_lock(&b->lock.mutex);
 	begin_round(s);
 	gompi_nbc_progress_locked(b);
 }
@@ -62,7 +62,7 @@ static void free_nbc_op(struct gompi_request *r) { gompi_nbc_op_free(nbc_op_of(r
 static void fill_nbc_wait_record(const struct gompi_request *r, struct gompi_wait_desc *waiting,
 				 struct gompi_wait_details *t) {
 	const struct gompi_nbc_op *s = nbc_op_of(r);
-	gompi_mutex_lock(&s->nbc->lock); // another thread may make progress
+	gompi_mutex_lock(&s->nbc->lock.mutex); // another thread may make progress
 	const int missing = gompi_nbc_op_missing_ranks(s, t->missing_bitmap, GOMPI_WAIT_MISSING_WORDS);
 	if (missing >= 0) {
 		waiting->reason = GOMPI_FOR_COLLECTIVE;
