@@ -45,7 +45,6 @@ var allowedSideways = map[string][]string{
 	"core/comm":               {"core/group"},
 	"core/op":                 {"core/datatype"},
 	"core/datatype/reference": {"core/datatype"},
-	"core/op/reference":       {"core/datatype"},
 	"core/boot":               {"core/boot/pmi1"},
 }
 
