@@ -81,13 +81,6 @@ static int create_f90(const char *call, int combiner, int p, int r, MPI_Datatype
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
-static int construct_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
-    const char *outer = gompi_enter_call(recipe->call);
-    int rc = gompi_construct_type((uintptr_t)recipe, newtype);
-    gompi_leave_call(outer);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
 static int get_contents(const struct gompi_contents *contents, uintptr_t datatype) {
     const char *outer = gompi_enter_call("MPI_Type_get_contents");
     int rc = gompi_get_contents((uintptr_t)contents, datatype);
@@ -101,6 +94,13 @@ static bool count_elements(uintptr_t datatype, int64_t bytes, int64_t *elements)
 
 static bool element_bytes(uintptr_t datatype, int64_t elements, int64_t *bytes) {
     return (bool)gompi_element_bytes(datatype, elements, (uintptr_t)bytes);
+}
+
+static int construct_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
+    const char *outer = gompi_enter_call(recipe->call);
+    int rc = gompi_construct_type((uintptr_t)recipe, newtype);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
 static void abort_job(uintptr_t comm, int errorcode) {
@@ -201,10 +201,10 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .barrier_messages = barrier_messages,
         .type_freed = type_freed,
         .create_f90 = create_f90,
-        .construct_type = construct_type,
         .get_contents = get_contents,
         .count_elements = count_elements,
         .element_bytes = element_bytes,
+        .construct_type = construct_type,
         .abort_job = abort_job,
         .alloc_mem_uncached = alloc_mem_uncached,
         .alloc_mem_bytes = alloc_mem_bytes,

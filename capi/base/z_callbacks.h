@@ -66,9 +66,6 @@ struct gompi_go_callbacks {
     // gompi_create_f90 stores the unnamed type of a Fortran combiner with the requested precision and range, for the first
     // request of a type (datatype/named.c). It returns the result of the call.
     int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
-    // gompi_construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores its
-    // handle. It returns the result of the call.
-    int (*construct_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
     // gompi_get_contents executes MPI_Type_get_contents and its large-count form for the types that datatype/contents.c
     // leaves to Go. It returns the result of the call.
     int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
@@ -78,6 +75,9 @@ struct gompi_go_callbacks {
     // gompi_element_bytes stores the size in bytes of the first n basic elements of copies of a datatype. It returns false
     // if there are not enough elements, or if the result exceeds 64 bits.
     bool (*element_bytes)(uintptr_t datatype, int64_t elements, int64_t *bytes);
+    // gompi_construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores its
+    // handle. It returns the result of the call.
+    int (*construct_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
     // gompi_abort_job implements MPI_Abort. It does not return.
     void (*abort_job)(uintptr_t comm, int errorcode);
     // gompi_alloc_mem_uncached implements MPI_Alloc_mem if the cache of win/alloc_mem.c has no suitable block.

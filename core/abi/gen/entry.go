@@ -232,8 +232,7 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 	fmt.Fprintf(&b, "// %s\n", notice)
 	b.WriteString(`//
 // The implementations of the ABI's functions, as capi defines them: in C with the standard's types, in Go with handles
-// and pointers as integers. Every C file of capi that defines one includes this file, so that a definition with other
-// types does not compile.
+// and pointers as integers. A definition with other types does not compile.
 #ifndef GOMPI_Z_ENTRY_H
 #define GOMPI_Z_ENTRY_H
 
@@ -247,28 +246,16 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 #include "environment/tool.h"
 #include "runtime/raise.h"
 `)
-	below := map[*abi.Function]bool{}
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		fmt.Fprintf(&b, "#include \"%s/z_calls.h\"\n", dir)
-		for _, f := range packages[dir] {
-			below[f] = true
-		}
 	}
 	b.WriteString(`
 // Makes MPI_X the weak alias of PMPI_X.
 #define GOMPI_ALIAS(name) \
     __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;
 
-#pragma GCC visibility push(hidden)
-
-// Implemented in C beside this file.
+// Implemented in Go.
 `)
-	for _, f := range abi.Functions() {
-		if have[internalName(f)] == styleC && !below[f] {
-			writeImplementation(&b, f)
-		}
-	}
-	b.WriteString("\n#pragma GCC visibility pop\n\n// Implemented in Go.\n")
 	for _, f := range abi.Functions() {
 		if have[internalName(f)] != styleGo {
 			continue

@@ -31,13 +31,13 @@ func write(t *testing.T, files map[string]string) string {
 
 func TestStyles(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/put.c": "#include \"z_entry.h\"\n\nint gompi_put_c(const void *origin_addr)\n{\n\treturn " +
-			"0;\n}\n  int gompi_get(void) {}\n// int gompi_rput(\n",
+		"capi/rma/put.c": "#include \"rma/z_calls.h\"\n\nint gompi_put_c(const void *origin_addr)\n{\n\t" +
+			"return 0;\n}\n  int gompi_get(void) {}\n// int gompi_rput(\n",
 		"capi/win.go": "package main\n\n//export gompi_win_fence\nfunc gompi_win_fence(assert int32, " +
 			"win uintptr) int32 { return 0 }\n\n// export gompi_win_free\n//export gompi_bcast_c\n",
-		"capi/z_entry_x.c": "int gompi_accumulate(void)\n",
-		"capi/win_test.go": "//export gompi_send\n",
-		"capi/wtime.c":     "double gompi_wtime(void)\n{\n}\nMPI_Aint gompi_aint_add(\n",
+		"capi/rma/z_x.c":           "int gompi_accumulate(void)\n",
+		"capi/win_test.go":         "//export gompi_send\n",
+		"capi/environment/wtime.c": "double gompi_wtime(void)\n{\n}\nMPI_Aint gompi_aint_add(\n",
 	})
 	have, err := scan(filepath.Join(root, "capi"))
 	require.NoError(t, err)
@@ -69,8 +69,8 @@ func TestStyles(t *testing.T) {
 
 func TestDefinedTwice(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/a.c":  "int gompi_put_c(void)\n",
-		"capi/b.go": "package main\n\n//export gompi_put_c\n",
+		"capi/rma/a.c": "int gompi_put_c(void)\n",
+		"capi/b.go":    "package main\n\n//export gompi_put_c\n",
 	})
 	_, err := scan(filepath.Join(root, "capi"))
 	require.ErrorContains(t, err, "gompi_put_c")
@@ -218,7 +218,7 @@ func TestCallbacks(t *testing.T) {
 
 func TestStaleAndLeftOver(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
+		"capi/environment/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
 			"gompi_aint_add(void)\nMPI_Aint gompi_aint_diff(void)\n" + fromints(),
 		"capi/z_entry_gone.c": "//",
 		"include/mpi.h":       string(forward()),
