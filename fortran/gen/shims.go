@@ -703,13 +703,13 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	if len(params) == 0 {
 		params = []string{"void"}
 	}
-	call := wrapC("CALL("+name+")(", s.args, ")")
+	call := wrap("CALL("+name+")(", s.args)
 	if typ := s.f.Returns; result(s.f) != "" {
-		fmt.Fprintf(out, "%s\n{\n    return %s;\n}\n", wrapC("ENTRY "+typ+" NAME("+label+")(", params, ")"),
+		fmt.Fprintf(out, "%s\n{\n    return %s;\n}\n", wrap("ENTRY "+typ+" NAME("+label+")(", params),
 			call)
 		return
 	}
-	fmt.Fprintf(out, "%s\n{\n", wrapC("ENTRY void NAME("+label+")(", params, ")"))
+	fmt.Fprintf(out, "%s\n{\n", wrap("ENTRY void NAME("+label+")(", params))
 	ierror := false
 	for _, p := range s.f.Params {
 		ierror = ierror || p.Name == "ierror"
@@ -762,7 +762,7 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 			}
 		}
 		fmt.Fprintf(out, "if (%s)\n        rc = %s;\n    else\n        rc = %s;\n",
-			strings.Join(conditions, " ||\n        "), wrapC("CALL("+name+"_c)(", s.large, ")"), call)
+			strings.Join(conditions, " ||\n        "), wrap("CALL("+name+"_c)(", s.large), call)
 	}
 	for _, l := range s.called {
 		fmt.Fprintf(out, "    %s\n", l)

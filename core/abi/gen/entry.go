@@ -287,28 +287,9 @@ func prototype(f *abi.Function, prefix string) string {
 	return wrap(f.Returns+" "+prefix+f.Name+"(", list, ")")
 }
 
-// wrap joins the items of a list with commas, in lines of at most 120 characters; continuation lines are indented by
-// four spaces.
+// wrap is genfile.Wrap with continuation lines that are indented by four spaces.
 func wrap(head string, items []string, tail string) string {
-	var b strings.Builder
-	line := head
-	for i, item := range items {
-		if i < len(items)-1 {
-			item += ","
-		} else {
-			item += tail
-		}
-		switch {
-		case i == 0:
-			line += item
-		case len(line)+1+len(item) > 118:
-			b.WriteString(line + "\n")
-			line = "    " + item
-		default:
-			line += " " + item
-		}
-	}
-	return b.String() + line
+	return genfile.Wrap(head, items, tail, "    ")
 }
 
 // exports returns the linker script with the names that the library exports. It has no version node: they are the
