@@ -29,12 +29,7 @@ bool gompi_engine_progress(struct gompi_messages *m) {
 }
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
-int gompi_engine_inbox_error(struct gompi_messages *m) {
-	for (int i = 0; i < GOMPI_VCI_COUNT; i++)
-		if (gompi_load(&m->vci[i].inbox_error) != 0)
-			return (int)gompi_load(&m->vci[i].inbox_error);
-	return MPI_SUCCESS;
-}
+int gompi_engine_inbox_error(struct gompi_messages *m) { return gompi_messages_inbox_error(m); }
 
 static void fill_request(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_request *r) {
 	r->vci = gompi_vci_of(m, o->context);

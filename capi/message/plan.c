@@ -35,10 +35,7 @@ struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_p
 }
 
 static void free_error_data(struct gompi_plan *p) {
-	for (struct gompi_plan_error_data *block = p->error_data, *next; block != NULL; block = next) {
-		next = block->next;
-		free(block);
-	}
+	gompi_free_all(p->error_data, offsetof(struct gompi_plan_error_data, next));
 	p->error_data = NULL;
 }
 
