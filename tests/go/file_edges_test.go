@@ -86,15 +86,15 @@ func TestFileCycles(t *testing.T) {
 	to := t.TempDir()
 	root, err := filepath.Abs(top)
 	require.NoError(t, err)
-	rooms, err := filepath.Glob(filepath.Join(root, "capi/*/*.c"))
+	files, err := filepath.Glob(filepath.Join(root, "capi/*/*.c"))
 	require.NoError(t, err)
 	listings := map[string]map[string]string{}
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	turn := make(chan struct{}, 2)
-	for _, file := range rooms {
-		room, name := filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".c")
-		if room == "pmix" {
+	for _, file := range files {
+		dir, name := filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".c")
+		if dir == "pmix" {
 			continue // compiled separately, with headers from a directory that cgo knows
 		}
 		group.Add(1)
@@ -102,7 +102,7 @@ func TestFileCycles(t *testing.T) {
 			defer group.Done()
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			object := filepath.Join(to, room+"-"+name+".o")
+			object := filepath.Join(to, dir+"-"+name+".o")
 			gcc := exec.Command("gcc", "-std=gnu11", "-O0", "-Icapi", "-Iinclude", "-c", file, "-o", object)
 			gcc.Dir = root
 			out, err := gcc.CombinedOutput()
@@ -113,17 +113,17 @@ func TestFileCycles(t *testing.T) {
 				t.Errorf("%s: %v %v\n%s", file, err, nmErr, out)
 				return
 			}
-			if listings[room] == nil {
-				listings[room] = map[string]string{}
+			if listings[dir] == nil {
+				listings[dir] = map[string]string{}
 			}
-			listings[room][name] = string(nm)
+			listings[dir][name] = string(nm)
 			os.Remove(object)
 		}()
 	}
 	group.Wait()
-	require.Greater(t, len(listings), 10, "rooms")
-	for _, room := range slices.Sorted(maps.Keys(listings)) {
-		edges := symbolEdges(listings[room])
+	require.Greater(t, len(listings), 10, "directories")
+	for _, dir := range slices.Sorted(maps.Keys(listings)) {
+		edges := symbolEdges(listings[dir])
 		var why strings.Builder
 		circles := fileCycles(edges)
 		for _, circle := range circles {
@@ -135,6 +135,6 @@ func TestFileCycles(t *testing.T) {
 				}
 			}
 		}
-		require.Empty(t, circles, "room %s:\n%s", room, &why)
+		require.Empty(t, circles, "capi/%s:\n%s", dir, &why)
 	}
 }
