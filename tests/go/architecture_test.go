@@ -64,12 +64,12 @@ func TestArchitectureDocument(t *testing.T) {
 func checkNames(t *testing.T, document string, defined map[string]bool) {
 	span := regexp.MustCompile("`([^`]+)`")
 	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // package; its files have no directory
-	room := ""
+	dir := ""
 	for _, line := range strings.Split(document, "\n") {
 		if m := heading.FindStringSubmatch(line); m != nil {
-			room = m[1]
+			dir = m[1]
 		} else if !strings.HasPrefix(line, "|") {
-			room = ""
+			dir = ""
 		}
 		for _, m := range span.FindAllStringSubmatch(line, -1) {
 			word := strings.TrimPrefix(m[1], "struct ")
@@ -81,7 +81,7 @@ func checkNames(t *testing.T, document string, defined map[string]bool) {
 			case strings.Contains(word, "."):
 				last := word[strings.LastIndex(word, ".")+1:]
 				if last == "c" || last == "h" || last == "go" {
-					require.FileExists(t, filepath.Join(top, room, word), line)
+					require.FileExists(t, filepath.Join(top, dir, word), line)
 					continue
 				}
 				require.True(t, defined[last], "%s: nothing is called %s", line, word)

@@ -152,7 +152,7 @@ func TestLintPackages(t *testing.T) {
 			require.NotEmpty(t, p.Doc, "%s has no package comment", path)
 			continue
 		}
-		require.Empty(t, p.CgoFiles, `%s imports "C"; only capi and its rooms may`, path)
+		require.Empty(t, p.CgoFiles, `%s imports "C"; only capi and its packages may`, path)
 		if !strings.HasPrefix(path, "tests/") {
 			require.NotEmpty(t, p.Doc, "%s has no package comment", path)
 		}
@@ -175,8 +175,8 @@ func TestLintPackageImports(t *testing.T) {
 	}
 	require.Greater(t, len(used), 5)
 	eachTextFile(t, func(path, content string) {
-		room := filepath.ToSlash(filepath.Dir(path))
-		if used[room] == nil || !strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") &&
+		dir := filepath.ToSlash(filepath.Dir(path))
+		if used[dir] == nil || !strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") &&
 			!strings.HasSuffix(path, ".go") {
 			return
 		}
@@ -185,24 +185,24 @@ func TestLintPackageImports(t *testing.T) {
 			if path == "capi/base/abi.h" && strings.HasPrefix(m[1], "mpi") {
 				continue
 			}
-			require.True(t, found, `%s: #include "%s": rooms include "room/file.h"`, path, m[1])
-			used[room]["capi/"+from] = true
+			require.True(t, found, `%s: #include "%s": packages include "package/file.h"`, path, m[1])
+			used[dir]["capi/"+from] = true
 		}
 	})
-	for room, includes := range used {
-		imports := map[string]bool{room: true}
-		for _, i := range all[room].Imports {
+	for dir, includes := range used {
+		imports := map[string]bool{dir: true}
+		for _, i := range all[dir].Imports {
 			inside, ok := strings.CutPrefix(i, "gompirma/")
 			switch {
 			case !ok:
 			case strings.HasPrefix(inside, "core/"):
-				require.Equal(t, "capi/engine", room, "imports %s", i)
+				require.Equal(t, "capi/engine", dir, "imports %s", i)
 			default:
 				imports[inside] = true
 			}
 		}
 		require.Equal(t, imports, includes, "%s: what its anchor file imports, and what its C files include",
-			room)
+			dir)
 	}
 }
 
@@ -244,10 +244,10 @@ func TestLintCNames(t *testing.T) {
 // another kind of memory can be added in one place. In the packages that copy it, memcpy is only for the library's own
 // structures: its length consists of sizes of types.
 func TestLintMemcpy(t *testing.T) {
-	room := regexp.MustCompile(`^capi/(coll|message|rma|transport|update)/.*\.[ch]$`)
+	dir := regexp.MustCompile(`^capi/(coll|message|rma|transport|update)/.*\.[ch]$`)
 	copies, n := regexp.MustCompile(`mem(?:cpy|move)\([^;]*`), 0
 	eachTextFile(t, func(path, content string) {
-		if !room.MatchString(path) {
+		if !dir.MatchString(path) {
 			return
 		}
 		for _, call := range copies.FindAllString(content, -1) {
