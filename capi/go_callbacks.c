@@ -62,10 +62,6 @@ static bool element_bytes(uintptr_t datatype, int64_t elements, int64_t *bytes) 
 	return gompi_element_bytes(datatype, elements, (uintptr_t)bytes) != 0;
 }
 
-static int control_request(uintptr_t object, enum gompi_request_action what, char *text) {
-	return gompi_control_request(object, (int)what, (uintptr_t)text);
-}
-
 static int run_collective(const struct gompi_collective *call) {
 	const char *outer = gompi_enter_call(call->name);
 	int rc = gompi_run_collective((uintptr_t)call);
@@ -155,6 +151,5 @@ static __attribute__((constructor)) void register_callbacks(void) {
 		.call_user_op = gompi_op_call_user,
 		.reduce_in_go = reduce_in_go,
 		.reduce_local = reduce_local,
-		.control_request = control_request,
 	};
 }

@@ -50,9 +50,6 @@ struct gompi_contents {
 	MPI_Datatype *types;
 };
 
-// MPI_Start, MPI_Cancel, and the release of a request that is no longer needed.
-enum gompi_request_action { GOMPI_REQUEST_START, GOMPI_REQUEST_CANCEL, GOMPI_REQUEST_RELEASE };
-
 // A constructor in capi/go_callbacks.c fills it in before the first call of MPI. All functions may block for a short
 // time and may allocate memory. No fast path calls them.
 struct gompi_go_callbacks {
@@ -79,9 +76,6 @@ struct gompi_go_callbacks {
 	// Returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the
 	// detail.
 	int (*exchange_with_members)(uintptr_t win, const void *mine, size_t bytes, void *all, char *text);
-	// Applies `what` to the request of an operation that Go executes. Returns 0 or an error class; text, of sizeof
-	// ((struct gompi_error_status *)0)->text bytes, then holds the detail.
-	int (*control_request)(uintptr_t object, enum gompi_request_action what, char *text);
 	// Executes MPI_Barrier among members that share no memory. Returns the result of the call.
 	int (*barrier_messages)(uintptr_t comm);
 	// Constructs a datatype from unchecked arguments, and stores its handle. Returns the result of the call.
