@@ -154,11 +154,6 @@ static int external_size_in_go(const char *call, const char *datarep, int64_t co
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
-static int control_request(uintptr_t object, int action, char *text) {
-    int rc = gompi_control_request(object, action, (uintptr_t)text);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
 static void host_of(int peer, char *name, int size) {
     gompi_host_of(peer, (uintptr_t)name, size);
 }
@@ -214,7 +209,6 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .reduce_local_checked = reduce_local_checked,
         .external_in_go = external_in_go,
         .external_size_in_go = external_size_in_go,
-        .control_request = control_request,
         .host_of = host_of,
         .grow_attached = grow_attached,
         .attached_table = attached_table,

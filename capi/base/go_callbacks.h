@@ -56,7 +56,4 @@ struct gompi_external {
 	MPI_Aint *position;
 };
 
-// MPI_Start, MPI_Cancel, and the release of a request that is no longer needed.
-enum gompi_request_action { GOMPI_REQUEST_START, GOMPI_REQUEST_CANCEL, GOMPI_REQUEST_RELEASE };
-
 #endif

@@ -100,9 +100,6 @@ struct gompi_go_callbacks {
     int (*external_in_go)(const struct gompi_external *x, bool packs);
     // gompi_external_size_in_go implements MPI_Pack_external_size for the cases that pack/external.c leaves to Go.
     int (*external_size_in_go)(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size);
-    // gompi_control_request applies an enum gompi_request_action to the request of an operation that Go executes. It
-    // returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the detail.
-    int (*control_request)(uintptr_t object, int action, char *text);
     // gompi_host_of stores the host name of a process of the job, as text of less than size bytes.
     void (*host_of)(int peer, char *name, int size);
     // gompi_grow_attached allocates more memory for this process' own table of attached memory, and stores its size in

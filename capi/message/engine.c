@@ -44,7 +44,7 @@ static void fill_request(struct gompi_messages *m, const struct gompi_engine_ope
 	r->blocking = o->blocking;
 	r->urgent = o->urgent;
 	r->persistent = o->persistent;
-	r->buf = (struct gompi_buffer){.at = (char *)o->at, .size = o->size, .count = o->count, .skip_bytes = o->skip};
+	r->buf = (struct gompi_buffer){.at = (char *)o->at, .size = o->size, .count = o->count};
 	if (o->datatype != 0) {
 		r->buf.type = gompi_type_get((MPI_Datatype)o->datatype);
 		r->buf.type_held_by_owner = r->buf.type == NULL;
@@ -177,7 +177,6 @@ uintptr_t gompi_engine_handle(struct gompi_request *r) {
 	return has_handle ? gompi_request_handle(r) : 0;
 }
 
-bool gompi_engine_is_receive(const struct gompi_request *r) { return r->receive; }
 bool gompi_engine_is_persistent(const struct gompi_request *r) { return r->persistent; }
 
 struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t context, int32_t source, int32_t tag,

@@ -22,7 +22,7 @@ import (
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
-	{"core/comm", "core/group", "core/datatype", "core/op", "core/request"},
+	{"core/comm", "core/group", "core/datatype", "core/op"},
 	{"core/shm", "core/boot", "core/boot/pmi1", "core/insight/check"},
 	{"core/shm/plain", "core/fabric", "core/p2p"},
 	{"core/rma", "core/coll"},
