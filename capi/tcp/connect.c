@@ -449,9 +449,7 @@ static bool all_refused(const struct gompi_tcp_peer *p) {
 // Begins the next round of addresses after a pause, which is first_ns initially and doubles each time.
 static void pause_round(struct gompi_tcp_peer *p, int64_t first_ns, int64_t now) {
 	p->next_address = 0;
-	p->pause_ns = p->pause_ns == 0                   ? first_ns
-		      : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns
-							 : p->pause_ns;
+	p->pause_ns = p->pause_ns == 0 ? first_ns : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns : p->pause_ns;
 	p->next_try_ns = now + p->pause_ns;
 }
 

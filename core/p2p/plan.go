@@ -103,7 +103,8 @@ func (e *Engine) StartPlan(p *Plan, use PlanUse) (Request, error) {
 	if r == nil {
 		plans.Remove(object)
 		x.Free()
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active")
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM,
+			"out of memory for a request, or too many requests are active")
 	}
 	return r, nil
 }

@@ -87,7 +87,7 @@ static void reserve(void) {
 	close_all();
 }
 
-/* Opening without memory fails, and the leak checker finds nothing. */
+/* Tests that opening without memory fails, and that the leak checker finds nothing. */
 static void opening(void) {
 	int failures = 0;
 	struct gompi_messages *m = NULL;
@@ -107,8 +107,8 @@ static void opening(void) {
 		gompi_messages_close(m);
 }
 
-/* A matched probe that gets no handle leaves the message where it is, and a matched receive that gets no request leaves
- * the message with its handle. */
+/* Tests that a matched probe that gets no handle leaves the message where it is, and that a matched receive that gets no
+ * request leaves the message with its handle. */
 static void matched_probe(void) {
 	enum { COMM = 0x1000 };
 	const MPI_Comm comm = (MPI_Comm)(uintptr_t)COMM;
