@@ -136,11 +136,11 @@ static void matched_probe(void) {
 		CHECK(gompi_status_bytes(&status) == size, "%d bytes, not %d", (int)gompi_status_bytes(&status), size);
 		allocatable_bytes = 0;
 		handle = message;
-		int rc = size == 8 ? gompi_imrecv_c(got, SIZE, MPI_BYTE, &message, &request) : MPI_ERR_NO_MEM;
+		int rc = size == 8 ? gompi_imrecv_c(received, SIZE, MPI_BYTE, &message, &request) : MPI_ERR_NO_MEM;
 		CHECK(rc == MPI_ERR_NO_MEM && message == handle && request == MPI_REQUEST_NULL,
 		      "a matched receive without memory: class %d", rc);
 		allocatable_bytes = NONE;
-		CHECK(gompi_imrecv_c(got, SIZE, MPI_BYTE, &message, &request) == MPI_SUCCESS, "no request");
+		CHECK(gompi_imrecv_c(received, SIZE, MPI_BYTE, &message, &request) == MPI_SUCCESS, "no request");
 		CHECK(gompi_wait(&request, &status) == MPI_SUCCESS, "the receive fails");
 		CHECK(message == MPI_MESSAGE_NULL && gompi_status_bytes(&status) == size, "received %d bytes, not %d",
 		      (int)gompi_status_bytes(&status), size);
