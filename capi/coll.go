@@ -78,7 +78,13 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 	if err != nil {
 		return err
 	}
-	return storeRequest(r, to)
+	h := r.Handle()
+	if h == 0 {
+		r.Free()
+		return noRequest()
+	}
+	*out[uintptr](to) = h
+	return nil
 }
 
 // call resolves the arguments into k. It ignores arguments that are not significant at this process.

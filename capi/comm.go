@@ -16,7 +16,6 @@ import (
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
 // Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator argument of a call, or on MPI_COMM_SELF if
@@ -147,8 +146,6 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 
 // idup is a nonblocking duplication in progress.
 type idup struct {
-	request.Request
-	request.None
 	draft                           *comm.Draft // nil without nonblocking shared-memory collectives
 	newcomm, attributes, errhandler uintptr
 	hints                           any
@@ -182,17 +179,16 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if descriptorOf(c).nbc != nil && c.Size() <= C.GOMPI_NBC_MAX_RANKS {
 		return d.startNbc(c, at)
 	}
-	d.Kind, d.Op, d.Owner, d.Status = request.Collective, d, c, request.Empty
 	number := c.NextIdup()
-	if err := storeRequest(&d.Request, at); err != nil {
+	r, err := openRequest(c, at)
+	if err != nil {
 		return d.finish(nil, err)
 	}
 	nd := core.Self().Node
 	c.Ref()
 	run := func() {
-		d.Err = d.finish(c.Idup(number))
+		r.complete(d.finish(c.Idup(number)))
 		c.Unref()
-		d.Complete()
 		nd.Wake(nd.Me)
 	}
 	if c.Size() == 1 && !c.IsInter() {
@@ -214,8 +210,7 @@ func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 	if ok {
 		idups.Remove(number)
 	}
-	err := mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active")
-	return d.finish(d.draft.End(nil, 0, err))
+	return d.finish(d.draft.End(nil, 0, noRequest()))
 }
 
 // finish stores the new communicator for the application. If err is not nil, it frees the prepared hints, attributes

@@ -1,9 +1,7 @@
 package main
 
 /*
-#include <stdlib.h>
-
-#include "error.h"
+#include "runtime/raise.h"
 */
 import "C"
 
@@ -20,8 +18,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Errors of exported functions. This file converts a Go error to an error class and raises it (error.c) on the object
-// of the call (MPI-5.0 9.3).
+// Errors of exported functions. This file converts a Go error to an error class and raises it on the object of the call
+// (MPI-5.0 9.3; runtime/raise.c).
 
 // finish returns the value that an exported function returns to its C entry point: 0 if err is nil, otherwise the
 // result of raiseError. kind is 0 if the call has no object.
@@ -101,8 +99,9 @@ func noObject(kind handle.Kind, object uintptr) error {
 	return mpierr.New(abi.MPI_ERR_COMM, "%#x is not a communicator, or has been freed", object)
 }
 
-// gompi_abort_error ends the job after an error that no error handler has handled.
+// gompi_abort_error ends the job after an error that no error handler has handled. It does not return.
 //
+//gompi:callback void (int class, const char *message)
 //export gompi_abort_error
 func gompi_abort_error(class int32, message uintptr) {
 	abort(class, cString(message), true)

@@ -1,7 +1,6 @@
 package main
 
 /*
-#include "alloc_mem.h"
 #include "base/node.h"
 #include "base/call_name.h"
 #include "base/error_status.h"
@@ -14,6 +13,7 @@ package main
 #include "transport/progress_thread.h"
 #include "transport/stream.h"
 #include "update/mode.h"
+#include "win/alloc_mem.h"
 */
 import "C"
 

@@ -4,7 +4,7 @@
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "datatype/recipe.h"
-#include "error.h"
+#include "runtime/raise.h"
 
 static void *grow_shm(uintptr_t owner, uint64_t bytes) {
     return (void *)gompi_grow_shm(owner, bytes);
@@ -81,13 +81,6 @@ static int create_f90(const char *call, int combiner, int p, int r, MPI_Datatype
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
-static int construct_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
-    const char *outer = gompi_enter_call(recipe->call);
-    int rc = gompi_construct_type((uintptr_t)recipe, newtype);
-    gompi_leave_call(outer);
-    return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
-
 static int get_contents(const struct gompi_contents *contents, uintptr_t datatype) {
     const char *outer = gompi_enter_call("MPI_Type_get_contents");
     int rc = gompi_get_contents((uintptr_t)contents, datatype);
@@ -103,6 +96,39 @@ static bool element_bytes(uintptr_t datatype, int64_t elements, int64_t *bytes) 
     return (bool)gompi_element_bytes(datatype, elements, (uintptr_t)bytes);
 }
 
+static int construct_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
+    const char *outer = gompi_enter_call(recipe->call);
+    int rc = gompi_construct_type((uintptr_t)recipe, newtype);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static void abort_job(uintptr_t comm, int errorcode) {
+    gompi_abort_job(comm, errorcode);
+}
+
+static int alloc_mem_uncached(int64_t size, uintptr_t info, void *baseptr) {
+    const char *outer = gompi_enter_call("MPI_Alloc_mem");
+    int rc = gompi_alloc_mem_uncached(size, info, (uintptr_t)baseptr);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static int64_t alloc_mem_bytes(const void *base) {
+    return (int64_t)gompi_alloc_mem_bytes((uintptr_t)base);
+}
+
+static int free_mem_uncached(void *base) {
+    const char *outer = gompi_enter_call("MPI_Free_mem");
+    int rc = gompi_free_mem_uncached((uintptr_t)base);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static void abort_error(int class, const char *message) {
+    gompi_abort_error(class, (uintptr_t)message);
+}
+
 static void find_failed(void) {
     gompi_find_failed();
 }
@@ -114,8 +140,17 @@ static int reduce_local_checked(uintptr_t in, uintptr_t inout, int64_t n, uintpt
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
-static int control_request(uintptr_t object, int action, char *text) {
-    int rc = gompi_control_request(object, action, (uintptr_t)text);
+static int external_in_go(const struct gompi_external *x, bool packs) {
+    const char *outer = gompi_enter_call(x->call);
+    int rc = gompi_external_in_go((uintptr_t)x, packs);
+    gompi_leave_call(outer);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static int external_size_in_go(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size) {
+    const char *outer = gompi_enter_call(call);
+    int rc = gompi_external_size_in_go((uintptr_t)call, (uintptr_t)datarep, count, datatype, (uintptr_t)size);
+    gompi_leave_call(outer);
     return rc < 0 ? gompi_raise_pending(rc) : rc;
 }
 
@@ -161,13 +196,19 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .barrier_messages = barrier_messages,
         .type_freed = type_freed,
         .create_f90 = create_f90,
-        .construct_type = construct_type,
         .get_contents = get_contents,
         .count_elements = count_elements,
         .element_bytes = element_bytes,
+        .construct_type = construct_type,
+        .abort_job = abort_job,
+        .alloc_mem_uncached = alloc_mem_uncached,
+        .alloc_mem_bytes = alloc_mem_bytes,
+        .free_mem_uncached = free_mem_uncached,
+        .abort_error = abort_error,
         .find_failed = find_failed,
         .reduce_local_checked = reduce_local_checked,
-        .control_request = control_request,
+        .external_in_go = external_in_go,
+        .external_size_in_go = external_size_in_go,
         .host_of = host_of,
         .grow_attached = grow_attached,
         .attached_table = attached_table,

@@ -1,5 +1,5 @@
-/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1. When a request is complete, the data in kept.c
- * that belongs to it is copied out and freed. */
+/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1. When a request is complete, its data in
+ * request_data.c is copied out and freed. */
 #include "gompi_f.h"
 
 static inline void completed(integer request) {
@@ -83,7 +83,7 @@ static inline void close_many(struct gompi_array *c_requests, struct gompi_array
 	ints_free(c_indices);
 }
 
-/* Releases the data in kept.c of the completed requests, and updates the n handles. Calls that complete several
+/* Releases the data in request_data.c of the completed requests, and updates the n handles. Calls that complete several
  * requests end with it. The completed requests are those at indices, or the first ones if indices is NULL. now is
  * NULL if the call releases no requests. */
 static void some(int n, integer *requests, const MPI_Request *now, int completions, const int *indices) {
@@ -315,8 +315,8 @@ ENTRY void NAME(request_free)(integer *request, integer *ierror) {
 }
 SAME(request_free, request_free_f08)
 
-/* Nonblocking duplication: C writes a handle of its own size, at the latest when the request is complete. kept.c
- * converts it at completion. */
+/* Nonblocking duplication: C writes a handle of its own size, at the latest when the request is complete.
+ * request_data.c converts it at completion. */
 
 ENTRY void NAME(comm_idup)(const integer *comm, integer *newcomm, integer *request, integer *ierror) {
 	struct gompi_kept k = {.newcomm = malloc(sizeof(MPI_Comm)), .newcomm_to = newcomm};

@@ -283,7 +283,7 @@ static inline void gompi_string_free(struct gompi_string *s) { free(s->heap); }
 /* Copies into a CHARACTER variable; truncates the text or pads it with blanks. */
 void gompi_string_out(char *to, size_t length, const char *from);
 
-/* ---- Data that lives until a request is complete (kept.c) ---- */
+/* ---- Data that lives until a request is complete (request_data.c) ---- */
 
 /* A copy of a section whose elements are not contiguous. */
 struct gompi_scratch {
@@ -306,7 +306,7 @@ void gompi_release(struct gompi_kept *k, bool copy);
  * once, without copying. */
 void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent);
 
-extern _Atomic int gompi_kept_count; /* number of requests with an entry in kept.c; almost always 0 */
+extern _Atomic int gompi_kept_count; /* number of requests with an entry in request_data.c; almost always 0 */
 void gompi_kept_completed(integer request);
 void gompi_kept_started(integer request);
 void gompi_kept_freed(integer request);

@@ -47,7 +47,13 @@ struct gompi_contents {
 	MPI_Datatype *types;
 };
 
-// MPI_Start, MPI_Cancel, and the release of a request that is no longer needed.
-enum gompi_request_action { GOMPI_REQUEST_START, GOMPI_REQUEST_CANCEL, GOMPI_REQUEST_RELEASE };
+// The arguments of a call that packs or unpacks data in the canonical representation.
+struct gompi_external {
+	const char *call, *datarep;
+	const void *data, *packed;
+	int64_t count, packed_bytes;
+	MPI_Datatype datatype;
+	MPI_Aint *position;
+};
 
 #endif

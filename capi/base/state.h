@@ -1,4 +1,4 @@
-// The state of MPI in this process. Go updates it (capi/env.go).
+// The state of MPI in this process. Go updates it (capi/environment.go).
 #ifndef GOMPI_STATE_H
 #define GOMPI_STATE_H
 

@@ -1,5 +1,6 @@
-// The library's own fields of MPI_Status, described in core/request/status.go, and the predefined request that any call
-// may return for an operation that is already complete.
+// The library's own fields of MPI_Status, and the predefined request that any call may return for an operation that is
+// already complete. MPI_internal[0] holds flags. [1] is the low and [2] the high half of the number of bytes received;
+// MPI_UNDEFINED bytes are -1.
 #ifndef GOMPI_STATUS_H
 #define GOMPI_STATUS_H
 
@@ -8,7 +9,7 @@
 
 #include "base/abi.h"
 
-// core/request.Done: a program may wait for it any number of times; it is never freed.
+// A program may wait for this request any number of times; it is never freed.
 #define GOMPI_REQUEST_DONE ((MPI_Request)0x181)
 
 enum { GOMPI_STATUS_CANCELLED = 1 };

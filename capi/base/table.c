@@ -154,6 +154,13 @@ void *gompi_free_list_alloc(struct gompi_free_list *s) {
 	return object != NULL ? object : calloc(1, s->object_bytes);
 }
 
+void gompi_free_all(void *first, size_t link_offset) {
+	for (void *next; first != NULL; first = next) {
+		memcpy(&next, (char *)first + link_offset, sizeof next);
+		free(first);
+	}
+}
+
 void gompi_free_list_put(struct gompi_free_list *s, void *object) {
 	pthread_mutex_lock(&tables_lock);
 	memcpy((char *)object + s->link_offset, &s->head, sizeof s->head);

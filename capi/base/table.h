@@ -163,6 +163,8 @@ static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handl
 void *gompi_free_list_alloc(struct gompi_free_list *s);
 // Puts an object on the free list.
 void gompi_free_list_put(struct gompi_free_list *s, void *object);
+// Frees all objects of a list. link_offset is the offset of the pointer to the next object in each.
+void gompi_free_all(void *first, size_t link_offset);
 
 #pragma GCC visibility pop
 #endif

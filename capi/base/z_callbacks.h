@@ -13,6 +13,7 @@
 struct gompi_coll_mismatch;
 struct gompi_collective;
 struct gompi_contents;
+struct gompi_external;
 struct gompi_recipe;
 
 // capi/z_callbacks.c fills it in before the first call of MPI. All functions may block for a short time and may
@@ -65,9 +66,6 @@ struct gompi_go_callbacks {
     // gompi_create_f90 stores the unnamed type of a Fortran combiner with the requested precision and range, for the first
     // request of a type (datatype/named.c). It returns the result of the call.
     int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
-    // gompi_construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores its
-    // handle. It returns the result of the call.
-    int (*construct_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
     // gompi_get_contents executes MPI_Type_get_contents and its large-count form for the types that datatype/contents.c
     // leaves to Go. It returns the result of the call.
     int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
@@ -77,15 +75,31 @@ struct gompi_go_callbacks {
     // gompi_element_bytes stores the size in bytes of the first n basic elements of copies of a datatype. It returns false
     // if there are not enough elements, or if the result exceeds 64 bits.
     bool (*element_bytes)(uintptr_t datatype, int64_t elements, int64_t *bytes);
+    // gompi_construct_type constructs a datatype from unchecked arguments in the cases that C leaves to Go, and stores its
+    // handle. It returns the result of the call.
+    int (*construct_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
+    // gompi_abort_job implements MPI_Abort. It does not return.
+    void (*abort_job)(uintptr_t comm, int errorcode);
+    // gompi_alloc_mem_uncached implements MPI_Alloc_mem if the cache of win/alloc_mem.c has no suitable block.
+    int (*alloc_mem_uncached)(int64_t size, uintptr_t info, void *baseptr);
+    // gompi_alloc_mem_bytes returns the size of a small block of MPI_Alloc_mem in bytes, or 0 if there is no such block at
+    // the address.
+    int64_t (*alloc_mem_bytes)(const void *base);
+    // gompi_free_mem_uncached implements MPI_Free_mem for blocks that win/alloc_mem.c does not cache.
+    int (*free_mem_uncached)(void *base);
+    // gompi_abort_error ends the job after an error that no error handler has handled. It does not return.
+    void (*abort_error)(int class, const char *message);
     // gompi_find_failed searches for failed processes of the node, and adds them to gompi_node_header()->failed_count. Long
     // waits in C call it.
     void (*find_failed)(void);
     // gompi_reduce_local_checked executes MPI_Reduce_local, including all checks, for the cases that
     // datatype/reduce_local.c leaves to Go. It returns the result of the call.
     int (*reduce_local_checked)(uintptr_t in, uintptr_t inout, int64_t n, uintptr_t datatype, uintptr_t op);
-    // gompi_control_request applies an enum gompi_request_action to the request of an operation that Go executes. It
-    // returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the detail.
-    int (*control_request)(uintptr_t object, int action, char *text);
+    // gompi_external_in_go packs or unpacks data, beginning at the position in the packed buffer, and advances the position
+    // (pack/external.c).
+    int (*external_in_go)(const struct gompi_external *x, bool packs);
+    // gompi_external_size_in_go implements MPI_Pack_external_size for the cases that pack/external.c leaves to Go.
+    int (*external_size_in_go)(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size);
     // gompi_host_of stores the host name of a process of the job, as text of less than size bytes.
     void (*host_of)(int peer, char *name, int size);
     // gompi_grow_attached allocates more memory for this process' own table of attached memory, and stores its size in

@@ -1,4 +1,4 @@
-// Per-member buffers of a collective (one block for each member), in the form in which entry points receive them.
+// The arguments of collectives with one block for each member or neighbor, as entry points receive them.
 #ifndef GOMPI_BLOCKS_H
 #define GOMPI_BLOCKS_H
 
@@ -6,71 +6,85 @@
 
 #pragma GCC visibility push(hidden)
 
-// An array of int or, if wide, of 64-bit integers.
-struct gompi_int_array {
-	const void *at;
-	bool wide;
-};
+// The blocks of one side of a call: none, one for all members, one of equal size for each, or those that arrays
+// describe.
+enum gompi_shape { SHAPE_NONE, SHAPE_ONE, SHAPE_EQUAL, SHAPE_VECTOR };
 
-static inline int64_t gompi_int_array_at(struct gompi_int_array a, int i) {
-	return a.wide ? ((const int64_t *)a.at)[i] : ((const int *)a.at)[i];
+// Returns the shape of the send side of a kind of call. gompi_recv_shape returns that of the receive side.
+enum gompi_shape gompi_send_shape(int kind);
+enum gompi_shape gompi_recv_shape(int kind);
+
+static inline bool gompi_is_in_place(uintptr_t buf) { return buf == (uintptr_t)MPI_IN_PLACE; }
+
+// Returns element i of an array of int or, if is_wide, of 64-bit integers.
+static inline int64_t gompi_array_element(uintptr_t list, bool is_wide, int i) {
+	return is_wide ? ((const int64_t *)list)[i] : ((const int *)list)[i];
 }
 
-static inline struct gompi_collective_side gompi_arrays_side(const void *buf, struct gompi_int_array counts,
-							     struct gompi_int_array displs, MPI_Datatype type) {
-	return (struct gompi_collective_side){.buf = (uintptr_t)buf,
-					      .type = (uintptr_t)type,
-					      .counts = (uintptr_t)counts.at,
-					      .displs = (uintptr_t)displs.at};
+// Returns true if a side has the arrays that its shape requires.
+static inline bool gompi_has_arrays(const struct gompi_collective *a, enum gompi_shape shape,
+				    const struct gompi_collective_side *s) {
+	const bool needs_types = a->kind == GOMPI_ALLTOALLW || a->kind == GOMPI_NEIGHBOR_ALLTOALLW;
+	return shape != SHAPE_VECTOR || (s->counts != 0 && s->displs != 0 && (!needs_types || s->types != 0));
 }
 
-// A buffer with one block for each member. Either all blocks have one type and displacements count its extents, or
-// types gives a type for each block and displacements are in bytes.
-struct gompi_vector {
-	const void *buf;
-	struct gompi_int_array counts, displs;
-	MPI_Datatype type;
-	const MPI_Datatype *types;
-};
-
-static inline struct gompi_collective_side gompi_vector_side(const struct gompi_vector *v) {
-	struct gompi_collective_side s = gompi_arrays_side(v->buf, v->counts, v->displs, v->type);
-	s.types = (uintptr_t)v->types;
-	return s;
+// Reads the arguments of block i of a side. The displacement is in extents of the type; in bytes if the side has an
+// array of types. Returns false if the displacement overflows.
+static inline bool gompi_block_arguments(const struct gompi_collective *a, enum gompi_shape shape,
+					 const struct gompi_collective_side *s, int i, int64_t *count, int64_t *displ,
+					 MPI_Datatype *type) {
+	*count = s->count, *displ = 0, *type = (MPI_Datatype)s->type;
+	if (shape == SHAPE_EQUAL)
+		return !__builtin_mul_overflow(*count, i, displ);
+	if (shape == SHAPE_ONE)
+		return true;
+	*count = gompi_array_element(s->counts, a->is_large, i);
+	*displ = gompi_array_element(s->displs, a->is_large || a->kind == GOMPI_NEIGHBOR_ALLTOALLW, i);
+	if (s->types != 0)
+		*type = ((const MPI_Datatype *)s->types)[i];
+	return true;
 }
 
 // Describes a block of count copies of t. Returns false if the call must go through Go, which checks the arguments and
 // reports errors.
-static inline bool gompi_pair_block_init(struct gompi_pair_block *b, int member, const void *at, int64_t count,
+static inline bool gompi_pair_block_init(struct gompi_pair_block *b, int member, uintptr_t at, int64_t count,
 					 const struct gompi_type *t) {
 	int64_t bytes, lo, hi;
 	if (t == NULL || !gompi_type_bytes(t, count, &bytes) || bytes > GOMPI_MAX_BLOCK_BYTES)
 		return false;
-	*b = (struct gompi_pair_block){member, {.at = (char *)(uintptr_t)at, .size = bytes}};
+	*b = (struct gompi_pair_block){member, {.at = (char *)at, .size = bytes}};
 	if (bytes == 0)
 		return true;
 	if (__builtin_expect((t->flags & GOMPI_TYPE_CONTIGUOUS) != 0, 1)) {
-		b->buf.at = (char *)((uintptr_t)at + (uint64_t)t->origin);
-		return !gompi_invalid_address(at, t->origin);
+		b->buf.at = (char *)(at + (uint64_t)t->origin);
+		return !gompi_invalid_address((void *)at, t->origin);
 	}
 	b->buf.type = t, b->buf.count = count;
-	return gompi_type_bounds(t, count, &lo, &hi) && !gompi_invalid_address(at, lo) &&
-	       (uintptr_t)at + (uint64_t)lo < (uintptr_t)at + (uint64_t)hi;
+	return gompi_type_bounds(t, count, &lo, &hi) && !gompi_invalid_address((void *)at, lo) &&
+	       at + (uint64_t)lo < at + (uint64_t)hi;
 }
 
-// Describes all n blocks of a buffer. Returns false as gompi_pair_block_init does.
-static inline bool gompi_pair_blocks_init(struct gompi_pair_block b[], int n, const struct gompi_vector *v) {
-	if (v->counts.at == NULL || v->displs.at == NULL)
+// Describes the n blocks of a side. Block i is that of member ranks[i], which is negative if there is no such member.
+// With ranks == NULL it is that of member i. Returns false as gompi_pair_block_init does.
+static inline bool gompi_pair_blocks_init(struct gompi_pair_block b[], int n, const int32_t *ranks,
+					  const struct gompi_collective *a, enum gompi_shape shape,
+					  const struct gompi_collective_side *s) {
+	const struct gompi_type *t = s->types == 0 ? gompi_type_get((MPI_Datatype)s->type) : NULL;
+	if (gompi_is_in_place(s->buf) || !gompi_has_arrays(a, shape, s))
 		return false;
-	const struct gompi_type *t = v->types == NULL ? gompi_type_get(v->type) : NULL;
 	for (int i = 0; i < n; i++) {
-		int64_t count = gompi_int_array_at(v->counts, i), offset = gompi_int_array_at(v->displs, i);
-		const struct gompi_type *each = t;
-		if (v->types != NULL) // a block without data needs no valid type
-			each = gompi_type_get(count == 0 ? MPI_BYTE : v->types[i]);
-		else if (t == NULL || __builtin_mul_overflow(offset, t->extent, &offset))
+		int64_t count, displ;
+		MPI_Datatype type;
+		if (!gompi_block_arguments(a, shape, s, i, &count, &displ, &type))
 			return false;
-		if (!gompi_pair_block_init(&b[i], i, (const void *)((uintptr_t)v->buf + (uint64_t)offset), count, each))
+		if (s->types != 0) // a block without data needs no valid type
+			t = gompi_type_get(count == 0 ? MPI_BYTE : type);
+		if (t == NULL || (s->types == 0 && __builtin_mul_overflow(displ, t->extent, &displ)))
+			return false;
+		const int member = ranks != NULL ? ranks[i] : i;
+		if (member < 0 && count >= 0)
+			b[i] = (struct gompi_pair_block){.member = -1};
+		else if (!gompi_pair_block_init(&b[i], member, s->buf + (uint64_t)displ, count, t))
 			return false;
 	}
 	return true;

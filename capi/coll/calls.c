@@ -11,37 +11,33 @@ static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
 }
 
 // Runs a call over several nodes. Go runs it if messages must carry the data.
-static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_coll_call *c, struct gompi_collective_side send,
-			 struct gompi_collective_side recv, MPI_Op op, MPI_Comm comm) {
+static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_coll_call *c, const struct gompi_collective *a) {
 	int rc = gompi_hierarchy_run(s, c);
 	if (rc == GOMPI_COLL_DONE)
 		return MPI_SUCCESS;
 	if (rc != GOMPI_COLL_USE_MESSAGES)
-		return gompi_shm_raise(rc, c, comm);
+		return gompi_shm_raise(rc, c, (MPI_Comm)a->comm);
 	struct gompi_agreed agreed = {c->bytes, c->mismatch.rank >= 0 ? &c->mismatch : NULL};
-	struct gompi_collective a = {.name = c->name,
-				     .kind = c->kind,
-				     .root = c->root,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send = send,
-				     .recv = recv,
-				     .agreed = &agreed};
-	return gompi_go_callbacks.run_collective(&a);
+	struct gompi_collective agreed_call = *a;
+	agreed_call.agreed = &agreed;
+	return gompi_go_callbacks.run_collective(&agreed_call);
 }
 
 // Runs MPI_Bcast where not all members share memory, or where C cannot run it.
 static __attribute__((noinline)) int bcast_slow_path(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
+	const struct gompi_collective a = {.name = "MPI_Bcast",
+					   .kind = GOMPI_BCAST,
+					   .root = root,
+					   .comm = (uintptr_t)comm,
+					   .recv = gompi_collective_side(buffer, count, datatype)};
 	struct gompi_hierarchy *s = hierarchy_for(comm, root);
 	struct gompi_buffer r;
 	if (s == NULL || !gompi_is_contiguous(&r, buffer, count, datatype))
-		return gompi_run_packed("MPI_Bcast", GOMPI_BCAST, gompi_collective_side(0, 0, 0),
-					gompi_collective_side(buffer, count, datatype), root, comm);
-	struct gompi_coll_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
-	c.bytes = (uint64_t)r.size, c.out = r.at;
-	return run_hierarchy(s, &c, gompi_collective_side(0, 0, 0), gompi_collective_side(buffer, count, datatype), 0,
-			     comm);
+		return gompi_run_packed(&a);
+	struct gompi_coll_call c = {
+		.kind = GOMPI_BCAST, .root = root, .name = a.name, .bytes = (uint64_t)r.size, .out = r.at};
+	return run_hierarchy(s, &c, &a);
 }
 
 int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
@@ -98,12 +94,17 @@ static __attribute__((noinline)) int reduction_slow_path(const char *name, int k
 	if (t != NULL && (unsigned)root < (unsigned)t->n && gompi_user_reduction(&c.reduction, op, datatype) &&
 	    reduction_sides(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, root))
 		return gompi_shm_run_or_raise(t, &c, comm);
+	const struct gompi_collective a = {.name = name,
+					   .kind = kind,
+					   .root = root,
+					   .op = (uintptr_t)op,
+					   .comm = (uintptr_t)comm,
+					   .send = gompi_collective_side(sendbuf, 0, 0),
+					   .recv = gompi_collective_side(recvbuf, count, datatype)};
 	struct gompi_hierarchy *s = gompi_hierarchy_supports(kind) ? hierarchy_for(comm, root) : NULL;
-	struct gompi_collective_side send = gompi_collective_side(sendbuf, 0, 0),
-				     recv = gompi_collective_side(recvbuf, count, datatype);
 	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
-		return gompi_collective_in_go(name, kind, send, recv, false, op, root, comm);
-	return run_hierarchy(s, &c, send, recv, op, comm);
+		return gompi_go_callbacks.run_collective(&a);
+	return run_hierarchy(s, &c, &a);
 }
 
 // Runs a call with an operation. root is 0 for collectives without a root.
@@ -141,107 +142,93 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 }
 GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c);
 
-// Runs MPI_Gather, MPI_Allgather or MPI_Alltoall where not all members share memory, or where C cannot run it.
+// Runs MPI_Gather, MPI_Scatter, MPI_Allgather or MPI_Alltoall where not all members share memory, or where C cannot run
+// it.
 static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, struct gompi_collective_side send,
 						    struct gompi_collective_side recv, int root, MPI_Comm comm) {
-	struct gompi_hierarchy *s = hierarchy_for(comm, root);
+	const struct gompi_collective a = {
+		.name = name, .kind = kind, .root = root, .comm = (uintptr_t)comm, .send = send, .recv = recv};
+	struct gompi_hierarchy *s = gompi_hierarchy_supports(kind) ? hierarchy_for(comm, root) : NULL;
 	struct gompi_buffer in, out = {.at = NULL};
 	if (s == NULL)
-		goto packed;
+		return gompi_run_packed(&a);
 	bool receives = kind != GOMPI_GATHER || s->me == root;
 	if (receives && !gompi_is_contiguous(&out, (const void *)recv.buf, recv.count, (MPI_Datatype)recv.type))
-		goto packed;
+		return gompi_run_packed(&a);
 	char *mine = out.at + (kind == GOMPI_ALLTOALL || !receives ? 0 : (int64_t)s->me * out.size);
 	if (receives && send.buf == (uintptr_t)MPI_IN_PLACE)
 		in = (struct gompi_buffer){.at = mine, .size = out.size};
 	else if (send.buf == (uintptr_t)MPI_IN_PLACE ||
 		 !gompi_is_contiguous(&in, (const void *)send.buf, send.count, (MPI_Datatype)send.type) ||
 		 (receives && !gompi_self_block_matches(&in, &out, mine)))
-		goto packed;
+		return gompi_run_packed(&a);
 	struct gompi_coll_call c = {.kind = kind, .root = root, .name = name, .bytes = (uint64_t)in.size, .in = in.at};
 	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)in.size, NULL};
-	return run_hierarchy(s, &c, send, recv, 0, comm);
-packed:
-	return gompi_run_packed(name, kind, send, recv, root, comm);
+	return run_hierarchy(s, &c, &a);
+}
+
+// Runs MPI_Gather, MPI_Scatter or MPI_Allgather: each member has one block; the root, or each member of an allgather,
+// has a block for every member.
+static inline __attribute__((always_inline)) int gather_or_scatter(const char *name, int kind, const void *sendbuf,
+								   MPI_Count sendcount, MPI_Datatype sendtype,
+								   void *recvbuf, MPI_Count recvcount,
+								   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+	const bool is_scatter = kind == GOMPI_SCATTER;
+	const struct gompi_collective_side send = gompi_collective_side(sendbuf, sendcount, sendtype),
+					   recv = gompi_collective_side(recvbuf, recvcount, recvtype),
+					   one_side = is_scatter ? recv : send, all_side = is_scatter ? send : recv;
+	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
+	struct gompi_buffer one, all;
+	if (t == NULL || (unsigned)root >= (unsigned)t->n)
+		goto slow;
+	struct gompi_coll_call c;
+	c.kind = kind, c.root = root, c.name = name;
+	if (kind == GOMPI_ALLGATHER || t->me == root) {
+		if (!gompi_is_contiguous(&all, (const void *)all_side.buf, all_side.count, (MPI_Datatype)all_side.type))
+			goto slow;
+		char *mine = all.at + (int64_t)t->me * all.size;
+		if (one_side.buf == (uintptr_t)MPI_IN_PLACE)
+			one = (struct gompi_buffer){.at = mine, .size = all.size};
+		else if (!gompi_is_contiguous(&one, (const void *)one_side.buf, one_side.count,
+					      (MPI_Datatype)one_side.type) ||
+			 !gompi_self_block_matches(&one, &all, mine))
+			goto slow;
+		*(is_scatter ? &c.ins : &c.outs) = (struct gompi_blocks){all.at, (uint64_t)all.size, NULL};
+	} else if (!gompi_is_contiguous(&one, (const void *)one_side.buf, one_side.count,
+					(MPI_Datatype)one_side.type)) {
+		goto slow;
+	}
+	c.bytes = (uint64_t)one.size;
+	if (is_scatter)
+		c.out = one.at;
+	else
+		c.in = one.at;
+	if (kind == GOMPI_ALLGATHER)
+		c.sizes = NULL;
+	return gompi_shm_run_or_raise(t, &c, comm);
+slow:
+	return rows_slow_path(name, kind, send, recv, root, comm);
 }
 
 int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_GATHER);
-	struct gompi_buffer in, out;
-	if (t == NULL || (unsigned)root >= (unsigned)t->n)
-		goto go;
-	struct gompi_coll_call c;
-	c.kind = GOMPI_GATHER, c.root = root, c.name = "MPI_Gather";
-	if (t->me == root) {
-		if (!gompi_is_contiguous(&out, recvbuf, recvcount, recvtype))
-			goto go;
-		char *mine = out.at + (int64_t)root * out.size;
-		if (sendbuf == MPI_IN_PLACE)
-			in = (struct gompi_buffer){.at = mine, .size = out.size};
-		else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype) ||
-			 !gompi_self_block_matches(&in, &out, mine))
-			goto go;
-		c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL};
-	} else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype)) {
-		goto go;
-	}
-	c.bytes = (uint64_t)in.size, c.in = in.at;
-	return gompi_shm_run_or_raise(t, &c, comm);
-go:
-	return rows_slow_path("MPI_Gather", GOMPI_GATHER, gompi_collective_side(sendbuf, sendcount, sendtype),
-			      gompi_collective_side(recvbuf, recvcount, recvtype), root, comm);
+	return gather_or_scatter("MPI_Gather", GOMPI_GATHER, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+				 root, comm);
 }
 GOMPI_ENTRY(MPI_Gather_c, gompi_gather_c);
 
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		    MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_SCATTER);
-	struct gompi_buffer in, out;
-	if (t == NULL || (unsigned)root >= (unsigned)t->n)
-		goto go;
-	struct gompi_coll_call c;
-	c.kind = GOMPI_SCATTER, c.root = root, c.name = "MPI_Scatter";
-	if (t->me == root) {
-		if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype))
-			goto go;
-		char *mine = in.at + (int64_t)root * in.size;
-		if (recvbuf == MPI_IN_PLACE)
-			out = (struct gompi_buffer){.at = mine, .size = in.size};
-		else if (!gompi_is_contiguous(&out, recvbuf, recvcount, recvtype) ||
-			 !gompi_self_block_matches(&out, &in, mine))
-			goto go;
-		c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
-	} else if (!gompi_is_contiguous(&out, recvbuf, recvcount, recvtype)) {
-		goto go;
-	}
-	c.bytes = (uint64_t)out.size, c.out = out.at;
-	return gompi_shm_run_or_raise(t, &c, comm);
-go:
-	return gompi_run_packed("MPI_Scatter", GOMPI_SCATTER, gompi_collective_side(sendbuf, sendcount, sendtype),
-				gompi_collective_side(recvbuf, recvcount, recvtype), root, comm);
+	return gather_or_scatter("MPI_Scatter", GOMPI_SCATTER, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+				 recvtype, root, comm);
 }
 GOMPI_ENTRY(MPI_Scatter_c, gompi_scatter_c);
 
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_ALLGATHER);
-	struct gompi_buffer in, out;
-	if (t == NULL || !gompi_is_contiguous(&out, recvbuf, recvcount, recvtype))
-		goto go;
-	char *mine = out.at + (int64_t)t->me * out.size;
-	if (sendbuf == MPI_IN_PLACE)
-		in = (struct gompi_buffer){.at = mine, .size = out.size};
-	else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype) || !gompi_self_block_matches(&in, &out, mine))
-		goto go;
-	struct gompi_coll_call c;
-	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgather", c.bytes = (uint64_t)in.size, c.in = in.at,
-	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL}, c.sizes = NULL;
-	return gompi_shm_run_or_raise(t, &c, comm);
-go:
-	return rows_slow_path("MPI_Allgather", GOMPI_ALLGATHER, gompi_collective_side(sendbuf, sendcount, sendtype),
-			      gompi_collective_side(recvbuf, recvcount, recvtype), 0, comm);
+	return gather_or_scatter("MPI_Allgather", GOMPI_ALLGATHER, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+				 recvtype, 0, comm);
 }
 GOMPI_ENTRY(MPI_Allgather_c, gompi_allgather_c);
 

@@ -1,4 +1,4 @@
-#include "coll/entry.h"
+#include "coll/blocks.h"
 
 #include "datatype/user_op.h"
 
@@ -10,17 +10,45 @@ int gompi_shm_raise(int rc, const struct gompi_coll_call *c, MPI_Comm comm) {
 	return gompi_return_error(rc, c->name, gompi_shm_error_text(rc), GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-int gompi_collective_in_go(const char *name, int kind, struct gompi_collective_side send,
-			   struct gompi_collective_side recv, bool wide, MPI_Op op, int root, MPI_Comm comm) {
-	struct gompi_collective a = {.name = name,
-				     .kind = kind,
-				     .root = root,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send = send,
-				     .recv = recv,
-				     .is_large = wide};
-	return gompi_go_callbacks.run_collective(&a);
+enum gompi_shape gompi_send_shape(int kind) {
+	switch (kind) {
+	case GOMPI_BARRIER:
+	case GOMPI_BCAST:
+		return SHAPE_NONE;
+	case GOMPI_SCATTER:
+	case GOMPI_ALLTOALL:
+	case GOMPI_NEIGHBOR_ALLTOALL:
+		return SHAPE_EQUAL;
+	case GOMPI_SCATTERV:
+	case GOMPI_ALLTOALLV:
+	case GOMPI_ALLTOALLW:
+	case GOMPI_NEIGHBOR_ALLTOALLV:
+	case GOMPI_NEIGHBOR_ALLTOALLW:
+		return SHAPE_VECTOR;
+	}
+	return SHAPE_ONE;
+}
+
+enum gompi_shape gompi_recv_shape(int kind) {
+	switch (kind) {
+	case GOMPI_BARRIER:
+		return SHAPE_NONE;
+	case GOMPI_GATHER:
+	case GOMPI_ALLGATHER:
+	case GOMPI_ALLTOALL:
+	case GOMPI_NEIGHBOR_ALLGATHER:
+	case GOMPI_NEIGHBOR_ALLTOALL:
+		return SHAPE_EQUAL;
+	case GOMPI_GATHERV:
+	case GOMPI_ALLGATHERV:
+	case GOMPI_ALLTOALLV:
+	case GOMPI_ALLTOALLW:
+	case GOMPI_NEIGHBOR_ALLGATHERV:
+	case GOMPI_NEIGHBOR_ALLTOALLV:
+	case GOMPI_NEIGHBOR_ALLTOALLW:
+		return SHAPE_VECTOR;
+	}
+	return SHAPE_ONE;
 }
 
 bool gompi_user_reduction(struct gompi_reduction *r, MPI_Op op, MPI_Datatype datatype) {

@@ -17,18 +17,18 @@ bool gompi_user_reduction(struct gompi_reduction *r, MPI_Op op, MPI_Datatype dat
 // Raises the error or mismatch rc that gompi_shm_run has returned. Returns what the MPI call returns.
 int gompi_shm_raise(int rc, const struct gompi_coll_call *c, MPI_Comm comm);
 
-// Runs a call in Go and returns what the MPI call returns. wide: the arrays of the sides hold 64-bit integers.
-int gompi_collective_in_go(const char *name, int kind, struct gompi_collective_side send,
-			   struct gompi_collective_side recv, bool wide, MPI_Op op, int root, MPI_Comm comm);
+// Runs a blocking collective with blocks of individual sizes, or a neighborhood collective. Returns what the MPI call
+// returns.
+int gompi_collective_run(const struct gompi_collective *a);
 
 // gompi_collective_start starts a nonblocking collective (MPI-5.0 6.12) and gompi_collective_init makes a persistent
 // one (6.13). Both store the request and return what the MPI call returns.
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request);
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request);
 
-// Runs a call with equal blocks whose data is not contiguous at this member, or passes it to Go.
-int gompi_run_packed(const char *name, int kind, struct gompi_collective_side send, struct gompi_collective_side recv,
-		     int root, MPI_Comm comm);
+// Runs a blocking collective with equal blocks whose data is not contiguous at this member, or passes it to Go. Returns
+// what the MPI call returns.
+int gompi_run_packed(const struct gompi_collective *a);
 
 // Maximum bytes of a block. The blocks of all members together still fit into the address space.
 #define GOMPI_MAX_BLOCK_BYTES ((int64_t)1 << 40)

@@ -115,22 +115,29 @@ static int set_mismatch(struct gompi_coll_call *c, const struct head_words *thei
 	return GOMPI_COLL_MISMATCH;
 }
 
+// Publishes a head and data to the members of this node. data is NULL if no member needs it.
+static int publish_to_node(struct gompi_shm_coll *t, uint64_t w, uint64_t format, const void *data, uint64_t bytes) {
+	enum gompi_size_class p = gompi_size_class_of(bytes);
+	int rc = gompi_shm_begin(t, p);
+	if (rc)
+		return rc;
+	if (data != NULL)
+		gompi_copy_between(gompi_shm_data(t, t->me, t->seq, p), data, bytes);
+	gompi_shm_publish(t, w, format);
+	gompi_shm_finish(t);
+	return 0;
+}
+
 // Publishes the status of a call that has failed at the leader of this node, or whose members' calls differ. Returns
 // status.
 static int publish_leader_status(struct gompi_shm_coll *t, struct gompi_coll_call *c, int me, int status) {
-	int rc = gompi_shm_begin(t, GOMPI_IN_HEAD);
-	if (rc)
-		return rc;
 	const struct gompi_coll_mismatch *d = &c->mismatch;
-	struct head_words two[2] = {{d->local_signature, d->local_format}, {d->peer_signature, d->peer_format}};
-	memcpy(gompi_shm_data(t, t->me, t->seq, GOMPI_IN_HEAD), two, sizeof two);
-	if (status == GOMPI_COLL_MISMATCH)
-		gompi_shm_publish(t, (uint64_t)HIERARCHY_MISMATCH << 56,
-				  (uint64_t)(uint32_t)me << 32 | (uint32_t)d->rank);
-	else
-		gompi_shm_publish(t, (uint64_t)HIERARCHY_FAILED << 56, (uint64_t)status);
-	gompi_shm_finish(t);
-	return status;
+	const struct head_words two[2] = {{d->local_signature, d->local_format}, {d->peer_signature, d->peer_format}};
+	const bool differs = status == GOMPI_COLL_MISMATCH;
+	int rc = publish_to_node(t, (uint64_t)(differs ? HIERARCHY_MISMATCH : HIERARCHY_FAILED) << 56,
+				 differs ? (uint64_t)(uint32_t)me << 32 | (uint32_t)d->rank : (uint64_t)status, two,
+				 sizeof two);
+	return rc ? rc : status;
 }
 
 // Reads the words of a head once, because another process may change them at any time.
@@ -329,7 +336,6 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c
 	int rc = 0, outcome = fits ? GOMPI_COLL_DONE : GOMPI_COLL_USE_MESSAGES;
 	const int to = c->kind == GOMPI_REDUCE ? s->node_of[c->root] : -1;
 	bool receives = fits && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
-	enum gompi_size_class p = gompi_size_class_of(bytes);
 	if (one_rank_per_node(s)) {
 		g.blocks.block_bytes = (uint32_t)g.division.segment_bytes;
 		rc = exchange_segments(&g, to, put_operand, reduce_received, waiting);
@@ -342,18 +348,11 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c
 			return publish_leader_status(t, c, s->me, rc);
 		if (rc)
 			return rc;
-		if (t != NULL) {
-			rc = gompi_shm_begin(t, p);
-			if (rc)
-				return rc;
-			if (to < 0 || to == s->node)
-				gompi_copy_small(gompi_shm_data(t, 0, t->seq, p), result, bytes);
-			gompi_shm_publish(t, g.signature, g.format);
-			gompi_shm_finish(t);
-		}
-		if (receives)
+		if (t != NULL)
+			rc = publish_to_node(t, g.signature, g.format, to < 0 || to == s->node ? result : NULL, bytes);
+		if (rc == 0 && receives)
 			gompi_copy_in(c->out, result, bytes);
-		return outcome;
+		return rc ? rc : outcome;
 	}
 	rc = gompi_shm_reduce_to_leader(t, c, g.signature, g.format, bytes, NULL, NULL);
 	if (rc)
@@ -370,7 +369,7 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c
 	const struct head_words words = read_head_words(h);
 	rc = read_leader_status(s, c, h, &words, g.signature, g.format);
 	if (rc == 0 && receives)
-		gompi_copy_in(c->out, gompi_shm_data(t, 0, t->seq, p), bytes);
+		gompi_copy_in(c->out, gompi_shm_data(t, 0, t->seq, gompi_size_class_of(bytes)), bytes);
 	gompi_shm_finish(t);
 	return rc ? rc : outcome;
 }
@@ -558,21 +557,16 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_coll_call *c, 
 	_Alignas(GOMPI_CACHE_LINE) char row_buffer[GOMPI_SHM_SMALL_BYTES];
 	const char *rows = row_buffer;
 	uint64_t all = (uint64_t)s->n * stride;
-	enum gompi_size_class p = gompi_size_class_of(all), row_class = gompi_size_class_of(stride);
+	enum gompi_size_class row_class = gompi_size_class_of(stride);
 	int rc;
 	if (s->internode != NULL) {
 		rc = exchange_rows(&g, to, stride, row_buffer, waiting);
 		if (rc)
 			return t != NULL ? publish_leader_status(t, c, s->me, rc) : rc;
-		if (t != NULL) {
-			rc = gompi_shm_begin(t, p);
-			if (rc)
-				return rc;
-			if (to < 0 || to == s->node)
-				gompi_copy_small(gompi_shm_data(t, 0, t->seq, p), rows, all);
-			gompi_shm_publish(t, g.signature, g.format);
-			gompi_shm_finish(t);
-		}
+		if (t != NULL)
+			rc = publish_to_node(t, g.signature, g.format, to < 0 || to == s->node ? rows : NULL, all);
+		if (rc)
+			return rc;
 	} else {
 		rc = gompi_shm_begin(t, row_class);
 		if (rc)
@@ -592,7 +586,7 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_coll_call *c, 
 		const struct gompi_shm_head *h = gompi_shm_head(t, 0, t->seq);
 		const struct head_words words = read_head_words(h);
 		rc = read_leader_status(s, c, h, &words, g.signature, g.format);
-		rows = gompi_shm_data(t, 0, t->seq, p);
+		rows = gompi_shm_data(t, 0, t->seq, gompi_size_class_of(all));
 	}
 	if (rc == 0 && receives)
 		rc = extract_from_rows(s, c, rows, stride, g.format);
@@ -612,19 +606,6 @@ static int local_rank_of(const struct gompi_hierarchy *s, int rank) {
 			high = middle;
 	}
 	return low;
-}
-
-// Publishes the root's words and data to the members of this node.
-static int forward_to_local(struct gompi_shm_coll *t, const struct gompi_internode_call *words, const void *data,
-			    uint32_t bytes) {
-	enum gompi_size_class p = gompi_size_class_of(bytes);
-	int rc = gompi_shm_begin(t, p);
-	if (rc)
-		return rc;
-	gompi_copy_between(gompi_shm_data(t, t->me, t->seq, p), data, bytes);
-	gompi_shm_publish(t, words->signature, words->format);
-	gompi_shm_finish(t);
-	return 0;
 }
 
 // Forwards all segments of a broadcast except the first. recv_bytes: bytes of this member's buffer, or 0 if the root's
@@ -660,7 +641,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 	if (!is_root_local && s->internode != NULL)
 		reads_head = false;
 	if (root && t != NULL)
-		rc = forward_to_local(t, &words, data, bytes);
+		rc = publish_to_node(t, w, format, data, bytes);
 	if (reads_head) {
 		t->seq++;
 		rc = gompi_shm_await(t, from);
@@ -680,7 +661,8 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 		if (rc == 0 && (bytes != by.segment_bytes || words.signature >> 56 >= HIERARCHY_FAILED))
 			rc = MPI_ERR_INTERN; // not a value that a leader sends
 		if (!is_root_local && t != NULL)
-			rc = rc ? publish_leader_status(t, c, s->me, rc) : forward_to_local(t, &words, data, bytes);
+			rc = rc ? publish_leader_status(t, c, s->me, rc)
+				: publish_to_node(t, words.signature, words.format, data, bytes);
 	}
 	// From here on every member knows the root's words and first segment.
 	uint64_t size = words.format >> 16;

@@ -12,68 +12,100 @@ static uint64_t bytes_left(uint64_t size, uint64_t from, uint64_t step) {
 	return size > from ? gompi_min_u64(size - from, step) : 0;
 }
 
-int gompi_shm_bcast(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
-	uint64_t w = gompi_signature_word(GOMPI_BCAST, c->root, c->bytes), format = gompi_format_word(c->bytes, 1),
-		 size = c->bytes;
-	bool root = t->me == c->root;
+// --- From the root: MPI_Bcast and MPI_Scatter. In a scatter the slot holds a block of `share` bytes for each member.
+
+// Runs the root's part of an operation, for the range [from, from + n) of its data, or of each member's block.
+static inline __attribute__((always_inline)) int root_step(struct gompi_shm_coll *t, struct gompi_coll_call *c,
+							   bool is_scatter, enum gompi_size_class p, uint64_t from,
+							   uint64_t n, uint64_t share) {
+	int rc = gompi_shm_begin(t, p);
+	if (rc)
+		return rc;
+	char *slot = gompi_shm_data(t, t->me, t->seq, p);
+	if (!is_scatter)
+		gompi_copy_out(slot, c->out + from, n);
+	for (int i = 0; is_scatter && i < t->n; i++)
+		if (i != t->me)
+			gompi_copy_out(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
+	gompi_shm_publish(t, gompi_signature_word(c->kind, c->root, c->bytes), gompi_format_word(c->bytes, 1));
+	if (is_scatter)
+		gompi_copy_between(c->out + from, gompi_block(&c->ins, t->me) + from, n);
+	return 0;
+}
+
+// Moves data that needs more than one operation. The members know the root's size and have compared the call.
+static __attribute__((noinline)) int from_root_large(struct gompi_shm_coll *t, struct gompi_coll_call *c,
+						     uint64_t size) {
+	const bool is_scatter = c->kind == GOMPI_SCATTER, root = t->me == c->root;
+	const uint64_t index = is_scatter ? (uint64_t)t->me : 0;
 	int rc;
-	if (!root) {
-		rc = gompi_shm_read_root_header(t, c, &size);
-		if (rc)
-			return rc;
-	}
-	enum gompi_size_class p = gompi_size_class_of(size);
-	if (root) {
-		rc = gompi_shm_begin(t, p == GOMPI_IN_LARGE ? GOMPI_IN_HEAD : p);
-		if (rc)
-			return rc;
-		if (p != GOMPI_IN_LARGE)
-			gompi_copy_out(gompi_shm_data(t, t->me, t->seq, p), c->out, size);
-		gompi_shm_publish(t, w, format);
-	} else if (p != GOMPI_IN_LARGE && !gompi_coll_mismatch(c)) {
-		gompi_copy_in(c->out, gompi_shm_data(t, c->root, t->seq, p), size);
-	}
-	if (p == GOMPI_IN_LARGE || root)
-		gompi_shm_finish(t);
-	else
-		gompi_shm_finish_lazy(t, false);
-	if (p != GOMPI_IN_LARGE)
-		return gompi_shm_result(c);
 	if (size > GOMPI_DIRECT_ABOVE_BYTES) {
 		bool reads = !root && !gompi_coll_mismatch(c), done;
-		struct gompi_direct_blocks d = {.is_readable = true,
+		struct gompi_direct_blocks d = {.is_readable = !is_scatter || !root || c->ins.list == NULL,
 						.is_compared = true,
-						.local = root ? c->out : NULL,
+						.local = !root        ? NULL
+							 : is_scatter ? c->ins.base
+								      : c->out,
 						.from = reads ? c->root : GOMPI_FROM_NONE,
+						.offset = index * size,
 						.to = {c->out, 0, NULL},
 						.bytes = size};
-		rc = gompi_shm_read_direct(t, c, &d, gompi_signature_word(GOMPI_BCAST, c->root, size),
+		rc = gompi_shm_read_direct(t, c, &d, gompi_signature_word(c->kind, c->root, size),
 					   gompi_format_word(size, 1), &done);
+		if (done && root && is_scatter)
+			gompi_copy_between(c->out, gompi_block(&c->ins, t->me), size);
 		if (rc || done)
 			return rc ? rc : gompi_shm_result(c);
 	}
-	p = gompi_shm_alloc_large(t);
-	uint64_t step = gompi_size_class_bytes(p);
+	enum gompi_size_class p = gompi_shm_alloc_large(t);
+	const uint64_t step = is_scatter ? block_capacity(p, t->n) : gompi_size_class_bytes(p);
 	for (uint64_t from = 0; from < size; from += step) {
 		uint64_t n = bytes_left(size, from, step);
 		if (root) {
-			rc = gompi_shm_begin(t, p);
-			if (rc)
-				return rc;
-			gompi_copy_out(gompi_shm_data(t, t->me, t->seq, p), c->out + from, n);
-			gompi_shm_publish(t, w, format);
+			rc = root_step(t, c, is_scatter, p, from, n, step);
 		} else {
 			t->seq++;
 			rc = gompi_shm_await(t, c->root);
-			if (rc)
-				return rc;
-			if (!gompi_coll_mismatch(c))
-				gompi_copy_in(c->out + from, gompi_shm_data(t, c->root, t->seq, p), n);
+			if (rc == 0 && !gompi_coll_mismatch(c))
+				gompi_copy_in(c->out + from, gompi_shm_data(t, c->root, t->seq, p) + index * step, n);
 		}
+		if (rc)
+			return rc;
 		gompi_shm_finish(t);
 	}
 	return gompi_shm_result(c);
 }
+
+static inline __attribute__((always_inline)) int from_root(struct gompi_shm_coll *t, struct gompi_coll_call *c,
+							   bool is_scatter) {
+	const bool root = t->me == c->root;
+	uint64_t size = c->bytes;
+	int rc = root ? 0 : gompi_shm_read_root_header(t, c, &size);
+	if (rc)
+		return rc;
+	enum gompi_size_class p = gompi_size_class_of(is_scatter ? size * (uint64_t)t->n : size);
+	const bool is_large = p == GOMPI_IN_LARGE;
+	if (root) {
+		rc = is_large ? root_step(t, c, is_scatter, GOMPI_IN_HEAD, 0, 0, 0)
+			      : root_step(t, c, is_scatter, p, 0, size, size);
+		if (rc)
+			return rc;
+	} else if (!is_large && !gompi_coll_mismatch(c)) {
+		gompi_copy_in(c->out, gompi_shm_data(t, c->root, t->seq, p) + (is_scatter ? (uint64_t)t->me * size : 0),
+			      size);
+	}
+	if (is_large || root)
+		gompi_shm_finish(t);
+	else
+		gompi_shm_finish_lazy(t, false);
+	return is_large ? from_root_large(t, c, size) : gompi_shm_result(c);
+}
+
+int gompi_shm_bcast(struct gompi_shm_coll *t, struct gompi_coll_call *c) { return from_root(t, c, false); }
+
+int gompi_shm_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c) { return from_root(t, c, true); }
+
+// --- To the root or to all members
 
 // Chooses the size class of a call that puts this many bytes in each member's slot. For GOMPI_IN_LARGE the members
 // first compare their calls. If the longest block is long enough, the data moves directly, and *done is set.
@@ -149,84 +181,6 @@ int gompi_shm_gather(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		return gather_large(t, c);
 	int rc = gather_step(t, c, p, 0, c->bytes);
 	return rc ? rc : gompi_shm_result(c);
-}
-
-// Runs the root's part of an operation of MPI_Scatter.
-static int scatter_root_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, enum gompi_size_class p,
-			     uint64_t from, uint64_t n, uint64_t share) {
-	int rc = gompi_shm_begin(t, p);
-	if (rc)
-		return rc;
-	char *slot = gompi_shm_data(t, t->me, t->seq, p);
-	for (int i = 0; i < t->n; i++)
-		if (i != t->me)
-			gompi_copy_out(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
-	gompi_shm_publish(t, gompi_signature_word(GOMPI_SCATTER, c->root, c->bytes), gompi_format_word(c->bytes, 1));
-	gompi_copy_between(c->out + from, gompi_block(&c->ins, t->me) + from, n);
-	return 0;
-}
-
-int gompi_shm_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
-	uint64_t size = c->bytes;
-	bool root = t->me == c->root;
-	int rc;
-	if (!root) {
-		rc = gompi_shm_read_root_header(t, c, &size);
-		if (rc)
-			return rc;
-	}
-	enum gompi_size_class p = gompi_size_class_of(size * (uint64_t)t->n);
-	uint64_t share = size;
-	if (root) {
-		rc = p == GOMPI_IN_LARGE ? scatter_root_step(t, c, GOMPI_IN_HEAD, 0, 0, 0)
-					 : scatter_root_step(t, c, p, 0, size, share);
-		if (rc)
-			return rc;
-	} else if (p != GOMPI_IN_LARGE && !gompi_coll_mismatch(c)) {
-		gompi_copy_in(c->out, gompi_shm_data(t, c->root, t->seq, p) + (uint64_t)t->me * share, size);
-	}
-	if (p == GOMPI_IN_LARGE || root)
-		gompi_shm_finish(t);
-	else
-		gompi_shm_finish_lazy(t, false);
-	if (p != GOMPI_IN_LARGE)
-		return gompi_shm_result(c);
-	if (size > GOMPI_DIRECT_ABOVE_BYTES) {
-		bool reads = !root && !gompi_coll_mismatch(c), done;
-		struct gompi_direct_blocks d = {.is_readable = !root || c->ins.list == NULL,
-						.is_compared = true,
-						.local = root ? c->ins.base : NULL,
-						.from = reads ? c->root : GOMPI_FROM_NONE,
-						.offset = (uint64_t)t->me * size,
-						.to = {c->out, 0, NULL},
-						.bytes = size};
-		rc = gompi_shm_read_direct(t, c, &d, gompi_signature_word(GOMPI_SCATTER, c->root, size),
-					   gompi_format_word(size, 1), &done);
-		if (done && root)
-			gompi_copy_between(c->out, gompi_block(&c->ins, t->me), size);
-		if (rc || done)
-			return rc ? rc : gompi_shm_result(c);
-	}
-	p = gompi_shm_alloc_large(t);
-	share = block_capacity(p, t->n);
-	for (uint64_t from = 0; from < size; from += share) {
-		uint64_t n = bytes_left(size, from, share);
-		if (root) {
-			rc = scatter_root_step(t, c, p, from, n, share);
-			if (rc)
-				return rc;
-		} else {
-			t->seq++;
-			rc = gompi_shm_await(t, c->root);
-			if (rc)
-				return rc;
-			if (!gompi_coll_mismatch(c))
-				gompi_copy_in(c->out + from,
-					      gompi_shm_data(t, c->root, t->seq, p) + (uint64_t)t->me * share, n);
-		}
-		gompi_shm_finish(t);
-	}
-	return gompi_shm_result(c);
 }
 
 static uint64_t recv_block_bytes(const struct gompi_coll_call *c, int i) {

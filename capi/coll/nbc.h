@@ -22,7 +22,7 @@
 #ifndef GOMPI_NBC_H
 #define GOMPI_NBC_H
 
-#include "base/mutex.h"
+#include "base/combining_lock.h"
 #include "base/wait.h"
 
 struct gompi_nbc_op;
@@ -61,8 +61,7 @@ struct gompi_nbc_member {
 
 // One member's private view of an area. The lock guards it.
 struct gompi_nbc {
-	struct gompi_mutex lock;
-	gompi_a32 progress_requested;    // a thread found the lock held while it wanted to make progress
+	struct gompi_combining_lock lock;
 	struct gompi_nbc_member *member; // [n]
 	struct gompi_cell **cell;        // [n]: cells of the members' processes
 	int32_t *peers;                  // ranks in MPI_COMM_WORLD

@@ -3,47 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/blocks.h"
 #include "coll/protocol.h"
 #include "coll/nbc_op.h"
 #include "datatype/user_op.h"
 
 // Reductions of at least this many bytes are divided: each member reduces one chunk for all.
 enum { NBC_SPLIT_MIN_BYTES = 8 << 10 };
-
-enum shape { SHAPE_NONE, SHAPE_ONE, SHAPE_EQUAL, SHAPE_VECTOR };
-
-static enum shape send_shape(int kind) {
-	switch (kind) {
-	case GOMPI_BARRIER:
-	case GOMPI_BCAST:
-		return SHAPE_NONE;
-	case GOMPI_SCATTER:
-	case GOMPI_ALLTOALL:
-		return SHAPE_EQUAL;
-	case GOMPI_SCATTERV:
-	case GOMPI_ALLTOALLV:
-	case GOMPI_ALLTOALLW:
-		return SHAPE_VECTOR;
-	}
-	return SHAPE_ONE;
-}
-
-static enum shape recv_shape(int kind) {
-	switch (kind) {
-	case GOMPI_BARRIER:
-		return SHAPE_NONE;
-	case GOMPI_GATHER:
-	case GOMPI_ALLGATHER:
-	case GOMPI_ALLTOALL:
-		return SHAPE_EQUAL;
-	case GOMPI_GATHERV:
-	case GOMPI_ALLGATHERV:
-	case GOMPI_ALLTOALLV:
-	case GOMPI_ALLTOALLW:
-		return SHAPE_VECTOR;
-	}
-	return SHAPE_ONE;
-}
 
 // A collective under construction.
 struct nbc_builder {
@@ -117,47 +83,30 @@ static bool buffer_of(struct gompi_buffer *b, uintptr_t at, int64_t count, uintp
 	       b->size <= GOMPI_MAX_BLOCK_BYTES;
 }
 
-static int64_t array_element(uintptr_t list, bool wide, int i) {
-	return wide ? ((const int64_t *)list)[i] : ((const int *)list)[i];
-}
-
 // Describes block i of a side that has one block for each member. Returns false if it is invalid.
-static bool argument_block(const struct nbc_builder *m, enum shape shape, const struct gompi_collective_side *side,
-			   int i, struct gompi_buffer *b) {
-	int64_t count = side->count, displ;
-	uintptr_t type = side->type;
-	bool is_byte_displ = false;
-	if (shape == SHAPE_VECTOR) {
-		count = array_element(side->counts, m->a->is_large, i);
-		displ = array_element(side->displs, m->a->is_large, i);
-		is_byte_displ = side->types != 0; // displacements are in bytes, else in extents of the type
-		if (is_byte_displ)
-			type = ((const uintptr_t *)side->types)[i];
-	} else if (__builtin_mul_overflow(count, i, &displ)) {
+static bool argument_block(const struct nbc_builder *m, enum gompi_shape shape,
+			   const struct gompi_collective_side *side, int i, struct gompi_buffer *b) {
+	int64_t count, displ;
+	MPI_Datatype type;
+	if (!gompi_block_arguments(m->a, shape, side, i, &count, &displ, &type))
 		return false;
-	}
 	*b = (struct gompi_buffer){0};
 	if (count == 0) // only the common type of all blocks must be valid then
-		return is_byte_displ || buffer_of(b, side->buf, 0, type);
-	const struct gompi_type *t = gompi_type_get((MPI_Datatype)type);
-	if (t == NULL || __builtin_mul_overflow(displ, is_byte_displ ? 1 : t->extent, &displ))
+		return side->types != 0 || buffer_of(b, side->buf, 0, (uintptr_t)type);
+	const struct gompi_type *t = gompi_type_get(type);
+	if (t == NULL || __builtin_mul_overflow(displ, side->types != 0 ? 1 : t->extent, &displ))
 		return false;
-	return buffer_of(b, side->buf + (uintptr_t)displ, count, type);
-}
-
-static bool has_arrays(const struct nbc_builder *m, enum shape shape, const struct gompi_collective_side *side) {
-	return shape != SHAPE_VECTOR ||
-	       (side->counts != 0 && side->displs != 0 && (m->a->kind != GOMPI_ALLTOALLW || side->types != 0));
+	return buffer_of(b, side->buf + (uintptr_t)displ, count, (uintptr_t)type);
 }
 
 typedef bool make_span_fn(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p);
 
 // Makes all blocks of a side with make_span. Of in_place_block (-1: none) only the length is stored; its data stays in
 // place.
-static bool make_blocks(struct nbc_builder *m, enum shape shape, const struct gompi_collective_side *side,
+static bool make_blocks(struct nbc_builder *m, enum gompi_shape shape, const struct gompi_collective_side *side,
 			make_span_fn *make_span, int in_place_block, struct gompi_span *blocks) {
 	struct gompi_buffer b;
-	if (!has_arrays(m, shape, side))
+	if (!gompi_has_arrays(m->a, shape, side))
 		return false;
 	for (int i = 0; i < m->n; i++) {
 		if (!argument_block(m, shape, side, i, &b))
@@ -187,7 +136,7 @@ static bool make_equal_blocks(struct nbc_builder *m, const struct gompi_collecti
 
 static bool make_send_blocks(struct nbc_builder *m, const struct gompi_collective_side *side, make_span_fn *make_span,
 			     struct gompi_span *blocks) {
-	enum shape shape = send_shape(m->a->kind);
+	enum gompi_shape shape = gompi_send_shape(m->a->kind);
 	return shape == SHAPE_EQUAL ? make_equal_blocks(m, side, make_span, blocks)
 				    : make_blocks(m, shape, side, make_span, -1, blocks);
 }
@@ -230,11 +179,9 @@ static void discard_all(struct nbc_builder *m, struct gompi_span *blocks, uint64
 
 static bool has_argument_error(const struct nbc_builder *m) { return m->s->argument_error.class != MPI_SUCCESS; }
 
-static bool is_in_place(uintptr_t buf) { return buf == (uintptr_t)MPI_IN_PLACE; }
-
 static bool make_bcast(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	bool root = m->me == m->a->root;
-	if (is_in_place(m->a->recv.buf))
+	if (gompi_is_in_place(m->a->recv.buf))
 		return false;
 	if (!(root ? make_send_side(m, &m->a->recv, &p->in) : make_recv_side(m, &m->a->recv, &p->out)))
 		return false;
@@ -246,9 +193,9 @@ static bool make_bcast(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 static bool make_gather(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	const struct gompi_collective *a = m->a;
 	bool all = a->kind == GOMPI_ALLGATHER || a->kind == GOMPI_ALLGATHERV, receives = all || m->me == a->root;
-	bool uses_in_place = is_in_place(a->send.buf);
-	enum shape shape = recv_shape(a->kind);
-	if (receives && (is_in_place(a->recv.buf) ||
+	bool uses_in_place = gompi_is_in_place(a->send.buf);
+	enum gompi_shape shape = gompi_recv_shape(a->kind);
+	if (receives && (gompi_is_in_place(a->recv.buf) ||
 			 !make_blocks(m, shape, &a->recv, make_recv_span, uses_in_place ? m->me : -1, p->outs)))
 		return false;
 	if (uses_in_place) {
@@ -273,9 +220,9 @@ static bool make_gather(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 
 static bool make_scatter(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	const struct gompi_collective *a = m->a;
-	bool root = m->me == a->root, uses_in_place = is_in_place(a->recv.buf);
+	bool root = m->me == a->root, uses_in_place = gompi_is_in_place(a->recv.buf);
 	if ((uses_in_place && !root) ||
-	    (root && (is_in_place(a->send.buf) || !make_send_blocks(m, &a->send, make_send_span, p->ins))) ||
+	    (root && (gompi_is_in_place(a->send.buf) || !make_send_blocks(m, &a->send, make_send_span, p->ins))) ||
 	    (!uses_in_place && !make_recv_side(m, &a->recv, &p->out)) ||
 	    (root && !uses_in_place && !copy_self_block(m, p->ins[m->me], &p->out)))
 		return false;
@@ -285,9 +232,9 @@ static bool make_scatter(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 
 static bool make_alltoall(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	const struct gompi_collective *a = m->a;
-	bool uses_in_place = is_in_place(a->send.buf);
-	if (is_in_place(a->recv.buf) ||
-	    !make_blocks(m, recv_shape(a->kind), &a->recv, make_recv_span, uses_in_place ? m->me : -1, p->outs))
+	bool uses_in_place = gompi_is_in_place(a->send.buf);
+	if (gompi_is_in_place(a->recv.buf) ||
+	    !make_blocks(m, gompi_recv_shape(a->kind), &a->recv, make_recv_span, uses_in_place ? m->me : -1, p->outs))
 		return false;
 	// Received data must not overwrite data that has not been sent.
 	if (!(uses_in_place ? make_send_blocks(m, &a->recv, make_send_copy, p->ins)
@@ -404,9 +351,9 @@ static bool make_reduce(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	struct gompi_nbc_op *s = m->s;
 	enum element_format format;
 	bool receives = a->kind == GOMPI_REDUCE ? m->me == a->root : a->kind != GOMPI_EXSCAN || m->me > 0;
-	bool uses_in_place = is_in_place(a->send.buf);
+	bool uses_in_place = gompi_is_in_place(a->send.buf);
 	if (a->recv.count < 0 || !make_reduction(m, &format) ||
-	    (uses_in_place && a->kind == GOMPI_REDUCE && !receives) || (receives && is_in_place(a->recv.buf)))
+	    (uses_in_place && a->kind == GOMPI_REDUCE && !receives) || (receives && gompi_is_in_place(a->recv.buf)))
 		return false;
 	if (s->reduction.size > GOMPI_NBC_BODY_BYTES) {
 		m->use_messages = true;
@@ -431,9 +378,9 @@ static bool make_reduce_scatter(struct nbc_builder *m, struct gompi_nbc_phase *p
 	const struct gompi_collective *a = m->a;
 	struct gompi_nbc_op *s = m->s;
 	enum element_format format;
-	bool uses_in_place = is_in_place(a->send.buf), has_counts = a->kind == GOMPI_REDUCE_SCATTER;
+	bool uses_in_place = gompi_is_in_place(a->send.buf), has_counts = a->kind == GOMPI_REDUCE_SCATTER;
 	int64_t all = 0, mine = a->recv.count;
-	if ((has_counts && a->recv.counts == 0) || is_in_place(a->recv.buf) || !make_reduction(m, &format))
+	if ((has_counts && a->recv.counts == 0) || gompi_is_in_place(a->recv.buf) || !make_reduction(m, &format))
 		return false;
 	if (s->reduction.size > GOMPI_NBC_BODY_BYTES / (uint64_t)m->n) {
 		m->use_messages = true;
@@ -441,7 +388,7 @@ static bool make_reduce_scatter(struct nbc_builder *m, struct gompi_nbc_phase *p
 	}
 	const uint64_t element = gompi_type_get((MPI_Datatype)a->recv.type)->size > 0 ? s->reduction.size : 0;
 	for (int i = 0; i < m->n; i++) {
-		int64_t count = has_counts ? array_element(a->recv.counts, a->is_large, i) : a->recv.count;
+		int64_t count = has_counts ? gompi_array_element(a->recv.counts, a->is_large, i) : a->recv.count;
 		if (count < 0 || __builtin_add_overflow(all, count, &all) ||
 		    all > GOMPI_MAX_BLOCK_BYTES / (int64_t)s->reduction.size)
 			return false;

@@ -31,7 +31,7 @@ static void progress_nbc_op(struct gompi_request *r) {
 static void pack_and_start(struct gompi_nbc_op *s) {
 	struct gompi_nbc *b = s->nbc;
 	gompi_nbc_op_pack(s);
-	gompi_mutex_lock(&b->lock);
+	gompi_mutex_lock(&b->lock.mutex);
 	begin_round(s);
 	gompi_nbc_progress_locked(b);
 }
@@ -62,7 +62,7 @@ static void free_nbc_op(struct gompi_request *r) { gompi_nbc_op_free(nbc_op_of(r
 static void fill_nbc_wait_record(const struct gompi_request *r, struct gompi_wait_desc *waiting,
 				 struct gompi_wait_details *t) {
 	const struct gompi_nbc_op *s = nbc_op_of(r);
-	gompi_mutex_lock(&s->nbc->lock); // another thread may make progress
+	gompi_mutex_lock(&s->nbc->lock.mutex); // another thread may make progress
 	const int missing = gompi_nbc_op_missing_ranks(s, t->missing_bitmap, GOMPI_WAIT_MISSING_WORDS);
 	if (missing >= 0) {
 		waiting->reason = GOMPI_FOR_COLLECTIVE;
@@ -121,9 +121,7 @@ static int start_by_plan(struct gompi_comm *c, const struct gompi_collective *a,
 		r = gompi_plan_request(p, persistent ? PLAN_PERSISTENT : PLAN_ONCE);
 		if (r == NULL) {
 			gompi_plan_return(p);
-			return gompi_return_error(MPI_ERR_NO_MEM, a->name,
-						  "out of memory for a request, or too many requests are active",
-						  GOMPI_ON_COMM, a->comm);
+			return gompi_raise_no_request(a->name, a->comm);
 		}
 		h = (MPI_Request)gompi_request_handle(r);
 	} else {
@@ -145,12 +143,6 @@ static int start_by_plan(struct gompi_comm *c, const struct gompi_collective *a,
 	return rc;
 }
 
-static int raise_out_of_requests(const struct gompi_collective *a) {
-	return gompi_return_error(MPI_ERR_NO_MEM, a->name,
-				  "out of memory for a request, or too many requests are active", GOMPI_ON_COMM,
-				  a->comm);
-}
-
 static bool has_nbc(const struct gompi_comm *c) { return c->nbc != NULL && c->size <= GOMPI_NBC_MAX_RANKS; }
 
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request) {
@@ -166,7 +158,7 @@ int gompi_collective_start(const struct gompi_collective *a, MPI_Request *reques
 	if (gompi_nbc_op_issue(s, a, false, request))
 		return MPI_SUCCESS;
 	gompi_nbc_op_free(s);
-	return raise_out_of_requests(a);
+	return gompi_raise_no_request(a->name, a->comm);
 }
 
 // Implements the initialization of a persistent collective. No info key has a meaning for collectives. Go raises the
@@ -190,5 +182,5 @@ int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_R
 	}
 	if (s != NULL)
 		gompi_nbc_op_free(s);
-	return use_messages ? start_by_plan(c, a, true, info, request) : raise_out_of_requests(a);
+	return use_messages ? start_by_plan(c, a, true, info, request) : gompi_raise_no_request(a->name, a->comm);
 }

@@ -9,9 +9,8 @@
 static struct {
 	struct gompi_mutex lock; // guards the list; held briefly
 	struct gompi_nbc *first;
-	gompi_a32 count;              // number of views in the list
-	struct gompi_mutex walk_lock; // held while a thread walks the list
-	gompi_a32 progress_requested; // a thread found walk_lock held
+	gompi_a32 count;                       // number of views in the list
+	struct gompi_combining_lock walk_lock; // held while a thread walks the list
 } active_nbcs;
 
 static void list_nbc(struct gompi_nbc *b) {
@@ -27,15 +26,14 @@ static void list_nbc(struct gompi_nbc *b) {
 }
 
 void gompi_nbc_unlock(struct gompi_nbc *b) {
-	gompi_mutex_unlock(&b->lock);
-	if (gompi_load_seq_cst(&b->progress_requested) != 0)
-		gompi_store_seq_cst(&active_nbcs.progress_requested, 1);
+	if (gompi_combining_unlock(&b->lock))
+		gompi_missed_post(&active_nbcs.walk_lock.missed);
 }
 
 // Removes b from the list if it has no collectives. prev is its predecessor, or NULL. The caller holds
 // active_nbcs.lock.
 static bool unlist_idle(struct gompi_nbc *b, struct gompi_nbc *prev) {
-	if (!gompi_mutex_trylock(&b->lock))
+	if (!gompi_mutex_trylock(&b->lock.mutex))
 		return false;
 	bool idle = b->first == NULL;
 	if (idle) {
@@ -76,27 +74,22 @@ static bool nbc_serve(void) {
 	bool worked = false;
 	if (!nbc_has_work())
 		return false;
-	do {
-		gompi_store(&active_nbcs.progress_requested, 0); // see gompi_nbc_progress
-		if (!gompi_mutex_trylock(&active_nbcs.walk_lock)) {
-			gompi_store_seq_cst(&active_nbcs.progress_requested, 1);
-			if (!gompi_mutex_trylock(&active_nbcs.walk_lock))
-				return worked;
-		}
+	while (gompi_combining_try_lock(&active_nbcs.walk_lock)) {
 		worked = progress_listed() || worked;
-		gompi_mutex_unlock(&active_nbcs.walk_lock);
-	} while (gompi_load_seq_cst(&active_nbcs.progress_requested) != 0);
+		if (!gompi_combining_unlock(&active_nbcs.walk_lock))
+			break;
+	}
 	return worked;
 }
 
 // Notifies the progress threads of processes that may have to act for this process' collectives. A wait that takes long
 // calls it.
 static void nbc_notify_peers(void) {
-	if (!nbc_has_work() || !gompi_mutex_trylock(&active_nbcs.walk_lock))
+	if (!nbc_has_work() || !gompi_mutex_trylock(&active_nbcs.walk_lock.mutex))
 		return;
 	gompi_mutex_lock(&active_nbcs.lock);
 	for (struct gompi_nbc *b = active_nbcs.first; b != NULL; b = b->next) {
-		if (!gompi_mutex_trylock(&b->lock)) // another thread makes progress with it
+		if (!gompi_mutex_trylock(&b->lock.mutex)) // another thread makes progress with it
 			continue;
 		for (int i = 0; b->first != NULL && i < b->n; i++)
 			if (i != b->me)
@@ -104,8 +97,7 @@ static void nbc_notify_peers(void) {
 		gompi_nbc_unlock(b);
 	}
 	gompi_mutex_unlock(&active_nbcs.lock);
-	gompi_mutex_unlock(&active_nbcs.walk_lock);
-	if (gompi_load_seq_cst(&active_nbcs.progress_requested) != 0)
+	if (gompi_combining_unlock(&active_nbcs.walk_lock))
 		nbc_serve();
 }
 
@@ -141,14 +133,15 @@ static struct gompi_nbc_op *remove_completed(struct gompi_nbc *b) {
 	return completed;
 }
 
-// Advances all collectives and releases the lock. Returns true if any completed.
+// Advances all collectives and releases the lock. Returns true if any completed. The caller must then check
+// lock.missed.
 static bool advance_all(struct gompi_nbc *b) {
 	bool any_completed = false;
 	b->space_pending = false;
 	for (struct gompi_nbc_op *s = b->first; s != NULL; s = s->next)
 		any_completed = gompi_nbc_op_advance(s) || any_completed;
 	struct gompi_nbc_op *completed = any_completed ? remove_completed(b) : NULL;
-	gompi_mutex_unlock(&b->lock);
+	gompi_mutex_unlock(&b->lock.mutex);
 	if (any_completed)
 		gompi_nbc_notify(b, false); // space may have become free
 	for (struct gompi_nbc_op *next; completed != NULL; completed = next) {
@@ -160,24 +153,17 @@ static bool advance_all(struct gompi_nbc *b) {
 
 bool gompi_nbc_progress(struct gompi_nbc *b) {
 	bool worked = false;
-	do {
-		gompi_store(&b->progress_requested, 0); // before the check of the work: acquiring the lock is a barrier
-		if (__builtin_expect(!gompi_mutex_trylock(&b->lock), 0)) {
-			// Fully ordered, with the load of progress_requested after each unlock: the lock holder either
-			// sees 1, or has released the lock before the second try. Otherwise the holder could read 0
-			// while the second try still fails, and no thread would make progress for this one.
-			gompi_store_seq_cst(&b->progress_requested, 1);
-			if (!gompi_mutex_trylock(&b->lock))
-				return worked;
-		}
+	while (gompi_combining_try_lock(&b->lock)) {
 		worked = advance_all(b) || worked;
-	} while (gompi_load_seq_cst(&b->progress_requested) != 0);
+		if (!gompi_missed_consume(&b->lock.missed))
+			break;
+	}
 	return worked;
 }
 
 void gompi_nbc_progress_locked(struct gompi_nbc *b) {
 	advance_all(b);
-	if (gompi_load_seq_cst(&b->progress_requested) != 0)
+	if (gompi_missed_consume(&b->lock.missed))
 		gompi_nbc_progress(b);
 }
 

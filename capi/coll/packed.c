@@ -2,7 +2,7 @@
 // and unpacked after it.
 #include <stdlib.h>
 
-#include "coll/entry.h"
+#include "coll/blocks.h"
 
 // One side of a call: one block, or one for each member, side by side. buffer.type is NULL if the side is not
 // significant at this member.
@@ -55,23 +55,23 @@ static int64_t blocks_received(int kind, bool root, int n) {
 	return kind == GOMPI_GATHER ? (root ? n : 0) : kind == GOMPI_BCAST || kind == GOMPI_SCATTER ? 1 : n;
 }
 
-int gompi_run_packed(const char *name, int kind, struct gompi_collective_side send, struct gompi_collective_side recv,
-		     int root, MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
+int gompi_run_packed(const struct gompi_collective *a) {
+	const int kind = a->kind, root = a->root;
+	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, kind);
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
 	const int me = t->me;
 	const bool is_root = me == root, is_scatter = kind == GOMPI_SCATTER;
 	int64_t sent = blocks_sent(kind, is_root, t->n), received = blocks_received(kind, is_root, t->n);
-	const bool in_place = (uintptr_t)MPI_IN_PLACE == (is_scatter ? recv.buf : send.buf) && sent > 0;
+	const bool in_place = gompi_is_in_place(is_scatter ? a->recv.buf : a->send.buf) && sent > 0;
 	struct packed_side in = {0}, out = {0};
-	if (!in_place && (send.buf == (uintptr_t)MPI_IN_PLACE || recv.buf == (uintptr_t)MPI_IN_PLACE))
+	if (!in_place && (gompi_is_in_place(a->send.buf) || gompi_is_in_place(a->recv.buf)))
 		goto go;
 	if (in_place && (is_scatter ? sent == 0 : received == 0))
 		goto go;
-	if (sent > 0 && (!in_place || is_scatter) && !packed_side(&in, &send, sent))
+	if (sent > 0 && (!in_place || is_scatter) && !packed_side(&in, &a->send, sent))
 		goto go;
-	if (received > 0 && (!in_place || !is_scatter) && !packed_side(&out, &recv, received))
+	if (received > 0 && (!in_place || !is_scatter) && !packed_side(&out, &a->recv, received))
 		goto go;
 	if (in.buffer.type != NULL && out.buffer.type != NULL) {
 		const char *from = sent > 1 ? block_of(&in, me) : in.buffer.at,
@@ -87,7 +87,7 @@ int gompi_run_packed(const char *name, int kind, struct gompi_collective_side se
 		in.packed = memory;
 	if (out.buffer.type != NULL && !out.is_contiguous)
 		out.packed = memory + packed_bytes(&in);
-	struct gompi_coll_call c = {.kind = kind, .root = root, .name = name};
+	struct gompi_coll_call c = {.kind = kind, .root = root, .name = a->name};
 	c.bytes = (uint64_t)(in.buffer.type != NULL ? in.block_bytes : out.block_bytes);
 	pack_blocks(&in, 0, sent);
 	if (in_place && !is_scatter)
@@ -105,7 +105,7 @@ int gompi_run_packed(const char *name, int kind, struct gompi_collective_side se
 		gompi_buffer_unpack(&out.buffer, 0, out.packed, out.buffer.size);
 	if (memory != stack_buffer)
 		free(memory);
-	return rc == GOMPI_COLL_DONE ? MPI_SUCCESS : gompi_shm_raise(rc, &c, comm);
+	return rc == GOMPI_COLL_DONE ? MPI_SUCCESS : gompi_shm_raise(rc, &c, (MPI_Comm)a->comm);
 go:
-	return gompi_collective_in_go(name, kind, send, recv, false, 0, root, comm);
+	return gompi_go_callbacks.run_collective(a);
 }

@@ -1,85 +1,56 @@
 // Blocking shared-memory collectives with blocks of individual sizes: MPI_Allgatherv, MPI_Reduce_scatter,
-// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10). All
-// other calls go to Go before anything has changed.
+// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10), and
+// neighborhood collectives (8.6). Communicators with more members than the arrays here have elements, and all other
+// calls, go to Go before anything has changed. The entry points are generated (z_collectives.c).
 #include "coll/blocks.h"
-#include "coll/z_calls.h"
 
 #include <stdlib.h>
 
-// Maximum members whose blocks are described on the stack; larger communicators go to Go.
-enum { MAX_STACK_RANKS = 64 };
+static int run_in_go(const struct gompi_collective *a) { return gompi_go_callbacks.run_collective(a); }
 
-// Stores the address and the length of each member's block. Returns false if one is not contiguous at a valid address.
-static bool blocks_are_contiguous(int n, char *buf, struct gompi_int_array counts, struct gompi_int_array displs,
-				  MPI_Datatype type, uintptr_t at[], uint64_t size[]) {
-	const struct gompi_type *t = gompi_type_get(type);
-	if (t == NULL || counts.at == NULL || displs.at == NULL)
-		return false;
-	for (int i = 0; i < n; i++) {
-		struct gompi_buffer block;
-		int64_t offset;
-		if (__builtin_mul_overflow(gompi_int_array_at(displs, i), t->extent, &offset) ||
-		    !gompi_is_contiguous(&block, (char *)((uintptr_t)buf + (uint64_t)offset),
-					 gompi_int_array_at(counts, i), type))
-			return false;
-		at[i] = (uintptr_t)block.at;
-		size[i] = (uint64_t)block.size;
+static bool is_contiguous_side(struct gompi_buffer *b, const struct gompi_collective_side *s) {
+	return gompi_is_contiguous(b, (const void *)s->buf, s->count, (MPI_Datatype)s->type);
+}
+
+static int run_allgatherv(const struct gompi_collective *a) {
+	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, GOMPI_ALLGATHER);
+	struct gompi_pair_block from[GOMPI_PAIRWISE_MAX_RANKS];
+	uintptr_t at[GOMPI_PAIRWISE_MAX_RANKS];
+	uint64_t size[GOMPI_PAIRWISE_MAX_RANKS];
+	struct gompi_buffer in;
+	if (t == NULL || t->n > GOMPI_PAIRWISE_MAX_RANKS ||
+	    !gompi_pair_blocks_init(from, t->n, NULL, a, SHAPE_VECTOR, &a->recv))
+		return run_in_go(a);
+	for (int i = 0; i < t->n; i++) {
+		if (from[i].buf.type != NULL)
+			return run_in_go(a);
+		at[i] = (uintptr_t)from[i].buf.at;
+		size[i] = (uint64_t)from[i].buf.size;
 	}
-	return true;
-}
-
-static int allgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		      struct gompi_int_array counts, struct gompi_int_array displs, MPI_Datatype recvtype,
-		      MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_ALLGATHER);
-	uintptr_t at[MAX_STACK_RANKS];
-	uint64_t size[MAX_STACK_RANKS];
-	struct gompi_buffer in, mine;
-	if (t == NULL || t->n > MAX_STACK_RANKS ||
-	    !blocks_are_contiguous(t->n, recvbuf, counts, displs, recvtype, at, size))
-		goto go;
-	mine = (struct gompi_buffer){.at = (char *)at[t->me], .size = (int64_t)size[t->me]};
-	if (sendbuf == MPI_IN_PLACE)
-		in = mine;
-	else if (!gompi_is_contiguous(&in, sendbuf, sendcount, sendtype) ||
-		 !gompi_self_block_matches(&in, &mine, mine.at))
-		goto go;
+	const struct gompi_buffer *mine = &from[t->me].buf;
+	if (gompi_is_in_place(a->send.buf))
+		in = *mine;
+	else if (!is_contiguous_side(&in, &a->send) || !gompi_self_block_matches(&in, mine, mine->at))
+		return run_in_go(a);
 	struct gompi_coll_call c;
-	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgatherv", c.bytes = (uint64_t)in.size, c.in = in.at,
+	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = a->name, c.bytes = (uint64_t)in.size, c.in = in.at,
 	c.outs = (struct gompi_blocks){.list = at}, c.sizes = size;
-	return gompi_shm_run_or_raise(t, &c, comm);
-go:
-	return gompi_collective_in_go("MPI_Allgatherv", GOMPI_ALLGATHERV,
-				      gompi_collective_side(sendbuf, sendcount, sendtype),
-				      gompi_arrays_side(recvbuf, counts, displs, recvtype), counts.wide, 0, 0, comm);
+	return gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 }
-
-int gompi_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-		     const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_int_array){recvcounts, false},
-			  (struct gompi_int_array){displs, false}, recvtype, comm);
-}
-GOMPI_ENTRY(MPI_Allgatherv, gompi_allgatherv);
-
-int gompi_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_int_array){recvcounts, true},
-			  (struct gompi_int_array){displs, true}, recvtype, comm);
-}
-GOMPI_ENTRY(MPI_Allgatherv_c, gompi_allgatherv_c);
 
 // Runs a reduction with size[i] bytes for each member i. Returns false if the call must go through Go; else stores what
 // the MPI call returns in *rc.
-static bool run_reduce_scatter(struct gompi_shm_coll *t, const char *name, const void *sendbuf, void *recvbuf,
-			       const uint64_t size[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *rc) {
+static bool reduce_blocks(struct gompi_shm_coll *t, const struct gompi_collective *a, const uint64_t size[], int *rc) {
+	const MPI_Datatype datatype = (MPI_Datatype)a->recv.type;
+	const void *recvbuf = (const void *)a->recv.buf, *sendbuf = (const void *)a->send.buf;
 	struct gompi_coll_call c;
 	struct gompi_buffer in, out;
-	bool in_place = sendbuf == MPI_IN_PLACE;
+	const bool in_place = gompi_is_in_place(a->send.buf);
 	if (in_place)
 		sendbuf = recvbuf;
 	else if (sendbuf == recvbuf)
 		return false;
-	if (!gompi_reduction_of(&c.reduction, op, datatype))
+	if (!gompi_reduction_of(&c.reduction, (MPI_Op)a->op, datatype))
 		return false;
 	uint64_t all = 0;
 	for (int i = 0; i < t->n; i++)
@@ -88,10 +59,10 @@ static bool run_reduce_scatter(struct gompi_shm_coll *t, const char *name, const
 	if (!gompi_is_contiguous(&in, sendbuf, (MPI_Count)(all / element), datatype) ||
 	    !gompi_is_contiguous(&out, recvbuf, (MPI_Count)(size[t->me] / element), datatype))
 		return false;
-	c.kind = GOMPI_REDUCE_SCATTER, c.root = 0, c.name = name, c.bytes = all, c.in = in.at, c.out = out.at;
+	c.kind = GOMPI_REDUCE_SCATTER, c.root = 0, c.name = a->name, c.bytes = all, c.in = in.at, c.out = out.at;
 	c.sizes = size;
 	if (!in_place) {
-		*rc = gompi_shm_run_or_raise(t, &c, comm);
+		*rc = gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 		return true;
 	}
 	// Data to be sent must not change until the end.
@@ -105,7 +76,7 @@ static bool run_reduce_scatter(struct gompi_shm_coll *t, const char *name, const
 		gompi_copy_in(out.at, result, size[t->me]);
 	if (result != stack_buffer)
 		free(result);
-	*rc = shm_rc == GOMPI_COLL_DONE ? MPI_SUCCESS : gompi_shm_raise(shm_rc, &c, comm);
+	*rc = shm_rc == GOMPI_COLL_DONE ? MPI_SUCCESS : gompi_shm_raise(shm_rc, &c, (MPI_Comm)a->comm);
 	return true;
 }
 
@@ -118,53 +89,21 @@ static inline bool get_block_bytes(const struct gompi_type *t, int64_t count, ui
 	return true;
 }
 
-int gompi_reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-				 MPI_Op op, MPI_Comm comm) {
-	const char *name = "MPI_Reduce_scatter_block";
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_REDUCE_SCATTER);
-	uint64_t size[MAX_STACK_RANKS];
-	int rc;
-	if (t != NULL && t->n <= MAX_STACK_RANKS && get_block_bytes(gompi_type_get(datatype), recvcount, &size[0])) {
-		for (int i = 1; i < t->n; i++)
-			size[i] = size[0];
-		if (run_reduce_scatter(t, name, sendbuf, recvbuf, size, datatype, op, comm, &rc))
-			return rc;
-	}
-	return gompi_collective_in_go(name, GOMPI_REDUCE_SCATTER_BLOCK, gompi_collective_side(sendbuf, 0, 0),
-				      gompi_collective_side(recvbuf, recvcount, datatype), false, op, 0, comm);
-}
-GOMPI_ENTRY(MPI_Reduce_scatter_block_c, gompi_reduce_scatter_block_c);
-
-static int reduce_scatter(const void *sendbuf, void *recvbuf, struct gompi_int_array counts, MPI_Datatype datatype,
-			  MPI_Op op, MPI_Comm comm) {
-	const char *name = "MPI_Reduce_scatter";
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_REDUCE_SCATTER);
-	const struct gompi_type *type = gompi_type_get(datatype);
-	uint64_t size[MAX_STACK_RANKS];
+// Runs MPI_Reduce_scatter and MPI_Reduce_scatter_block.
+static int run_reduce_scatter(const struct gompi_collective *a) {
+	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, GOMPI_REDUCE_SCATTER);
+	const struct gompi_type *type = gompi_type_get((MPI_Datatype)a->recv.type);
+	const bool has_counts = a->kind == GOMPI_REDUCE_SCATTER;
+	uint64_t size[GOMPI_PAIRWISE_MAX_RANKS];
 	int rc, i = 0;
-	if (t != NULL && t->n <= MAX_STACK_RANKS && counts.at != NULL) {
-		while (i < t->n && get_block_bytes(type, gompi_int_array_at(counts, i), &size[i]))
-			i++;
-		if (i == t->n && run_reduce_scatter(t, name, sendbuf, recvbuf, size, datatype, op, comm, &rc))
-			return rc;
-	}
-	return gompi_collective_in_go(
-		name, GOMPI_REDUCE_SCATTER, gompi_collective_side(sendbuf, 0, 0),
-		gompi_arrays_side(recvbuf, counts, (struct gompi_int_array){NULL, false}, datatype), counts.wide, op, 0,
-		comm);
+	if (t == NULL || t->n > GOMPI_PAIRWISE_MAX_RANKS || (has_counts && a->recv.counts == 0))
+		return run_in_go(a);
+	while (i < t->n &&
+	       get_block_bytes(type, has_counts ? gompi_array_element(a->recv.counts, a->is_large, i) : a->recv.count,
+			       &size[i]))
+		i++;
+	return i == t->n && reduce_blocks(t, a, size, &rc) ? rc : run_in_go(a);
 }
-
-int gompi_reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-			 MPI_Comm comm) {
-	return reduce_scatter(sendbuf, recvbuf, (struct gompi_int_array){recvcounts, false}, datatype, op, comm);
-}
-GOMPI_ENTRY(MPI_Reduce_scatter, gompi_reduce_scatter);
-
-int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-			   MPI_Op op, MPI_Comm comm) {
-	return reduce_scatter(sendbuf, recvbuf, (struct gompi_int_array){recvcounts, true}, datatype, op, comm);
-}
-GOMPI_ENTRY(MPI_Reduce_scatter_c, gompi_reduce_scatter_c);
 
 // --- Lengths that only the sender and the receiver know
 
@@ -174,146 +113,89 @@ static inline bool is_self_pair_valid(const struct gompi_pair_block *to, const s
 	return to->buf.size == from->buf.size && (to->buf.at != from->buf.at || to->buf.size == 0);
 }
 
-static int alltoall_pairwise(const char *name, int kind, const struct gompi_vector *send,
-			     const struct gompi_vector *recv, MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, kind);
+// Runs MPI_Alltoallv and MPI_Alltoallw.
+static int run_alltoallv(const struct gompi_collective *a) {
+	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, a->kind);
 	struct gompi_pair_block to[GOMPI_PAIRWISE_MAX_RANKS], from[GOMPI_PAIRWISE_MAX_RANKS];
-	if (t == NULL || !gompi_pair_blocks_init(from, t->n, recv))
-		goto go;
+	if (t == NULL || !gompi_pair_blocks_init(from, t->n, NULL, a, SHAPE_VECTOR, &a->recv))
+		return run_in_go(a);
 	struct gompi_coll_call c;
-	c.kind = kind, c.root = 0, c.name = name, c.send_count = c.recv_count = t->n, c.from = from;
-	c.in_place = send->buf == MPI_IN_PLACE;
+	c.kind = a->kind, c.root = 0, c.name = a->name, c.send_count = c.recv_count = t->n, c.from = from;
+	c.in_place = gompi_is_in_place(a->send.buf);
 	if (c.in_place)
 		c.to = from, from[t->me].member = -1; // its block is in place already
-	else if (gompi_pair_blocks_init(to, t->n, send) && is_self_pair_valid(&to[t->me], &from[t->me]))
+	else if (gompi_pair_blocks_init(to, t->n, NULL, a, SHAPE_VECTOR, &a->send) &&
+		 is_self_pair_valid(&to[t->me], &from[t->me]))
 		c.to = to;
 	else
-		goto go;
-	return gompi_shm_run_or_raise(t, &c, comm);
-go:
-	return gompi_collective_in_go(name, kind, gompi_vector_side(send), gompi_vector_side(recv), recv->counts.wide,
-				      0, 0, comm);
+		return run_in_go(a);
+	return gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 }
 
-int gompi_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-		    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-	struct gompi_vector send = {sendbuf, {sendcounts, false}, {sdispls, false}, sendtype, NULL};
-	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {rdispls, false}, recvtype, NULL};
-	return alltoall_pairwise("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
-}
-GOMPI_ENTRY(MPI_Alltoallv, gompi_alltoallv);
-
-int gompi_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-		      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-		      MPI_Datatype recvtype, MPI_Comm comm) {
-	struct gompi_vector send = {sendbuf, {sendcounts, true}, {sdispls, true}, sendtype, NULL};
-	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, recvtype, NULL};
-	return alltoall_pairwise("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
-}
-GOMPI_ENTRY(MPI_Alltoallv_c, gompi_alltoallv_c);
-
-static int alltoallw(struct gompi_vector send, struct gompi_vector recv, MPI_Comm comm) {
-	if (recv.types == NULL || (send.types == NULL && send.buf != MPI_IN_PLACE))
-		return gompi_collective_in_go("MPI_Alltoallw", GOMPI_ALLTOALLW, gompi_vector_side(&send),
-					      gompi_vector_side(&recv), recv.counts.wide, 0, 0, comm);
-	return alltoall_pairwise("MPI_Alltoallw", GOMPI_ALLTOALLW, &send, &recv, comm);
-}
-
-int gompi_alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-		    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
-		    MPI_Comm comm) {
-	return alltoallw((struct gompi_vector){sendbuf, {sendcounts, false}, {sdispls, false}, 0, sendtypes},
-			 (struct gompi_vector){recvbuf, {recvcounts, false}, {rdispls, false}, 0, recvtypes}, comm);
-}
-GOMPI_ENTRY(MPI_Alltoallw, gompi_alltoallw);
-
-int gompi_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-		      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-		      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-	return alltoallw((struct gompi_vector){sendbuf, {sendcounts, true}, {sdispls, true}, 0, sendtypes},
-			 (struct gompi_vector){recvbuf, {recvcounts, true}, {rdispls, true}, 0, recvtypes}, comm);
-}
-GOMPI_ENTRY(MPI_Alltoallw_c, gompi_alltoallw_c);
-
-static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const struct gompi_vector *recv,
-		   int root, MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_GATHERV);
-	struct gompi_pair_block mine, from[GOMPI_PAIRWISE_MAX_RANKS];
-	if (t == NULL || (unsigned)root >= (unsigned)t->n || t->n > GOMPI_PAIRWISE_MAX_RANKS)
-		goto go;
+// Runs MPI_Gatherv and MPI_Scatterv: the root has a block for each member, the others have one block.
+static int run_rooted(const struct gompi_collective *a) {
+	const bool is_gather = a->kind == GOMPI_GATHERV;
+	const struct gompi_collective_side *all_side = is_gather ? &a->recv : &a->send,
+					   *one_side = is_gather ? &a->send : &a->recv;
+	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, a->kind);
+	struct gompi_pair_block one, all[GOMPI_PAIRWISE_MAX_RANKS];
+	if (t == NULL || (unsigned)a->root >= (unsigned)t->n || t->n > GOMPI_PAIRWISE_MAX_RANKS)
+		return run_in_go(a);
+	const bool root = t->me == a->root, in_place = root && gompi_is_in_place(one_side->buf);
+	if (root && !gompi_pair_blocks_init(all, t->n, NULL, a, SHAPE_VECTOR, all_side))
+		return run_in_go(a);
+	if (in_place)
+		all[a->root].member = -1;
+	else if (gompi_is_in_place(one_side->buf) ||
+		 !gompi_pair_block_init(&one, a->root, one_side->buf, one_side->count,
+					gompi_type_get((MPI_Datatype)one_side->type)) ||
+		 (root && !is_self_pair_valid(&one, &all[a->root])))
+		return run_in_go(a);
+	const int one_count = in_place ? 0 : 1, all_count = root ? t->n : 0;
 	struct gompi_coll_call c;
-	c.kind = GOMPI_GATHERV, c.root = root, c.name = "MPI_Gatherv", c.send_count = 1, c.recv_count = 0,
-	c.in_place = false;
-	c.to = &mine, c.from = from;
-	if (t->me == root) {
-		if (!gompi_pair_blocks_init(from, t->n, recv))
-			goto go;
-		c.recv_count = t->n;
+	c.kind = a->kind, c.root = a->root, c.name = a->name, c.in_place = false;
+	c.to = is_gather ? &one : all, c.send_count = is_gather ? one_count : all_count;
+	c.from = is_gather ? all : &one, c.recv_count = is_gather ? all_count : one_count;
+	return gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
+}
+
+static int run_neighborhood(const struct gompi_collective *a) {
+	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	struct gompi_pair_block to[GOMPI_PAIRWISE_MAX_RANKS], from[GOMPI_PAIRWISE_MAX_RANKS];
+	if (c == NULL || c->shm_coll == NULL || c->topology.kind == 0 ||
+	    c->topology.sources > GOMPI_PAIRWISE_MAX_RANKS || c->topology.destinations > GOMPI_PAIRWISE_MAX_RANKS ||
+	    !gompi_pair_blocks_init(from, c->topology.sources, c->topology.ranks, a, gompi_recv_shape(a->kind),
+				    &a->recv) ||
+	    !gompi_pair_blocks_init(to, c->topology.destinations, c->topology.ranks + c->topology.sources, a,
+				    gompi_send_shape(a->kind), &a->send))
+		return run_in_go(a);
+	// The data sent to the neighbor before arrives as that from the neighbor after, so their receives are swapped.
+	// If both are one process, the order distinguishes them.
+	for (int i = 0; c->topology.kind == MPI_CART && i + 1 < c->topology.sources; i += 2) {
+		struct gompi_pair_block before = from[i];
+		from[i] = from[i + 1];
+		from[i + 1] = before;
 	}
-	if (sendbuf == MPI_IN_PLACE && t->me == root)
-		c.send_count = 0, from[root].member = -1;
-	else if (sendbuf == MPI_IN_PLACE ||
-		 !gompi_pair_block_init(&mine, root, sendbuf, sendcount, gompi_type_get(sendtype)) ||
-		 (t->me == root && !is_self_pair_valid(&mine, &from[root])))
-		goto go;
-	return gompi_shm_run_or_raise(t, &c, comm);
-go:
-	return gompi_collective_in_go("MPI_Gatherv", GOMPI_GATHERV, gompi_collective_side(sendbuf, sendcount, sendtype),
-				      gompi_vector_side(recv), recv->counts.wide, 0, root, comm);
+	struct gompi_coll_call call;
+	call.kind = a->kind, call.root = 0, call.name = a->name, call.in_place = false;
+	call.to = to, call.send_count = c->topology.destinations, call.from = from,
+	call.recv_count = c->topology.sources;
+	return gompi_shm_run_or_raise(c->shm_coll, &call, (MPI_Comm)a->comm);
 }
 
-int gompi_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-		  const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL};
-	return gatherv(sendbuf, sendcount, sendtype, &recv, root, comm);
-}
-GOMPI_ENTRY(MPI_Gatherv, gompi_gatherv);
-
-int gompi_gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-		    MPI_Comm comm) {
-	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL};
-	return gatherv(sendbuf, sendcount, sendtype, &recv, root, comm);
-}
-GOMPI_ENTRY(MPI_Gatherv_c, gompi_gatherv_c);
-
-static int scatterv(const struct gompi_vector *send, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-		    int root, MPI_Comm comm) {
-	struct gompi_shm_coll *t = gompi_shm_coll_for(comm, GOMPI_SCATTERV);
-	struct gompi_pair_block mine, to[GOMPI_PAIRWISE_MAX_RANKS];
-	if (t == NULL || (unsigned)root >= (unsigned)t->n)
-		goto go;
-	struct gompi_coll_call c;
-	c.kind = GOMPI_SCATTERV, c.root = root, c.name = "MPI_Scatterv", c.send_count = 0, c.recv_count = 1;
-	c.in_place = false, c.to = to, c.from = &mine;
-	if (t->me == root) {
-		if (!gompi_pair_blocks_init(to, t->n, send))
-			goto go;
-		c.send_count = t->n;
+int gompi_collective_run(const struct gompi_collective *a) {
+	switch (a->kind) {
+	case GOMPI_ALLGATHERV:
+		return run_allgatherv(a);
+	case GOMPI_REDUCE_SCATTER:
+	case GOMPI_REDUCE_SCATTER_BLOCK:
+		return run_reduce_scatter(a);
+	case GOMPI_GATHERV:
+	case GOMPI_SCATTERV:
+		return run_rooted(a);
+	case GOMPI_ALLTOALLV:
+	case GOMPI_ALLTOALLW:
+		return run_alltoallv(a);
 	}
-	if (recvbuf == MPI_IN_PLACE && t->me == root)
-		c.recv_count = 0, to[root].member = -1;
-	else if (recvbuf == MPI_IN_PLACE ||
-		 !gompi_pair_block_init(&mine, root, recvbuf, recvcount, gompi_type_get(recvtype)) ||
-		 (t->me == root && !is_self_pair_valid(&to[root], &mine)))
-		goto go;
-	return gompi_shm_run_or_raise(t, &c, comm);
-go:
-	return gompi_collective_in_go("MPI_Scatterv", GOMPI_SCATTERV, gompi_vector_side(send),
-				      gompi_collective_side(recvbuf, recvcount, recvtype), send->counts.wide, 0, root,
-				      comm);
+	return run_neighborhood(a);
 }
-
-int gompi_scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-		   void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_vector send = {sendbuf, {sendcounts, false}, {displs, false}, sendtype, NULL};
-	return scatterv(&send, recvbuf, recvcount, recvtype, root, comm);
-}
-GOMPI_ENTRY(MPI_Scatterv, gompi_scatterv);
-
-int gompi_scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
-		     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_vector send = {sendbuf, {sendcounts, true}, {displs, true}, sendtype, NULL};
-	return scatterv(&send, recvbuf, recvcount, recvtype, root, comm);
-}
-GOMPI_ENTRY(MPI_Scatterv_c, gompi_scatterv_c);

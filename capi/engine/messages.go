@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -74,7 +75,7 @@ func operationToC(o *p2p.Operation) C.struct_gompi_engine_operation {
 		tag:  C.int32_t(o.Tag),
 		mode: C.uint8_t(o.Mode), receive: C.bool(o.Receive), blocking: C.bool(o.Blocking),
 		urgent: C.bool(o.Urgent), persistent: C.bool(o.Persistent),
-		at: C.uintptr_t(o.Addr), size: C.int64_t(o.Size), count: C.int64_t(o.Count), skip: C.int64_t(o.Skip),
+		at: C.uintptr_t(o.Addr), size: C.int64_t(o.Size), count: C.int64_t(o.Count),
 		datatype: C.uintptr_t(o.Datatype), program: C.uintptr_t(o.Program),
 	}
 }
@@ -117,19 +118,29 @@ type doArgs struct {
 
 var doArgsPool = sync.Pool{New: func() any { return new(doArgs) }}
 
-// Restart and the following methods implement p2p.Request.
-func (r Request) Restart()           { C.gompi_engine_restart(r.c) }
-func (r Request) Cancel()            { C.gompi_engine_cancel(r.c) }
-func (r Request) Free()              { C.gompi_engine_free(r.c) }
-func (r Request) State() *uint32     { return (*uint32)(unsafe.Pointer(C.gompi_engine_state(r.c))) }
-func (r Request) Handle() uintptr    { return uintptr(C.gompi_engine_handle(r.c)) }
-func (r Request) IsReceive() bool    { return bool(C.gompi_engine_is_receive(r.c)) }
-func (r Request) IsPersistent() bool { return bool(C.gompi_engine_is_persistent(r.c)) }
+// Restart starts a persistent request, for tests. Precondition: it is inactive.
+func (r Request) Restart() { C.gompi_engine_restart(r.c) }
 
-// Result implements p2p.Request.
-func (r Request) Result() p2p.Result {
+// IsInactive returns whether the request is persistent and not started, for tests.
+func (r Request) IsInactive() bool { return atomic.LoadUint32(r.state()) == C.REQUEST_INACTIVE }
+
+// Cancel and the following methods implement p2p.Request.
+func (r Request) Cancel()          { C.gompi_engine_cancel(r.c) }
+func (r Request) Free()            { C.gompi_engine_free(r.c) }
+func (r Request) Handle() uintptr  { return uintptr(C.gompi_engine_handle(r.c)) }
+func (r Request) IsComplete() bool { return atomic.LoadUint32(r.state()) == C.REQUEST_COMPLETE }
+
+func (r Request) state() *uint32 { return (*uint32)(unsafe.Pointer(C.gompi_engine_state(r.c))) }
+
+// Finish implements p2p.Request.
+func (r Request) Finish() p2p.Result {
 	var c C.struct_gompi_engine_result
 	C.gompi_engine_result(r.c, &c)
+	if C.gompi_engine_is_persistent(r.c) {
+		atomic.StoreUint32(r.state(), C.REQUEST_INACTIVE)
+	} else {
+		r.Free()
+	}
 	return result(&c)
 }
 
@@ -143,27 +154,24 @@ func result(c *C.struct_gompi_engine_result) p2p.Result {
 	return x
 }
 
-// Matched implements p2p.Matched: a message that a probe has found.
+// Matched is a message that a probe has found, for tests.
 type Matched struct{ c *C.struct_gompi_message }
 
-// Probe implements p2p.Carrier.
-func (m *Messages) Probe(context uint64, source, tag int32, take bool, comm uintptr) (p2p.Matched, p2p.Result) {
+// Probe returns the message that a receive of that pattern would match, nil if no message has arrived. With take it
+// removes the message from the queues, and only Receive can receive it.
+func (m *Messages) Probe(context uint64, source, tag int32, take bool, comm uintptr) (*Matched, p2p.Result) {
 	var c C.struct_gompi_engine_result
 	found := C.gompi_engine_probe(m.c, C.uint64_t(context), C.int32_t(source), C.int32_t(tag), C.bool(take),
 		C.uintptr_t(comm), &c)
 	if found == nil {
 		return nil, p2p.Result{}
 	}
-	return Matched{found}, result(&c)
+	return &Matched{found}, result(&c)
 }
 
-// Arrived implements p2p.Carrier.
-func (m *Messages) Arrived(context uint64) uint64 {
-	return uint64(C.gompi_engine_arrived(m.c, C.uint64_t(context)))
-}
-
-// Receive implements p2p.Matched.
-func (m Matched) Receive(o p2p.Operation) p2p.Request {
+// Receive starts the receive of a message that Probe has removed from the queues, and consumes it. nil if there is no
+// memory.
+func (m *Matched) Receive(o p2p.Operation) p2p.Request {
 	c := operationToC(&o)
 	return requestOf(C.gompi_engine_receive(m.c, &c))
 }

@@ -26,6 +26,7 @@ GOMPI_CALL int gompi_session_create_errhandler(MPI_Session_errhandler_function *
     MPI_Errhandler *errhandler);
 GOMPI_CALL int gompi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
     MPI_Errhandler *errhandler);
+GOMPI_CALL int gompi_abort(MPI_Comm comm, int errorcode);
 
 #pragma GCC visibility pop
 #endif

@@ -190,6 +190,8 @@ static bool poll_once(void) {
 }
 
 bool gompi_net_poll(void) {
+	// No base/combining_lock.h: the progress thread finds what is left, since it checks the completion queue and
+	// all lists before it sleeps (arm_and_sleep).
 	if (!gompi_fabric_is_open() || gompi_flag_test_and_set(&is_polling))
 		return false;
 	gompi_tsan_ignore_begin();

@@ -211,13 +211,18 @@ void gompi_handle_cts(struct gompi_vci *l, const struct gompi_record *h) {
 }
 
 void gompi_vci_unlock_started(struct gompi_vci *l) {
+	bool is_interrupted = false;
 	if (__builtin_expect(l->work_is_urgent, 0))
 		l->messages->progress(l);
 	else if (__builtin_expect(l->must_flush, 0))
-		gompi_flush_pending(l);
+		is_interrupted = gompi_flush_pending(l);
 	if (__builtin_expect(l->work != NULL, 0))
 		l->has_completions = true;
 	gompi_vci_unlock(l);
+	// gompi_vci_unlock checks missed_progress only after the release of the mutex. The flush may have released the
+	// mutex, with progress posted, and acquired the lock again without it.
+	if (__builtin_expect(is_interrupted, 0))
+		gompi_vci_progress_missed(l);
 }
 
 void gompi_vci_unlock_network(struct gompi_vci *l) {

@@ -18,16 +18,9 @@ static bool is_flushed(const struct flush_wait *w) {
 	return oldest == 0 || oldest > w->seq;
 }
 
-static int any_inbox_error(const struct gompi_messages *m) {
-	int class = MPI_SUCCESS;
-	for (int i = 0; i < GOMPI_VCI_COUNT && class == MPI_SUCCESS; i++)
-		class = (int)gompi_load(&m->vci[i].inbox_error);
-	return class;
-}
-
 static bool is_flushed_or_broken(void *arg) {
 	const struct flush_wait *w = arg;
-	return is_flushed(w) || any_inbox_error(w->m) != MPI_SUCCESS;
+	return is_flushed(w) || gompi_messages_inbox_error(w->m) != MPI_SUCCESS;
 }
 
 static int wait_flushed(struct flush_wait w, const char *call, struct gompi_error_status *v) {
@@ -38,7 +31,7 @@ static int wait_flushed(struct flush_wait w, const char *call, struct gompi_erro
 	gompi_call_run_plans(w.m);
 	if (is_flushed(&w))
 		return MPI_SUCCESS;
-	return gompi_request_fill_failure(class != MPI_SUCCESS ? class : any_inbox_error(w.m), v);
+	return gompi_request_fill_failure(class != MPI_SUCCESS ? class : gompi_messages_inbox_error(w.m), v);
 }
 
 int gompi_bsend_detach(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call, void **addr,

@@ -72,6 +72,15 @@ int gompi_request_raise(const struct gompi_error_status *v, const char *call, ui
 	return gompi_call_raise(v, call, (MPI_Comm)object);
 }
 
+int gompi_request_error(const char *call, uintptr_t object, int class, const char *text, ...) {
+	struct gompi_error_status v = {.class = class};
+	va_list ap;
+	va_start(ap, text);
+	vsnprintf(v.text, sizeof v.text, text, ap);
+	va_end(ap);
+	return gompi_request_raise(&v, call, object);
+}
+
 int gompi_request_raise_error(const struct gompi_request *r, const char *call) {
 	struct gompi_error_status v;
 	gompi_request_error_detail(r, &v);
@@ -302,16 +311,15 @@ struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const str
 	return r;
 }
 
-int gompi_raise_no_request(const struct gompi_request *s, const char *call) {
-	struct gompi_error_status v;
-	gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
-	return gompi_call_raise(&v, call, (MPI_Comm)s->comm);
+int gompi_raise_no_request(const char *call, uintptr_t comm) {
+	return gompi_request_error(call, comm, MPI_ERR_NO_MEM,
+				   "out of memory for a request, or too many requests are active");
 }
 
 static int make_persistent(const struct gompi_request *s, const char *call, MPI_Request *request) {
 	struct gompi_request *r = gompi_persistent_alloc(s->vci);
 	if (r == NULL)
-		return gompi_raise_no_request(s, call);
+		return gompi_raise_no_request(call, s->comm);
 	uint32_t handle = r->handle;
 	*r = *s;
 	r->handle = handle;
@@ -329,7 +337,7 @@ int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Req
 	struct gompi_request *r = gompi_request_create_locked(l, s, request);
 	if (r == NULL) {
 		gompi_vci_unlock(l);
-		return gompi_raise_no_request(s, call);
+		return gompi_raise_no_request(call, s->comm);
 	}
 	if (gompi_load(&r->state) != REQUEST_ACTIVE) {
 		gompi_vci_unlock(l);

@@ -28,6 +28,9 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 __attribute__((cold)) int gompi_call_raise(const struct gompi_error_status *v, const char *call, MPI_Comm comm);
 // Raises the error v on a request's object, which may be a window.
 __attribute__((cold)) int gompi_request_raise(const struct gompi_error_status *v, const char *call, uintptr_t object);
+// Raises an error on a request's object, with a text.
+__attribute__((cold, format(printf, 4, 5))) int gompi_request_error(const char *call, uintptr_t object, int class,
+								    const char *text, ...);
 // Raises the error that a complete request has ended with.
 __attribute__((cold)) int gompi_request_raise_error(const struct gompi_request *r, const char *call);
 // Raises the error of a request that can never complete (gompi_request_fill_failure).
@@ -145,10 +148,10 @@ int gompi_receive_wait(struct gompi_request *r, const char *call);
 // set if its data stays in this process (rendezvous).
 bool gompi_isend_try_complete(struct gompi_request *r);
 // Creates a request from s, which has been checked, and stores its handle. The caller holds the VCI's lock. Returns
-// NULL on failure; then the caller raises gompi_raise_no_request.
+// NULL on failure; then the caller raises gompi_raise_no_request on the communicator.
 struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const struct gompi_request *s,
 						  MPI_Request *request);
-__attribute__((cold)) int gompi_raise_no_request(const struct gompi_request *s, const char *call);
+__attribute__((cold)) int gompi_raise_no_request(const char *call, uintptr_t comm);
 // Creates a request from r, which has been checked, and stores its handle. Starts it unless it is persistent or
 // complete. Returns what the call returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);

@@ -27,9 +27,8 @@ int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *req
 }
 
 int gompi_raise_in_status(const char *call, const struct gompi_first_failure *f, int n) {
-	struct gompi_error_status v;
-	gompi_set_error(&v, MPI_ERR_IN_STATUS, "request %d of %d: %.300s", f->failed_index, n, f->error.text);
-	return gompi_request_raise(&v, call, f->object);
+	return gompi_request_error(call, f->object, MPI_ERR_IN_STATUS, "request %d of %d: %.300s", f->failed_index, n,
+				   f->error.text);
 }
 
 int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index) {

@@ -29,12 +29,7 @@ bool gompi_engine_progress(struct gompi_messages *m) {
 }
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
-int gompi_engine_inbox_error(struct gompi_messages *m) {
-	for (int i = 0; i < GOMPI_VCI_COUNT; i++)
-		if (gompi_load(&m->vci[i].inbox_error) != 0)
-			return (int)gompi_load(&m->vci[i].inbox_error);
-	return MPI_SUCCESS;
-}
+int gompi_engine_inbox_error(struct gompi_messages *m) { return gompi_messages_inbox_error(m); }
 
 static void fill_request(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_request *r) {
 	r->vci = gompi_vci_of(m, o->context);
@@ -49,7 +44,7 @@ static void fill_request(struct gompi_messages *m, const struct gompi_engine_ope
 	r->blocking = o->blocking;
 	r->urgent = o->urgent;
 	r->persistent = o->persistent;
-	r->buf = (struct gompi_buffer){.at = (char *)o->at, .size = o->size, .count = o->count, .skip_bytes = o->skip};
+	r->buf = (struct gompi_buffer){.at = (char *)o->at, .size = o->size, .count = o->count};
 	if (o->datatype != 0) {
 		r->buf.type = gompi_type_get((MPI_Datatype)o->datatype);
 		r->buf.type_held_by_owner = r->buf.type == NULL;
@@ -182,7 +177,6 @@ uintptr_t gompi_engine_handle(struct gompi_request *r) {
 	return has_handle ? gompi_request_handle(r) : 0;
 }
 
-bool gompi_engine_is_receive(const struct gompi_request *r) { return r->receive; }
 bool gompi_engine_is_persistent(const struct gompi_request *r) { return r->persistent; }
 
 struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t context, int32_t source, int32_t tag,

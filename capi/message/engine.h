@@ -34,7 +34,7 @@ bool gompi_engine_flushed(struct gompi_messages *m);
 // Returns an error class if the inbox of a VCI is damaged, so that further messages cannot arrive; else 0.
 int gompi_engine_inbox_error(struct gompi_messages *m);
 
-// Describes a send or receive. at, size, count and skip are the fields of struct gompi_buffer. Addresses are integers
+// Describes a send or receive. at, size and count are fields of struct gompi_buffer. Addresses are integers
 // because they may point to memory of Go.
 struct gompi_engine_operation {
 	uint64_t context;
@@ -43,7 +43,7 @@ struct gompi_engine_operation {
 	uint8_t mode;
 	bool receive, blocking, urgent, persistent;
 	uintptr_t at;
-	int64_t size, count, skip;
+	int64_t size, count;
 	uintptr_t datatype; // handle; 0 if the buffer is contiguous
 	uintptr_t program;  // address of the type's program at the caller, for a handle that C does not know
 };
@@ -69,14 +69,13 @@ void gompi_engine_restart(struct gompi_request *r);
 void gompi_engine_cancel(struct gompi_request *r);
 // Frees a request: immediately if it is complete or inactive, else upon completion.
 void gompi_engine_free(struct gompi_request *r);
-// Returns the address of the state word of r, which core/request reads.
+// Returns the address of the state word of r.
 uint32_t *gompi_engine_state(struct gompi_request *r);
 
 void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out);
 
 // Returns a handle for the application, or 0 if too many requests are live.
 uintptr_t gompi_engine_handle(struct gompi_request *r);
-bool gompi_engine_is_receive(const struct gompi_request *r);
 bool gompi_engine_is_persistent(const struct gompi_request *r);
 
 // Returns the message that a receive with this context, source and tag would match, or NULL. Stores its envelope and

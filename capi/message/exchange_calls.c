@@ -193,7 +193,7 @@ static __attribute__((noinline)) int isendrecv_slow(const struct gompi_envelope 
 	whole = gompi_request_create_locked(l, &r, &handle);
 	gompi_vci_unlock(l);
 	if (whole == NULL)
-		return gompi_raise_no_request(&r, out->call);
+		return gompi_raise_no_request(out->call, r.comm);
 	bool sent = gompi_is_proc_null(&s) || gompi_isend_try_complete(&s);
 	int64_t n = !sent && (replace || buffers_overlap(&s.buf, &r.buf)) ? s.buf.size : 0;
 	if (!sent) {
@@ -214,11 +214,9 @@ static __attribute__((noinline)) int isendrecv_slow(const struct gompi_envelope 
 	}
 	gompi_vci_unlock_started(l);
 	gompi_call_run_plans(l->messages);
-	if (!started) {
-		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a request and a copy of %lld bytes",
-				(long long)n);
-		return gompi_call_raise(&v, out->call, out->comm);
-	}
+	if (!started)
+		return gompi_request_error(out->call, s.comm, MPI_ERR_NO_MEM,
+					   "out of memory for a request and a copy of %lld bytes", (long long)n);
 	*request = handle;
 	return MPI_SUCCESS;
 }

@@ -67,8 +67,7 @@ int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_fre
 							  : "cancel");
 	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_app_messages), 0, &generalized_kind, 0);
 	if (r == NULL)
-		return gompi_call_error(call, MPI_ERR_NO_MEM,
-					"out of memory for a request, or too many requests are active");
+		return gompi_raise_no_request(call, 0);
 	r->functions = (struct gompi_grequest_callbacks){query_fn, free_fn, cancel_fn, extra_state, NULL};
 	*request = (MPI_Request)gompi_request_handle(r);
 	return MPI_SUCCESS;

@@ -4,14 +4,6 @@
 // small message itself.
 enum { PREFETCH_BYTES = 4 * GOMPI_CACHE_LINE };
 
-static inline void prefetch_write(const void *p) {
-#if defined(__x86_64__)
-	__asm__ __volatile__("prefetchw %0" ::"m"(*(const char *)p));
-#else
-	__builtin_prefetch(p, 1);
-#endif
-}
-
 struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n) {
 	uint64_t need = (uint64_t)gompi_round_to_lines(n), tail = gompi_load(&b->tail), key = gompi_load(&b->key),
 		 place, pad, end;
@@ -33,7 +25,7 @@ struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *h
 	}
 	uint64_t next = place + need + PREFETCH_BYTES;
 	if (next < INBOX_DATA)
-		prefetch_write(b->data + next);
+		gompi_prefetch_write(b->data + next);
 	return (struct gompi_reservation){(struct gompi_record *)(b->data + place), key + tail + pad};
 }
 

@@ -96,7 +96,7 @@ struct gompi_link *gompi_link_slow(struct gompi_vci *l, int node_index, int worl
 }
 
 void gompi_links_close(struct gompi_messages *m) {
-	for (struct gompi_vci *l = m->vci; l < m->vci + GOMPI_VCI_COUNT; l++) {
+	for (struct gompi_vci *l = m->vci; l < m->vci + GOMPI_VCI_COUNT && l->links != NULL; l++) {
 		for (int k = 0; k < m->node.n; k++)
 			free(gompi_load(&l->links[k]));
 		free(l->links - 1);
@@ -104,8 +104,5 @@ void gompi_links_close(struct gompi_messages *m) {
 	struct gompi_remote_peers *t = gompi_load(&m->peers);
 	for (uint32_t i = 0; t != NULL && i <= t->mask; i++)
 		free(gompi_load(&t->entries[i]));
-	for (struct gompi_remote_peers *next; t != NULL; t = next) {
-		next = t->replaced;
-		free(t);
-	}
+	gompi_free_all(t, offsetof(struct gompi_remote_peers, replaced));
 }

@@ -28,6 +28,27 @@ static bool open_probe(struct gompi_messages *m) {
 	return true;
 }
 
+// Opens VCI i. Returns false if out of memory.
+static bool open_vci(struct gompi_messages *m, int i) {
+	struct gompi_vci *l = &m->vci[i];
+	l->messages = m;
+	gompi_requests_open(&l->requests, i);
+	l->inbox = gompi_inbox_of(m, m->node.local_index, i);
+	l->read_position = l->released_position = gompi_load(&l->inbox->head);
+	l->read_at = gompi_inbox_at(l->inbox, l->read_position);
+	l->extracted.has_messages = true;
+	l->links = calloc((size_t)m->node.n + 1, sizeof *l->links);
+	if (l->links == NULL)
+		return false;
+	l->links++;
+	if (!gompi_random(&l->flag_key, sizeof l->flag_key))
+		return false;
+	gompi_store(&l->inbox->key, l->flag_key);
+	gompi_store(&l->expected_flag, l->flag_key + l->read_position);
+	gompi_store(&l->next_record, l->read_at);
+	return true;
+}
+
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma) {
 	struct gompi_messages *m = gompi_memory_is_low() ? NULL : aligned_alloc(GOMPI_CACHE_LINE, sizeof *m);
 	if (m == NULL)
@@ -36,33 +57,15 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 	m->node = *node;
 	m->no_cma = no_cma;
 	m->progress = gompi_progress_locked;
-	for (int i = 0; i < GOMPI_VCI_COUNT; i++) {
-		struct gompi_vci *l = &m->vci[i];
-		l->messages = m;
-		gompi_requests_open(&l->requests, i);
-		l->inbox = gompi_inbox_of(m, node->local_index, i);
-		l->read_position = l->released_position = gompi_load(&l->inbox->head);
-		l->read_at = gompi_inbox_at(l->inbox, l->read_position);
-		if (!gompi_random(&l->flag_key, sizeof l->flag_key))
-			return NULL;
-		gompi_store(&l->inbox->key, l->flag_key);
-		gompi_store(&l->expected_flag, l->flag_key + l->read_position);
-		gompi_store(&l->next_record, l->read_at);
-		l->extracted.has_messages = true;
-		l->links = calloc((size_t)node->n + 1, sizeof *l->links);
-		if (l->links == NULL)
-			return NULL;
-		l->links++;
+	bool is_open = true;
+	for (int i = 0; i < GOMPI_VCI_COUNT && is_open; i++)
+		is_open = open_vci(m, i);
+	if (is_open && open_probe(m)) {
+		gompi_remote_open(m);
+		return m;
 	}
-	gompi_remote_open(m);
-	return open_probe(m) ? m : NULL;
-}
-
-static void free_pending(struct gompi_pending *w) {
-	for (struct gompi_pending *next; w != NULL; w = next) {
-		next = w->next;
-		free(w);
-	}
+	gompi_messages_close(m);
+	return NULL;
 }
 
 void gompi_messages_close(struct gompi_messages *m) {
@@ -78,13 +81,21 @@ void gompi_messages_close(struct gompi_messages *m) {
 			free(s->index_links);
 			free(s);
 		}
-		free_pending(l->free_pending);
-		free_pending(l->deferred_cancels);
+		gompi_free_all(l->free_pending, offsetof(struct gompi_pending, next));
+		gompi_free_all(l->deferred_cancels, offsetof(struct gompi_pending, next));
 		gompi_remote_close(l);
 	}
 	gompi_links_close(m);
-	munmap(m->cma_probe, 4096);
+	if (m->cma_probe != NULL && m->cma_probe != MAP_FAILED)
+		munmap(m->cma_probe, 4096);
 	free(m);
+}
+
+int gompi_messages_inbox_error(const struct gompi_messages *m) {
+	int class = MPI_SUCCESS;
+	for (int i = 0; i < GOMPI_VCI_COUNT && class == MPI_SUCCESS; i++)
+		class = (int)gompi_load(&m->vci[i].inbox_error);
+	return class;
 }
 
 bool gompi_messages_run_plans(struct gompi_messages *m) {

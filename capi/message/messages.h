@@ -119,8 +119,9 @@ void gompi_receive_locked(struct gompi_vci *l, struct gompi_request *r);
 void gompi_unpost_receive(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_EAGER and RECORD_RTS: matches the message with a posted receive, or keeps it as unexpected.
 void gompi_handle_message(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
-// Returns the message that a receive with this source and tag would match, or NULL. If extract is set, extracts the
-// message; then only gompi_receive_message can receive it.
+// Extracts a message from the unexpected messages of a context; then only gompi_receive_message can receive it.
+void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_message *m);
+// Returns the message that a receive with this source and tag would match, or NULL. Extracts it if extract is set.
 struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag,
 					 bool extract);
 // Receives into r a message that a matched probe has extracted.
@@ -214,6 +215,9 @@ static inline void gompi_start_locked(struct gompi_vci *l, struct gompi_request 
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
 // Frees the message layer. No thread may use it any longer.
 void gompi_messages_close(struct gompi_messages *m);
+
+// Returns the error class of the first damaged inbox, or MPI_SUCCESS if there is none.
+int gompi_messages_inbox_error(const struct gompi_messages *m);
 
 // Makes m the message layer of the application, and registers it as a service of every wait.
 void gompi_messages_attach(struct gompi_messages *m);

@@ -346,8 +346,7 @@ static int init_partitioned(struct gompi_envelope *e, int parts, bool is_send, M
 		if (p != NULL)
 			free((void *)(uintptr_t)p->partition_done);
 		free(p);
-		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
-		return gompi_call_raise(&v, e->call, e->comm);
+		return gompi_raise_no_request(e->call, q.comm);
 	}
 	gompi_store(&r->state, REQUEST_INACTIVE);
 	r->persistent = true;
@@ -366,8 +365,7 @@ static int init_partitioned(struct gompi_envelope *e, int parts, bool is_send, M
 		p->channel = new_channel(r->vci);
 	if (q.peer != MPI_PROC_NULL && !start_handshake(p, q.context)) {
 		gompi_request_destroy(r, &v);
-		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a request");
-		return gompi_call_raise(&v, e->call, e->comm);
+		return gompi_raise_no_request(e->call, q.comm);
 	}
 	*request = (MPI_Request)gompi_request_handle(r);
 	return MPI_SUCCESS;
@@ -393,13 +391,11 @@ static struct gompi_request *partitioned_request(const char *call, MPI_Request r
 	struct gompi_request *r = gompi_request_of(request);
 	if (__builtin_expect(r != NULL && r->kind == &partitioned_kind, 1))
 		return r;
-	struct gompi_error_status v;
-	if (gompi_load(&gompi_app_messages) == NULL) {
+	if (gompi_load(&gompi_app_messages) == NULL)
 		*rc = gompi_call_error(call, MPI_ERR_COMM, "MPI is not running");
-		return NULL;
-	}
-	gompi_set_error(&v, MPI_ERR_REQUEST, "%#zx is not a partitioned request", (size_t)request);
-	*rc = gompi_call_raise(&v, call, r != NULL ? (MPI_Comm)r->comm : MPI_COMM_NULL);
+	else
+		*rc = gompi_request_error(call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL, MPI_ERR_REQUEST,
+					  "%#zx is not a partitioned request", (size_t)request);
 	return NULL;
 }
 
@@ -462,16 +458,14 @@ GOMPI_ENTRY(MPI_Pready, gompi_pready);
 int gompi_pready_range(int partition_low, int partition_high, MPI_Request request) {
 	const char *call = "MPI_Pready_range";
 	int rc;
-	struct gompi_error_status v;
 	struct gompi_request *r = partitioned_request(call, request, &rc);
 	if (r == NULL)
 		return rc;
 	int64_t n = (int64_t)partition_high - partition_low + 1;
-	if (n <= 0) {
-		gompi_set_error(&v, MPI_ERR_ARG, "partition_low is %d and partition_high %d; low must not exceed high",
-				partition_low, partition_high);
-		return gompi_request_raise(&v, call, r->comm);
-	}
+	if (n <= 0)
+		return gompi_request_error(call, r->comm, MPI_ERR_ARG,
+					   "partition_low is %d and partition_high %d; low must not exceed high",
+					   partition_low, partition_high);
 	// One more than the number of partitions is enough to detect the error.
 	int32_t partition_count = partitioned_of(r)->partition_count;
 	return mark_ready(call, r,
@@ -485,15 +479,13 @@ GOMPI_ENTRY(MPI_Pready_range, gompi_pready_range);
 int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request request) {
 	const char *call = "MPI_Pready_list";
 	int rc;
-	struct gompi_error_status v;
 	struct gompi_request *r = partitioned_request(call, request, &rc);
 	if (r == NULL)
 		return rc;
-	if (length < 0 || (length > 0 && array_of_partitions == NULL)) {
-		gompi_set_error(&v, MPI_ERR_ARG, "length is %d, and array_of_partitions is at address %p", length,
-				(const void *)array_of_partitions);
-		return gompi_request_raise(&v, call, r->comm);
-	}
+	if (length < 0 || (length > 0 && array_of_partitions == NULL))
+		return gompi_request_error(call, r->comm, MPI_ERR_ARG,
+					   "length is %d, and array_of_partitions is at address %p", length,
+					   (const void *)array_of_partitions);
 	return mark_ready(call, r, length, 0, array_of_partitions);
 }
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);

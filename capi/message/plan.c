@@ -1,6 +1,5 @@
 #include "message/plan.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/call_name.h"
@@ -36,10 +35,7 @@ struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_p
 }
 
 static void free_error_data(struct gompi_plan *p) {
-	for (struct gompi_plan_error_data *block = p->error_data, *next; block != NULL; block = next) {
-		next = block->next;
-		free(block);
-	}
+	gompi_free_all(p->error_data, offsetof(struct gompi_plan_error_data, next));
 	p->error_data = NULL;
 }
 
@@ -243,49 +239,35 @@ static bool run_steps(struct gompi_plan *p) {
 	return true;
 }
 
-// Acquires a plan. The thread that runs it may be copying, or may not be scheduled, so this thread yields its core.
-static void acquire_plan(struct gompi_plan *p) {
-	while (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
-		sched_yield();
-}
-
 void gompi_plan_reset(struct gompi_plan *p) {
-	acquire_plan(p);
+	gompi_mutex_lock(&p->lock.mutex);
 	free_error_data(p);
 	p->next_step = p->reminded_step = 0;
 	p->error.class = MPI_SUCCESS;
 	gompi_store(&p->is_complete, 0);
-	gompi_store_seq_cst(&p->is_busy, 0);
+	gompi_mutex_unlock(&p->lock.mutex);
 }
 
 bool gompi_plan_poll(struct gompi_plan *p) {
-	for (;;) {
-		if (gompi_swap_seq_cst(&p->is_busy, 1) != 0) {
-			// The thread that runs the plan reads missed_run after it has released is_busy. If it read
-			// missed_run before this store, is_busy is free by now, and the second swap succeeds.
-			gompi_store_seq_cst(&p->missed_run, 1);
-			if (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
-				return false;
-		}
-		bool is_complete = run_steps(p);
-		gompi_store_seq_cst(&p->is_busy, 0);
-		if (is_complete || gompi_load_seq_cst(&p->missed_run) == 0 ||
-		    gompi_swap_seq_cst(&p->missed_run, 0) == 0)
+	while (gompi_combining_try_lock(&p->lock)) {
+		bool is_complete = run_steps(p), is_missed = gompi_combining_unlock(&p->lock);
+		if (is_complete || !is_missed)
 			return is_complete;
 	}
+	return false;
 }
 
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text) {
-	acquire_plan(p);
+	gompi_mutex_lock(&p->lock.mutex);
 	if (gompi_load(&p->is_complete) == 0) {
 		gompi_set_error(&p->error, class, "%s", text);
 		complete_plan(p);
 	}
-	gompi_store_seq_cst(&p->is_busy, 0);
+	gompi_mutex_unlock(&p->lock.mutex);
 }
 
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t) {
-	if (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
+	if (!gompi_mutex_trylock(&p->lock.mutex))
 		return;
 	for (uint32_t i = 0; i < p->active_count; i++) {
 		const struct gompi_request *r = p->active[i];
@@ -295,15 +277,13 @@ void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *
 		if (r->peer < 64 * GOMPI_WAIT_MISSING_WORDS)
 			t->missing_bitmap[r->peer / 64] |= 1ULL << r->peer % 64;
 	}
-	gompi_store_seq_cst(&p->is_busy, 0);
-	if (gompi_load_seq_cst(&p->missed_run) != 0)
-		gompi_store_seq_cst(&p->messages->plan_may_continue,
-				    1); // the wait then polls the plan before it sleeps
+	if (gompi_combining_unlock(&p->lock)) // the wait then polls the plan before it sleeps
+		gompi_store_seq_cst(&p->messages->plan_may_continue, 1);
 }
 
 void gompi_plan_remind(struct gompi_plan *p) {
 	struct gompi_messages *m = p->messages;
-	if (gompi_swap_seq_cst(&p->is_busy, 1) != 0)
+	if (!gompi_mutex_trylock(&p->lock.mutex))
 		return; // another thread runs the plan
 	bool first = p->reminded_step < p->next_step;
 	// Two progress threads must not notify each other endlessly, so a progress thread does this once per step.
@@ -320,7 +300,6 @@ void gompi_plan_remind(struct gompi_plan *p) {
 			gompi_cell_ring_doorbell(cell);
 		}
 	}
-	gompi_store_seq_cst(&p->is_busy, 0);
-	if (gompi_load_seq_cst(&p->missed_run) != 0)
+	if (gompi_combining_unlock(&p->lock))
 		gompi_plan_poll(p);
 }

@@ -7,7 +7,7 @@
 #ifndef GOMPI_PLAN_H
 #define GOMPI_PLAN_H
 
-#include "base/atomics.h"
+#include "base/combining_lock.h"
 #include "base/error_status.h"
 #include "datatype/op.h"
 
@@ -63,11 +63,11 @@ struct gompi_plan {
 	gompi_kernel kernel;
 	struct gompi_messages *messages;
 	gompi_a32 is_complete;
-	gompi_a32 is_busy, missed_run; // is_busy: a thread runs the plan; missed_run: another thread found it busy
-	bool needs_app_thread;         // the next step must not run on the thread that ran the plan last
-	uint32_t next_step;            // index of the next step
-	uint32_t active_count;         // number of active messages
-	uint32_t reminded_step;        // next_step when the senders that this process waits for were last reminded
+	struct gompi_combining_lock lock; // held while a thread runs the plan
+	bool needs_app_thread;            // the next step must not run on the thread that ran the plan last
+	uint32_t next_step;               // index of the next step
+	uint32_t active_count;            // number of active messages
+	uint32_t reminded_step;           // next_step when the senders that this process waits for were last reminded
 	uint32_t step_count;
 	gompi_a32 ref_flags;             // PLAN_IN_USE: in use by a caller or request; PLAN_CACHED: cached for reuse
 	struct gompi_error_status error; // first error; class is MPI_SUCCESS until an error occurs

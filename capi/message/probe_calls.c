@@ -12,10 +12,24 @@ struct probe {
 	uint64_t context, seen_arrived; // seen_arrived: unexpected_arrived at the last check
 	int32_t source, tag;
 	bool found, extract;
-	struct gompi_message *message; // the extracted message
+	bool out_of_handles; // the message has not been extracted, because it cannot get a handle
+	MPI_Message handle;  // of the extracted message; MPI_MESSAGE_NO_PROC if the source is MPI_PROC_NULL
 	uintptr_t comm;
 	MPI_Status *status;
 };
+
+// Creates a handle for a message, and extracts the message. Returns false, and leaves the message where it is, if there
+// is no handle. The caller holds the VCI's lock.
+static bool extract_message(struct probe *p, struct gompi_message *m) {
+	gompi_biased_lock(&message_handles.lock);
+	p->handle = (MPI_Message)gompi_handles_add(&message_handles.handles, m);
+	gompi_biased_unlock(&message_handles.lock);
+	if (p->handle == 0)
+		return false;
+	m->comm = p->comm;
+	gompi_message_extract(p->vci, p->context, m);
+	return true;
+}
 
 // Checks for a message, but only if one has arrived since the last check: nothing else can change the result.
 static bool probe_check(struct probe *p) {
@@ -26,15 +40,11 @@ static bool probe_check(struct probe *p) {
 	if (gompi_load(&p->vci->unexpected_count) == 0)
 		return false;
 	gompi_vci_lock(p->vci);
-	struct gompi_message *m = gompi_probe_locked(p->vci, p->context, p->source, p->tag, p->extract);
-	if (m != NULL) {
-		p->found = true;
-		if (p->extract) {
-			p->message = m;
-			m->comm = p->comm;
-		}
+	struct gompi_message *m = gompi_probe_locked(p->vci, p->context, p->source, p->tag, false);
+	p->found = m != NULL;
+	p->out_of_handles = p->found && p->extract && !extract_message(p, m);
+	if (p->found && !p->out_of_handles)
 		gompi_status_fill(p->status, m->entry.source, m->entry.tag, m->size, 0);
-	}
 	gompi_vci_unlock_progress(p->vci);
 	return p->found;
 }
@@ -70,31 +80,15 @@ static bool probe_is_decided(const char *call, int source, int tag, MPI_Comm com
 	return true;
 }
 
-// Creates a handle for the message that has been found, or stores MPI_MESSAGE_NO_PROC if it is from MPI_PROC_NULL.
-// Returns what the call returns.
-static int create_message_handle(const struct probe *p, const char *call, MPI_Comm comm, MPI_Message *message) {
-	if (p->message == NULL) {
-		*message = MPI_MESSAGE_NO_PROC;
-		return MPI_SUCCESS;
-	}
-	gompi_biased_lock(&message_handles.lock);
-	uintptr_t handle = gompi_handles_add(&message_handles.handles, p->message);
-	gompi_biased_unlock(&message_handles.lock);
-	if (handle == 0) {
-		struct gompi_error_status v;
-		gompi_set_error(&v, MPI_ERR_NO_MEM,
-				"cannot create a message handle: the maximum of %d is reached, or out of memory",
-				GOMPI_KIND_MAX_LIVE);
-		return gompi_call_raise(&v, call, comm);
-	}
-	*message = (MPI_Message)handle;
+// Stores the handle of the message that has been found. Returns what the call returns.
+static int store_message_handle(const struct probe *p, const char *call, MPI_Message *message) {
+	if (p->out_of_handles)
+		return gompi_request_error(
+			call, p->comm, MPI_ERR_NO_MEM,
+			"cannot create a message handle: the maximum of %d is reached, or out of memory",
+			GOMPI_KIND_MAX_LIVE);
+	*message = p->handle;
 	return MPI_SUCCESS;
-}
-
-static __attribute__((cold)) int raise_null_argument(const char *call, const char *text, MPI_Comm comm) {
-	struct gompi_error_status v;
-	gompi_set_error(&v, MPI_ERR_ARG, "%s", text);
-	return gompi_call_raise(&v, call, comm);
 }
 
 static const char null_result_text[] = "a result pointer is NULL";
@@ -127,16 +121,19 @@ GOMPI_ENTRY(MPI_Probe, gompi_probe);
 int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
 	static const char call[] = "MPI_Mprobe";
 	// A call that fails does not change status.
-	struct probe p = {.status = message != NULL ? status : NULL, .extract = true, .comm = (uintptr_t)comm};
+	struct probe p = {.status = message != NULL ? status : NULL,
+			  .extract = true,
+			  .handle = MPI_MESSAGE_NO_PROC,
+			  .comm = (uintptr_t)comm};
 	int rc;
 	bool is_decided = probe_is_decided(call, source, tag, comm, &p, &rc);
 	if (is_decided && !p.found)
 		return rc;
 	if (message == NULL)
-		return raise_null_argument(call, null_result_text, comm);
+		return gompi_request_error(call, p.comm, MPI_ERR_ARG, null_result_text);
 	if (!is_decided && (rc = probe_blocking(&p, call, source, tag, comm)) != MPI_SUCCESS)
 		return rc;
-	return create_message_handle(&p, call, comm, message);
+	return store_message_handle(&p, call, message);
 }
 GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe);
 
@@ -158,7 +155,7 @@ static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, 
 			return true;
 	}
 	if (__builtin_expect(null_text != NULL, 0)) {
-		*rc = raise_null_argument(call, null_text, comm);
+		*rc = gompi_request_error(call, (uintptr_t)comm, MPI_ERR_ARG, "%s", null_text);
 		return true;
 	}
 	if (!is_decided && !probe_check(p) && gompi_test_progress())
@@ -188,13 +185,14 @@ int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *me
 			  .tag = tag,
 			  .seen_arrived = UINT64_MAX,
 			  .extract = true,
+			  .handle = MPI_MESSAGE_NO_PROC,
 			  .comm = (uintptr_t)comm};
 	int rc;
 	if (probe_once(&p, call, comm, has_null ? null_result_text : NULL, flag, &rc))
 		return rc;
 	if (!p.found)
 		return MPI_SUCCESS;
-	rc = create_message_handle(&p, call, comm, message);
+	rc = store_message_handle(&p, call, message);
 	*flag = rc == MPI_SUCCESS;
 	return rc;
 }
@@ -208,8 +206,8 @@ static int raise_invalid_message(const char *call, MPI_Message message) {
 				(size_t)message);
 }
 
-// Checks the arguments of a matched receive, fills in r, and removes the handle of the message. Stores the message in
-// *m, or NULL for MPI_MESSAGE_NO_PROC. Returns true if the call ends with the error *rc.
+// Checks the arguments of a matched receive, and fills in r. Stores the message in *m, or NULL for MPI_MESSAGE_NO_PROC.
+// Returns true if the call ends with the error *rc.
 static bool mrecv_is_invalid(const char *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
 			     MPI_Message *message, struct gompi_request *r, struct gompi_message **m, int *rc) {
 	struct gompi_messages *messages = gompi_load(&gompi_app_messages);
@@ -234,19 +232,17 @@ static bool mrecv_is_invalid(const char *call, const void *buf, MPI_Count count,
 		*rc = gompi_request_raise(&v, call, r->comm);
 		return true;
 	}
-	if (!is_no_proc) {
-		gompi_biased_lock(&message_handles.lock);
-		bool is_valid = gompi_table_get(&message_handles.handles.table, (uintptr_t)*message) == *m;
-		if (is_valid)
-			gompi_handles_remove(&message_handles.handles, (uintptr_t)*message);
-		gompi_biased_unlock(&message_handles.lock);
-		if (!is_valid) { // another thread has received it
-			*rc = raise_invalid_message(call, *message);
-			return true;
-		}
-	}
-	*message = MPI_MESSAGE_NULL;
 	return false;
+}
+
+// Removes the handle of message m. Returns false if another thread has received the message meanwhile.
+static bool remove_message_handle(MPI_Message message, const struct gompi_message *m) {
+	gompi_biased_lock(&message_handles.lock);
+	bool is_valid = gompi_table_get(&message_handles.handles.table, (uintptr_t)message) == m;
+	if (is_valid)
+		gompi_handles_remove(&message_handles.handles, (uintptr_t)message);
+	gompi_biased_unlock(&message_handles.lock);
+	return is_valid;
 }
 
 int gompi_mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
@@ -256,6 +252,9 @@ int gompi_mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 	int rc;
 	if (mrecv_is_invalid(call, buf, count, datatype, message, &r, &m, &rc))
 		return rc;
+	if (m != NULL && !remove_message_handle(*message, m))
+		return raise_invalid_message(call, *message);
+	*message = MPI_MESSAGE_NULL;
 	if (m == NULL) {
 		gompi_status_fill(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, 0);
 		return MPI_SUCCESS;
@@ -282,16 +281,27 @@ int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Messag
 		return rc;
 	if (m == NULL) {
 		gompi_receive_proc_null(&s);
-		return gompi_start_request(&s, call, request);
+		rc = gompi_start_request(&s, call, request);
+		if (rc == MPI_SUCCESS)
+			*message = MPI_MESSAGE_NULL;
+		return rc;
 	}
 	struct gompi_vci *l = s.vci;
+	MPI_Request handle;
 	gompi_vci_lock(l);
-	struct gompi_request *r = gompi_request_create_locked(l, &s, request);
-	if (r != NULL)
+	struct gompi_request *r = gompi_request_create_locked(l, &s, &handle);
+	const bool is_valid = r != NULL && remove_message_handle(*message, m);
+	if (is_valid) {
 		gompi_receive_message(l, r, m);
+	} else if (r != NULL) {
+		gompi_request_drop_handle(r);
+		gompi_request_release(r);
+	}
 	gompi_vci_unlock_started(l);
-	if (r == NULL)
-		return gompi_raise_no_request(&s, call);
+	if (!is_valid)
+		return r == NULL ? gompi_raise_no_request(call, s.comm) : raise_invalid_message(call, *message);
+	*message = MPI_MESSAGE_NULL;
+	*request = handle;
 	gompi_call_run_plans(l->messages);
 	return MPI_SUCCESS;
 }

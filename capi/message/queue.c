@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/table.h"
 
 // An index of a list: a hash table of fifos, by source and tag.
 struct gompi_index {
@@ -136,10 +137,7 @@ static __attribute__((noinline)) bool make_index(struct gompi_list *l) {
 
 static void free_index(struct gompi_list *l) {
 	struct gompi_index *x = l->index;
-	for (struct gompi_fifo *f = x->free_list, *next; f != NULL; f = next) {
-		next = f->next;
-		free(f);
-	}
+	gompi_free_all(x->free_list, offsetof(struct gompi_fifo, next));
 	free(x->bucket);
 	free(x);
 	l->index = NULL;
@@ -301,14 +299,8 @@ void gompi_queue_free(struct gompi_queues *qs, struct gompi_queue *q) {
 
 void gompi_queues_close(struct gompi_queues *qs) {
 	for (uint32_t i = 0; qs->bucket != NULL && i <= qs->mask; i++)
-		for (struct gompi_queue *q = qs->bucket[i], *next; q != NULL; q = next) {
-			next = q->next;
-			free(q);
-		}
-	for (struct gompi_queue *q = qs->free_list, *next; q != NULL; q = next) {
-		next = q->next;
-		free(q);
-	}
+		gompi_free_all(qs->bucket[i], offsetof(struct gompi_queue, next));
+	gompi_free_all(qs->free_list, offsetof(struct gompi_queue, next));
 	free(qs->bucket);
 	*qs = (struct gompi_queues){0};
 }

@@ -128,16 +128,19 @@ void gompi_handle_message(struct gompi_vci *l, const struct gompi_record *h, con
 	gompi_add_unexpected(l, q, m);
 }
 
+void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_message *m) {
+	gompi_remove_unexpected(l, gompi_queue_of(&l->queues, context), m);
+	gompi_list_add(&l->extracted, &m->entry);
+}
+
 struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag,
 					 bool extract) {
 	struct gompi_queue *q = gompi_queue_of(&l->queues, context);
 	if (q->unexpected.count == 0)
 		return NULL;
 	struct gompi_message *m = (struct gompi_message *)gompi_list_find_message(&q->unexpected, source, tag);
-	if (m != NULL && extract) {
-		gompi_remove_unexpected(l, q, m);
-		gompi_list_add(&l->extracted, &m->entry);
-	}
+	if (m != NULL && extract)
+		gompi_message_extract(l, context, m);
 	return m;
 }
 

@@ -102,9 +102,4 @@ bool gompi_remote_cancel_read(struct gompi_vci *l, struct gompi_request *r) {
 	return false;
 }
 
-void gompi_remote_close(struct gompi_vci *l) {
-	for (struct gompi_read *d = l->free_reads, *next; d != NULL; d = next) {
-		next = d->next;
-		free(d);
-	}
-}
+void gompi_remote_close(struct gompi_vci *l) { gompi_free_all(l->free_reads, offsetof(struct gompi_read, next)); }

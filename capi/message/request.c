@@ -44,10 +44,7 @@ void gompi_requests_open(struct gompi_requests *s, int i) {
 }
 
 void gompi_requests_close(struct gompi_requests *s) {
-	for (struct gompi_request *r = s->free_list, *next; r != NULL; r = next) {
-		next = r->next;
-		free(r);
-	}
+	gompi_free_all(s->free_list, offsetof(struct gompi_request, next));
 	gompi_handles_close(&s->handles);
 }
 

@@ -7,8 +7,7 @@
 #include "datatype/buffer.h"
 #include "message/queue.h"
 
-// The states of a request. A request that is not persistent is active from its creation on. The values equal those of
-// core/request.
+// The states of a request. A request that is not persistent is active from its creation on.
 enum { REQUEST_ACTIVE, REQUEST_COMPLETE, REQUEST_INACTIVE };
 
 enum gompi_mode { MODE_STANDARD, MODE_SYNCHRONOUS, MODE_BUFFERED, MODE_READY };

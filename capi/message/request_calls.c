@@ -152,12 +152,10 @@ int gompi_request_free(MPI_Request *request) {
 	// With MPI_PROC_NULL, the operation may be complete already. With other peers that depends on timing, so a
 	// request that is complete but has not been waited for is refused too.
 	if (r->kind != NULL && r->kind->free_needs_inactive && !gompi_is_inactive(r) &&
-	    (r->peer != MPI_PROC_NULL || gompi_load(&r->state) == REQUEST_ACTIVE)) {
-		struct gompi_error_status v;
-		gompi_set_error(&v, MPI_ERR_REQUEST,
-				"the partitioned request is active: complete it (MPI_Wait) before freeing it");
-		return gompi_request_raise(&v, call, r->comm);
-	}
+	    (r->peer != MPI_PROC_NULL || gompi_load(&r->state) == REQUEST_ACTIVE))
+		return gompi_request_error(
+			call, r->comm, MPI_ERR_REQUEST,
+			"the partitioned request is active: complete it (MPI_Wait) before freeing it");
 	struct gompi_vci *l = r->vci;
 	gompi_vci_lock(l);
 	bool active = gompi_load(&r->state) == REQUEST_ACTIVE && (r->kind == NULL || !r->kind->frees_at_once);
@@ -189,13 +187,12 @@ int gompi_cancel(MPI_Request *request) {
 	if (r == NULL)
 		return MPI_SUCCESS;
 	if (r->kind != NULL) {
-		struct gompi_error_status v = {.class = MPI_SUCCESS};
+		struct gompi_error_status v;
 		if (r->kind->cancel == NULL)
-			gompi_set_error(&v, MPI_ERR_REQUEST,
-					"only requests of point-to-point messages and generalized requests can be "
-					"cancelled");
-		else
-			v.class = r->kind->cancel(r, &v);
+			return gompi_request_error(call, r->comm, MPI_ERR_REQUEST,
+						   "only requests of point-to-point messages and generalized requests "
+						   "can be cancelled");
+		v.class = r->kind->cancel(r, &v);
 		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, r->comm);
 	}
 	gompi_vci_lock(r->vci);
@@ -247,9 +244,8 @@ GOMPI_ENTRY(MPI_Start, gompi_start);
 
 static __attribute__((cold)) int raise_at_index(const char *call, const struct gompi_error_status *error, int i, int n,
 						const struct gompi_request *r) {
-	struct gompi_error_status v;
-	gompi_set_error(&v, error->class, "request %d of %d: %.300s", i, n, error->text);
-	return gompi_request_raise(&v, call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL);
+	return gompi_request_error(call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL, error->class,
+				   "request %d of %d: %.300s", i, n, error->text);
 }
 
 // Implements MPI_Startall. Starts no request unless all can be started.

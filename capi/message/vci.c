@@ -25,7 +25,7 @@ void gompi_vci_notify_space(struct gompi_vci *l) {
 }
 
 void gompi_vci_progress_missed(struct gompi_vci *l) {
-	while (gompi_load_seq_cst(&l->missed_progress) != 0 && gompi_swap_seq_cst(&l->missed_progress, 0) != 0) {
+	while (gompi_missed_consume(&l->missed_progress)) {
 		if (!gompi_vci_trylock(l))
 			return;
 		l->messages->progress(l);

@@ -8,6 +8,7 @@
 #define GOMPI_MESSAGE_VCI_H
 
 #include "base/biased_mutex.h"
+#include "base/combining_lock.h"
 #include "base/wait.h"
 #include "message/bsend_buffer.h"
 #include "message/inbox.h"
@@ -102,7 +103,7 @@ enum { GOMPI_SEGMENTS = 64 };
 
 struct gompi_vci {
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_biased_mutex lock;
-	gompi_a32 missed_progress; // set by a thread that wanted to make progress and found the lock held
+	gompi_a32 missed_progress; // a thread has found the lock held, and left its progress (base/combining_lock.h)
 	bool has_completions;      // an operation has completed since the lock was acquired
 	bool has_released_space;   // space in the inbox has been released since the lock was acquired
 	bool must_flush;           // pending output may find space now
@@ -230,15 +231,12 @@ GOMPI_RACY_READ static inline bool gompi_vci_has_work(struct gompi_vci *l) {
 
 static inline void gompi_vci_lock(struct gompi_vci *l) { gompi_biased_lock(&l->lock); }
 // Tries to acquire the lock in order to make progress. Returns false if another thread holds it; then the lock holder
-// makes the progress for this thread too.
+// makes the progress for this thread too (base/combining_lock.h). A try fails only if another thread holds the mutex of
+// the biased lock, so only a thread that has released the mutex checks missed_progress.
 static inline bool gompi_vci_trylock(struct gompi_vci *l) {
 	if (__builtin_expect(gompi_biased_trylock(&l->lock), 1))
 		return true;
-	// The lock holder that released the mutex reads missed_progress after the release. If it read missed_progress
-	// before this store, the lock is free by now, and the second try succeeds. The full fence orders the store
-	// before that try.
-	gompi_store_seq_cst(&l->missed_progress, 1);
-	gompi_full_fence();
+	gompi_missed_post(&l->missed_progress);
 	return gompi_biased_trylock(&l->lock);
 }
 // Releases the lock temporarily. Wakes threads that wait for completions, and notifies processes that wait for space in
@@ -264,7 +262,8 @@ static inline bool gompi_vci_unlock_wake(struct gompi_vci *l) {
 // threads wanted to make while they found the lock held.
 void gompi_vci_progress_missed(struct gompi_vci *l);
 static inline void gompi_vci_unlock(struct gompi_vci *l) {
-	if (__builtin_expect(gompi_vci_unlock_wake(l), 0) && __builtin_expect(gompi_load(&l->missed_progress) != 0, 0))
+	if (__builtin_expect(gompi_vci_unlock_wake(l), 0) &&
+	    __builtin_expect(gompi_load_seq_cst(&l->missed_progress) != 0, 0))
 		gompi_vci_progress_missed(l);
 }
 // Performs the work that was found under the lock (work list, pending output), then releases the lock as

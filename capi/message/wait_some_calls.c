@@ -14,10 +14,7 @@ static bool any_is_complete(void *arg) {
 		return true;
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	gompi_messages_progress(m);
-	for (int i = 0; i < GOMPI_VCI_COUNT; i++)
-		if (gompi_load(&m->vci[i].inbox_error) != 0)
-			return true;
-	return first_complete(s) >= 0;
+	return gompi_messages_inbox_error(m) != MPI_SUCCESS || first_complete(s) >= 0;
 }
 
 // Describes the first request from index first on that may end the wait (struct gompi_wait_desc).

@@ -13,12 +13,23 @@ GOMPI_CALL int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype,
     int *position, MPI_Comm comm);
 GOMPI_CALL int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
     MPI_Count outsize, MPI_Count *position, MPI_Comm comm);
+GOMPI_CALL int gompi_pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Aint outsize, MPI_Aint *position);
+GOMPI_CALL int gompi_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Count outsize, MPI_Count *position);
+GOMPI_CALL int gompi_pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
+GOMPI_CALL int gompi_pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+    MPI_Count *size);
 GOMPI_CALL int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
 GOMPI_CALL int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
 GOMPI_CALL int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
     MPI_Datatype datatype, MPI_Comm comm);
 GOMPI_CALL int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
     MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
+GOMPI_CALL int gompi_unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
+    void *outbuf, int outcount, MPI_Datatype datatype);
+GOMPI_CALL int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+    void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 
 #pragma GCC visibility pop
 #endif

@@ -1,11 +1,11 @@
 // MPI_Accumulate, MPI_Get_accumulate and their request-based forms (MPI-5.0 12.3.4, 12.3.5).
 #include "rma/rma.h"
-#include "update/update.h"
 #include "rma/z_calls.h"
+#include "update/update.h"
 
-// Updates one or two elements in memory that is mapped in this process. Returns false if the slow path must handle the
-// call. The buffers must be in memory. MPI_NO_OP ignores the origin; result is NULL for MPI_Accumulate. This is the
-// fast path, which calls only the kernel.
+// Updates one or two elements in memory that is mapped in this process: the fast path, which calls only the kernel.
+// Returns false if the slow path must handle the call. The buffers must be in memory. MPI_NO_OP ignores the origin;
+// result is NULL for MPI_Accumulate.
 static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_win *w, int target, MPI_Aint disp,
 								 const void *origin, void *result, MPI_Count count,
 								 MPI_Datatype type, MPI_Op op) {
@@ -27,160 +27,53 @@ static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_wi
 	return true;
 }
 
-// Updates any number of contiguous elements of any predefined type: all other cases that need no slow path. Returns
-// false if the slow path must handle the call.
-static inline __attribute__((always_inline)) bool accumulate_contiguous(struct gompi_win *w, int target, MPI_Aint disp,
-									const void *origin, void *result,
-									MPI_Count count, MPI_Datatype type, MPI_Op op) {
-	const struct gompi_type *t = gompi_type_get(type);
-	int64_t bytes;
-	char *to;
-	return t != NULL && !gompi_type_is_freeable(t) &&
-	       (gompi_resolve_direct(w, target, disp, count, t->extent, &to, &bytes) ||
-		gompi_resolve_partial_slow(w, target, disp, count, t->extent, &to, &bytes)) &&
-	       bytes != 0 && gompi_update_contiguous(w, target, to, origin, result, count, type, op);
-}
-
-// Converts count and type to elements of a predefined type, if copies of the datatype consist of contiguous elements
-// that begin at the buffer's address. Otherwise changes nothing.
-static inline void to_elements(MPI_Count *count, MPI_Datatype *type) {
-	const struct gompi_type *t = gompi_type_get(*type);
-	MPI_Count n;
-	if (t == NULL || !gompi_type_is_freeable(t) || t->elem == 0 || !(t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) ||
-	    t->elem_origin != 0 || __builtin_mul_overflow(*count, t->elements, &n))
-		return;
-	*count = n;
-	*type = (MPI_Datatype)(uintptr_t)t->elem;
-}
-
-// Returns true if the arguments of MPI_Get_accumulate are the same on all sides and the buffers are in memory. With
-// MPI_NO_OP the origin's three arguments are ignored.
-static inline bool arguments_match(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-				   void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-				   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op) {
-	return result_datatype == target_datatype && result_count == target_count &&
-	       !gompi_invalid_address(result_addr, 0) &&
-	       (op == MPI_NO_OP || (origin_datatype == target_datatype && origin_count == target_count &&
-				    !gompi_invalid_address(origin_addr, 0)));
-}
-
-static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_Count origin_count,
-						  MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-						  MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-						  MPI_Win win) {
-	MPI_Count count = origin_count, target_n = target_count;
-	MPI_Datatype type = origin_datatype, target_elem = target_datatype;
-	to_elements(&count, &type);
-	to_elements(&target_n, &target_elem);
-	if (type == target_elem && count == target_n && op != MPI_NO_OP && !gompi_invalid_address(origin_addr, 0) &&
-	    accumulate_contiguous(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, count, type, op))
-		return MPI_SUCCESS;
-	return gompi_rma_slow_path(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
-							     .call = "MPI_Accumulate",
-							     .origin = origin_addr,
-							     .origin_count = origin_count,
-							     .origin_type = origin_datatype,
-							     .target = target_rank,
-							     .disp = target_disp,
-							     .target_count = target_count,
-							     .target_type = target_datatype,
-							     .op = op,
-							     .win = win});
+// Executes the call of a kind. MPI_Accumulate has no result arguments, and MPI_NO_OP ignores the origin's.
+static inline __attribute__((always_inline)) int
+accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr,
+	   MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+	   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, enum gompi_rma_kind kind,
+	   bool returns_request, MPI_Request *request) {
+	bool has_result = kind == RMA_GET_ACCUMULATE,
+	     match = (!has_result || (result_datatype == target_datatype && result_count == target_count &&
+				      !gompi_invalid_address(result_addr, 0))) &&
+		     (op == MPI_NO_OP ? has_result
+				      : origin_datatype == target_datatype && origin_count == target_count &&
+						!gompi_invalid_address(origin_addr, 0));
+	if (__builtin_expect(!match || (returns_request && request == NULL) ||
+				     !accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr,
+						     result_addr, target_count, target_datatype, op),
+			     0))
+		return gompi_accumulate_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+					     target_count, target_datatype, op, win, result_addr, result_count,
+					     result_datatype, kind, returns_request, request);
+	if (returns_request)
+		*request = GOMPI_REQUEST_DONE;
+	return MPI_SUCCESS;
 }
 
 int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 		       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 		       MPI_Win win) {
-	if (__builtin_expect(origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
-				     !gompi_invalid_address(origin_addr, 0),
-			     1) &&
-	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count,
-			   target_datatype, op))
-		return MPI_SUCCESS;
-	return accumulate_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-			       target_datatype, op, win);
+	return accumulate(origin_addr, origin_count, origin_datatype, NULL, 0, 0, target_rank, target_disp,
+			  target_count, target_datatype, op, win, RMA_ACCUMULATE, false, NULL);
 }
 GOMPI_ENTRY(MPI_Accumulate_c, gompi_accumulate_c);
 
 int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 			MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			MPI_Win win, MPI_Request *request) {
-	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
-	    !gompi_invalid_address(origin_addr, 0) &&
-	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count,
-			   target_datatype, op)) {
-		*request = GOMPI_REQUEST_DONE;
-		return MPI_SUCCESS;
-	}
-	return gompi_rma_slow_path(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
-							     .returns_request = true,
-							     .request = request,
-							     .call = "MPI_Raccumulate",
-							     .origin = origin_addr,
-							     .origin_count = origin_count,
-							     .origin_type = origin_datatype,
-							     .target = target_rank,
-							     .disp = target_disp,
-							     .target_count = target_count,
-							     .target_type = target_datatype,
-							     .op = op,
-							     .win = win});
+	return accumulate(origin_addr, origin_count, origin_datatype, NULL, 0, 0, target_rank, target_disp,
+			  target_count, target_datatype, op, win, RMA_ACCUMULATE, true, request);
 }
 GOMPI_ENTRY(MPI_Raccumulate_c, gompi_raccumulate_c);
-
-static struct gompi_operation describe_get_accumulate(const void *origin_addr, MPI_Count origin_count,
-						      MPI_Datatype origin_datatype, void *result_addr,
-						      MPI_Count result_count, MPI_Datatype result_datatype,
-						      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-						      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-	return (struct gompi_operation){.kind = RMA_GET_ACCUMULATE,
-					.call = "MPI_Get_accumulate",
-					.origin = origin_addr,
-					.origin_count = origin_count,
-					.origin_type = origin_datatype,
-					.result = result_addr,
-					.result_count = result_count,
-					.result_type = result_datatype,
-					.target = target_rank,
-					.disp = target_disp,
-					.target_count = target_count,
-					.target_type = target_datatype,
-					.op = op,
-					.win = win};
-}
-
-static __attribute__((noipa)) int get_accumulate_slow(const void *origin_addr, MPI_Count origin_count,
-						      MPI_Datatype origin_datatype, void *result_addr,
-						      MPI_Count result_count, MPI_Datatype result_datatype,
-						      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-						      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-	MPI_Count count = origin_count, result_n = result_count, target_n = target_count;
-	MPI_Datatype type = origin_datatype, result_elem = result_datatype, target_elem = target_datatype;
-	to_elements(&count, &type);
-	to_elements(&result_n, &result_elem);
-	to_elements(&target_n, &target_elem);
-	if (arguments_match(origin_addr, count, type, result_addr, result_n, result_elem, target_n, target_elem, op) &&
-	    accumulate_contiguous(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_n,
-				  target_elem, op))
-		return MPI_SUCCESS;
-	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-							   result_count, result_datatype, target_rank, target_disp,
-							   target_count, target_datatype, op, win);
-	return gompi_rma_slow_path(&r);
-}
 
 int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
 			   void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
 			   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			   MPI_Win win) {
-	if (__builtin_expect(arguments_match(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-					     result_datatype, target_count, target_datatype, op),
-			     1) &&
-	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
-			   target_datatype, op))
-		return MPI_SUCCESS;
-	return get_accumulate_slow(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-				   result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+	return accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+			  target_rank, target_disp, target_count, target_datatype, op, win, RMA_GET_ACCUMULATE, false,
+			  NULL);
 }
 GOMPI_ENTRY(MPI_Get_accumulate_c, gompi_get_accumulate_c);
 
@@ -188,20 +81,8 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 			    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
 			    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			    MPI_Win win, MPI_Request *request) {
-	if (request != NULL &&
-	    arguments_match(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
-			    target_count, target_datatype, op) &&
-	    accumulate_few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
-			   target_datatype, op)) {
-		*request = GOMPI_REQUEST_DONE;
-		return MPI_SUCCESS;
-	}
-	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-							   result_count, result_datatype, target_rank, target_disp,
-							   target_count, target_datatype, op, win);
-	r.returns_request = true;
-	r.request = request;
-	r.call = "MPI_Rget_accumulate";
-	return gompi_rma_slow_path(&r);
+	return accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+			  target_rank, target_disp, target_count, target_datatype, op, win, RMA_GET_ACCUMULATE, true,
+			  request);
 }
 GOMPI_ENTRY(MPI_Rget_accumulate_c, gompi_rget_accumulate_c);

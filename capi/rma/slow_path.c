@@ -31,47 +31,47 @@ static __attribute__((cold, noinline)) void append_operation(const struct gompi_
 		 update ? gompi_op_label(r->op, label) : "");
 }
 
-int gompi_rma_slow_path(const struct gompi_operation *r) {
+int gompi_rma_slow_path(struct gompi_operation *r) {
+	static const char *const calls[][2] = {
+		[RMA_PUT] = {"MPI_Put", "MPI_Rput"},
+		[RMA_GET] = {"MPI_Get", "MPI_Rget"},
+		[RMA_ACCUMULATE] = {"MPI_Accumulate", "MPI_Raccumulate"},
+		[RMA_GET_ACCUMULATE] = {"MPI_Get_accumulate", "MPI_Rget_accumulate"},
+		[RMA_FETCH_AND_OP] = {"MPI_Fetch_and_op"},
+		[RMA_COMPARE_AND_SWAP] = {"MPI_Compare_and_swap"},
+	};
 	struct gompi_error_status err;
 	struct gompi_checked_op c;
+	struct gompi_rma_request *rma_request = NULL;
+	int rc = MPI_SUCCESS, path = MPIX_GOMPIRMA_DIRECT;
+	r->call = calls[r->kind][r->returns_request], r->rma_request = NULL, r->path = &path;
 	gompi_checked_op_init(&c, r, &err);
 	if (c.w == NULL)
 		return gompi_not_a_window(r->win, r->call);
-	int rc = MPI_SUCCESS;
 	int class = r->returns_request && r->request == NULL ? gompi_set_error(&err, MPI_ERR_ARG, "request is NULL")
 							     : gompi_rma_check_args(&c);
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch_enter_call(c.w, EPOCH_OPERATION, r->target, &err);
-	bool is_invalid = class != MPI_SUCCESS, is_proc_null = r->target == MPI_PROC_NULL;
-	bool may_stay_pending =
-		r->returns_request && !is_invalid && !is_proc_null && !c.is_mapped; // a part of it may stay pending
-	struct gompi_operation args_copy;
-	struct gompi_rma_request *rma_request = NULL;
-	int path = MPIX_GOMPIRMA_DIRECT;
-	if (may_stay_pending || c.w->counts != NULL) {
-		args_copy = *r;
-		c.args = &args_copy;
-		args_copy.rma_request = may_stay_pending ? &rma_request : NULL;
-		args_copy.path = &path;
-	}
-	if (!is_invalid && !is_proc_null)
+	bool is_proc_null = r->target == MPI_PROC_NULL;
+	if (class == MPI_SUCCESS && !is_proc_null) {
+		if (r->returns_request && !c.is_mapped) // a part of it may stay pending
+			r->rma_request = &rma_request;
 		rc = gompi_is_accumulate(r) ? gompi_execute_accumulate(&c) : gompi_execute_move(&c);
-	if (r->returns_request && !is_invalid)
+	}
+	if (class == MPI_SUCCESS && r->returns_request)
 		while ((rc = gompi_rma_request_finish(rma_request, c.w, r, rc)) == GOMPI_RMA_REQUEST_WAIT)
 			rc = gompi_flush_local(c.w, r->target, r->call);
-	if (__builtin_expect(c.w->counts != NULL, 0) && !is_invalid && rc == MPI_SUCCESS) {
+	if (class == MPI_SUCCESS && rc == MPI_SUCCESS) {
 		bool is_empty = is_proc_null || (gompi_is_accumulate(r) ? c.elements : c.bytes) == 0;
 		gompi_count_operation(c.w, r->kind, is_empty ? MPIX_GOMPIRMA_NOTHING : path, c.target.size);
 	}
 	for (int i = 0; i < 3; i++)
 		free(c.byte_types[i]);
-	if (is_invalid) {
+	if (class != MPI_SUCCESS) {
 		append_operation(r, &err);
 		return gompi_win_raise(r->win, r->call, &err);
 	}
 	if (rc == MPI_ERR_NO_MEM)
 		return gompi_win_error(r->win, r->call, rc, "out of memory for a contiguous copy of the buffer");
-	if (rc != MPI_SUCCESS)
-		return gompi_win_raise_class(c.w, r->call, rc);
-	return MPI_SUCCESS;
+	return rc == MPI_SUCCESS ? rc : gompi_win_raise_class(c.w, r->call, rc);
 }

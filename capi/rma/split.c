@@ -1,14 +1,8 @@
-// Splits operations whose target memory is not uniform: attached regions of a dynamic window, and memory of which only
-// a range is mapped in this process.
+// Splits operations on a dynamic window into the attached regions.
 #include "rma/checked.h"
 
 #include "transport/transport.h"
 #include "win/attached.h"
-
-bool gompi_resolve_partial_slow(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
-				char **address, int64_t *bytes) {
-	return w != NULL && gompi_resolve_partial_range(w, rank, disp, count, size, address, bytes);
-}
 
 int gompi_for_each_region(const struct gompi_checked_op *c, gompi_target_function *f, const char *origin,
 			  char *result) {

@@ -1,8 +1,7 @@
 // Package runtime embeds the Go runtime in a C process. It starts the runtime without its signal handlers (go_start.c),
 // checks the process limits that the runtime needs (rlimit.c), and prepares threads for calls into Go (cross.c). It
-// ends the process with the application's last thread (last_thread.c).
-//
-// It must not know MPI.
+// raises errors without Go frames below the application's error handlers (raise.c). It ends the process with the
+// application's last thread (last_thread.c).
 package runtime
 
 // --wrap: every call from C into Go passes through cross.c, and rlimit.c creates the threads of the Go runtime.
@@ -18,6 +17,9 @@ import (
 	"embed"
 
 	_ "gompirma/capi/base"
+	_ "gompirma/capi/comm"
+	_ "gompirma/capi/errors"
+	_ "gompirma/capi/win"
 )
 
 // The headers are embedded so that packages which import this one are rebuilt when a header changes.

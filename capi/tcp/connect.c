@@ -136,6 +136,11 @@ static void resume_accepting(void) {
 
 static bool is_fd_shortage(int error) { return error == EMFILE || error == ENFILE; }
 
+// Returns true if an error is a temporary shortage of this process or system, not an error of an address.
+static bool is_shortage(int error) {
+	return is_fd_shortage(error) || error == ENOMEM || error == ENOBUFS || error == ENOSPC || error == EAGAIN;
+}
+
 void gompi_spare_fd_open(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->spare_fd < 0)
@@ -165,12 +170,13 @@ static bool drop_oldest_unauth(int64_t now) {
 
 // --- Links
 
-// Creates the link of a socket. On failure returns NULL and closes the socket.
+// Creates the link of a socket. On failure returns NULL, sets errno and closes the socket.
 static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int64_t deadline) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_link *l = calloc(1, sizeof *l);
 	if (l == NULL) {
 		close(fd);
+		errno = ENOMEM;
 		return NULL;
 	}
 	l->fd = fd;
@@ -185,7 +191,9 @@ static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int6
 	struct epoll_event e = {.events = state == LINK_CONNECTING ? EPOLLOUT : EPOLLIN, .data.ptr = l};
 	l->epoll_events = e.events;
 	if (!gompi_random(l->local_nonce, sizeof l->local_nonce) || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+		const int error = errno;
 		gompi_link_close(l);
+		errno = error;
 		return NULL;
 	}
 	gompi_timer_set(deadline);
@@ -368,7 +376,7 @@ static int start_attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	}
 	struct gompi_tcp_link *l = add_link(fd, LINK_CONNECTING, now + ATTEMPT_NS);
 	if (l == NULL)
-		return ENOMEM;
+		return errno;
 	l->peer = p;
 	l->address_index = address;
 	p->attempts[slot] = l;
@@ -438,15 +446,18 @@ static bool all_refused(const struct gompi_tcp_peer *p) {
 	return p->address_count > 0;
 }
 
+// Begins the next round of addresses after a pause, which is first_ns initially and doubles each time.
+static void pause_round(struct gompi_tcp_peer *p, int64_t first_ns, int64_t now) {
+	p->next_address = 0;
+	p->pause_ns = p->pause_ns == 0 ? first_ns : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns : p->pause_ns;
+	p->next_try_ns = now + p->pause_ns;
+}
+
 static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	p->round++;
-	p->next_address = 0;
 	p->is_refused = all_refused(p);
-	p->pause_ns = p->pause_ns == 0                   ? ROUND_PAUSE_NS
-		      : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns
-							 : p->pause_ns;
-	p->next_try_ns = now + p->pause_ns;
+	pause_round(p, ROUND_PAUSE_NS, now);
 	if (p->was_connected)
 		return; // health.c decides whether a peer that was connected before has failed
 	const bool is_definite = all_errors_definite(p);
@@ -480,8 +491,8 @@ static void try_next_address(struct gompi_tcp_peer *p, int64_t now) {
 			p->next_try_ns = now + STAGGER_NS;
 			return;
 		}
-		if (is_fd_shortage(error) || error == ENOMEM || error == ENOBUFS || error == EAGAIN) {
-			p->next_address--; // a temporary shortage of this process, not an error of the address
+		if (is_shortage(error)) {
+			p->next_address--;
 			p->wanted_since_ns = now;
 			p->next_try_ns = now + CROSSED_RETRY_NS;
 			return;
@@ -512,15 +523,19 @@ void gompi_tcp_peer_want_link(struct gompi_tcp_peer *p) {
 	gompi_timer_set(p->next_try_ns);
 }
 
+static void close_attempt(struct gompi_tcp_link *l) {
+	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
+		if (l->peer->attempts[i] == l)
+			l->peer->attempts[i] = NULL;
+	gompi_link_close(l);
+}
+
 // Ends an attempt after an error. Tries the next address at once.
 static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
-	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
-		if (p->attempts[i] == l)
-			p->attempts[i] = NULL;
 	record_address_error(p, l->address_index, error, now);
-	gompi_link_close(l);
+	close_attempt(l);
 	if (!p->wants_link)
 		return;
 	if (p->next_address < p->address_count || attempt_count(p) == 0)
@@ -532,16 +547,9 @@ static void attempt_failed(struct gompi_tcp_link *l, int error) {
 static void postpone_attempt(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
-	for (int i = 0; i < GOMPI_MAX_ATTEMPTS; i++)
-		if (p->attempts[i] == l)
-			p->attempts[i] = NULL;
-	gompi_link_close(l);
+	close_attempt(l);
 	p->wanted_since_ns = now;
-	p->next_address = 0;
-	p->pause_ns = p->pause_ns == 0                   ? CROSSED_RETRY_NS
-		      : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns
-							 : p->pause_ns;
-	p->next_try_ns = now + p->pause_ns;
+	pause_round(p, CROSSED_RETRY_NS, now);
 	gompi_timer_set(p->next_try_ns);
 }
 

@@ -362,8 +362,8 @@ static void apply_packets(struct gompi_ring *ring) {
 bool gompi_ring_serve(void) {
 	static atomic_flag serving = ATOMIC_FLAG_INIT;
 	bool worked = false;
-	// A thread that finds the flag taken returns. So the holder checks the ring once more after it has released the
-	// flag; otherwise a packet published in between could be left.
+	// No base/combining_lock.h: the ring itself shows the work that another thread has left, so the holder checks
+	// it again after it has cleared the flag.
 	while (has_packet() && !gompi_flag_test_and_set(&serving)) {
 		apply_packets(ring_of(gompi_node.local_index));
 		worked = true;

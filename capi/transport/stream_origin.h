@@ -101,10 +101,15 @@ static inline int gompi_stream_ensure_lock(struct gompi_stream *s) {
 }
 
 // Returns true if `bytes` bytes of data may be sent now: always if the member is known to have granted the lock or to
-// have posted; otherwise up to the limit of data that the target queues.
+// have posted; otherwise up to the limit of data that the target queues. Counts these bytes if they may be sent.
 static inline bool gompi_stream_has_credit(struct gompi_stream *s, uint64_t bytes) {
-	return __builtin_expect(gompi_load_acquire(&s->acked) >= gompi_load(&s->lock_number), 1) ||
-	       gompi_add(&s->ahead_bytes, bytes + sizeof(struct gompi_packet)) + bytes <= STREAM_AHEAD_BYTES;
+	if (__builtin_expect(gompi_load_acquire(&s->acked) >= gompi_load(&s->lock_number), 1))
+		return true;
+	const uint64_t cost = bytes + sizeof(struct gompi_packet);
+	if (gompi_add(&s->ahead_bytes, cost) + bytes <= STREAM_AHEAD_BYTES)
+		return true;
+	gompi_sub(&s->ahead_bytes, cost);
+	return false;
 }
 
 // Waits until the member has acquired the lock for this process, or has posted, if the epoch needs that.

@@ -14,6 +14,8 @@ GOMPI_CALL int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_v
 GOMPI_CALL int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen);
 GOMPI_CALL int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
 GOMPI_CALL int gompi_win_set_name(MPI_Win win, const char *win_name);
+GOMPI_CALL int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
+GOMPI_CALL int gompi_free_mem(void *base);
 GOMPI_CALL int gompi_win_call_errhandler(MPI_Win win, int errorcode);
 GOMPI_CALL int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
 GOMPI_CALL int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);

@@ -3,7 +3,6 @@ package coll
 import (
 	"gompirma/core/comm"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
 // Run executes a blocking collective (MPI-5.0 6). It checks the arguments first; Call.Check lists the error classes.
@@ -61,7 +60,7 @@ func (e *Engine) execute(k *Call, st *state, o *operands) (err error) {
 
 // Start begins a nonblocking collective (MPI-5.0 6.12). The request keeps the communicator, the types and the operation
 // alive.
-func (e *Engine) Start(k *Call) (*request.Request, error) {
+func (e *Engine) Start(k *Call) (p2p.Request, error) {
 	if k.Tag != 0 {
 		return e.request(k, p2p.PlanOnceCached)
 	}
@@ -69,9 +68,9 @@ func (e *Engine) Start(k *Call) (*request.Request, error) {
 }
 
 // Init creates an inactive persistent request of a collective (MPI-5.0 6.13). Only its starts access the data.
-func (e *Engine) Init(k *Call) (*request.Request, error) { return e.request(k, p2p.PlanPersistent) }
+func (e *Engine) Init(k *Call) (p2p.Request, error) { return e.request(k, p2p.PlanPersistent) }
 
-func (e *Engine) request(k *Call, use p2p.PlanUse) (r *request.Request, err error) {
+func (e *Engine) request(k *Call, use p2p.PlanUse) (r p2p.Request, err error) {
 	defer recoverNoMemory(&err)
 	if err := k.Check(); err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (e *Engine) request(k *Call, use p2p.PlanUse) (r *request.Request, err erro
 		x.releaseTypes()
 		x.Comm.Unref()
 	}
-	if r, err = e.msg.StartPlan(p, k.Comm, use); err != nil {
+	if r, err = e.msg.StartPlan(p, use); err != nil {
 		p.OnFree()
 	}
 	return r, err

@@ -4,8 +4,8 @@
 // Get returns an *Op by handle. A reduction calls ForReduce once to check operation and datatype, and then Combine on
 // arrays of elements any number of times.
 //
-// The predefined operations are implemented in C and called through Kernel, except for a few elements of common types.
-// CallUser calls a function of the user. Both hooks are set before the first use and not changed after.
+// The predefined operations are implemented in C and called through Kernel. CallUser calls a function of the user. Both
+// hooks are set before the first use and not changed after.
 package op
 
 import (
@@ -157,9 +157,7 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 // hold at least n extents. The operation is predefined and defined for b. The slices are the same or do not overlap.
 // Combine does not write gaps inside pair types. MPI_ERR_OP if there is no Kernel for it.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
-	if n == 0 || n <= maxSmallCount && combineSmall(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h,
-		b.Handle, origin,
-		target, n) {
+	if n == 0 || Kernel != nil && Kernel(o.h, b.Handle, origin, target, n) {
 		return nil
 	}
 	return mpierr.New(abi.MPI_ERR_OP, "%s on %s needs the C library (internal error)", o, b.Name)

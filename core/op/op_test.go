@@ -1,23 +1,14 @@
 package op
 
 import (
-	"encoding/binary"
-	"math"
-	"math/rand"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
-	"gompirma/core/op/reference"
 )
-
-func bytesOf[T any](v ...T) []byte {
-	return append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))...)
-}
 
 func TestDefined(t *testing.T) {
 	class := func(op, typ uintptr) int32 {
@@ -99,54 +90,4 @@ func TestUserCountBeyondInt(t *testing.T) {
 	}
 	const most = 1<<31 - 1
 	require.Equal(t, []call{{16, most}, {16 + 4*most, most}, {16 + 8*most, 2}, {16, 1 << 32}}, calls)
-}
-
-// TestCombineSmall checks that the loops for few elements have the bits of the reference, including NaN, infinities and
-// overflow.
-func TestCombineSmall(t *testing.T) {
-	rnd := rand.New(rand.NewSource(1))
-	loops := 0
-	for h := uintptr(abi.MPI_SUM); h <= abi.MPI_MAXLOC; h++ {
-		datatype.Predefined(func(d *datatype.Type) {
-			b := d.Basic()
-			if !Defined(h, b) {
-				return
-			}
-			for n := 1; n <= maxSmallCount; n++ {
-				x, y := make([]byte, n*int(b.Extent)), make([]byte, n*int(b.Extent))
-				rnd.Read(x)
-				rnd.Read(y)
-				if b.Class == datatype.Floating && b.Size == 8 {
-					copy(x, bytesOf(math.NaN()))
-					copy(x[len(x)-8:], bytesOf(math.Inf(1)))
-					copy(y[len(y)-8:], bytesOf(math.Inf(-1)))
-				}
-				want, got := append([]byte{}, y...), append([]byte{}, y...)
-				if !combineSmall(h, b, x, got, n) {
-					require.Equal(t, y, got)
-					return
-				}
-				loops++
-				require.True(t, reference.Combine(h, b, x, want, n))
-				if b.Class == datatype.Floating { // any NaN is a correct sum
-					for i := 0; i < n; i++ {
-						w, g := want[i*int(b.Size):][:b.Size], got[i*int(b.Size):][:b.Size]
-						if isNaN(w) && isNaN(g) {
-							copy(g, w)
-						}
-					}
-				}
-				require.Equal(t, want, got, "%#x on %s", h, b.Name)
-			}
-		})
-	}
-	require.Greater(t, loops, 3*10*maxSmallCount)
-}
-
-func isNaN(b []byte) bool {
-	if len(b) == 4 {
-		f := math.Float32frombits(binary.NativeEndian.Uint32(b))
-		return f != f
-	}
-	return math.IsNaN(math.Float64frombits(binary.NativeEndian.Uint64(b)))
 }

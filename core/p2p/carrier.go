@@ -26,12 +26,6 @@ type Carrier interface {
 	// Do executes an operation to its end, as a call in C does. If the calls in C do not use this carrier (Enter),
 	// it does nothing and returns ok = false.
 	Do(o Operation) (x Result, ok bool)
-	// Probe returns the message that a receive of that pattern would match, nil if no message has arrived. With
-	// take it removes the message from the queues, and only Matched.Receive can receive it.
-	Probe(context uint64, source, tag int32, take bool, comm uintptr) (Matched, Result)
-	// Arrived returns the number of unexpected messages that have arrived for a context. While it does not change,
-	// a probe has the same result.
-	Arrived(context uint64) uint64
 	// Forget frees the queues of n contexts of one communicator.
 	Forget(context uint64, n int)
 
@@ -67,46 +61,35 @@ type Operation struct {
 	Blocking   bool // the thread that starts it waits for it at once
 	Urgent     bool // the receiver's process polls for it even while it computes
 	Persistent bool
-	// The buffer: Size bytes at Addr, or, with a datatype, the data of Count elements after its first Skip bytes.
+	// The buffer: Size bytes at Addr, or, with a datatype, the data of Count elements.
 	// Program (core/datatype) is used if C does not know the datatype's handle; the caller keeps it alive until the
 	// request is released.
 	Addr              uintptr
-	Size, Count, Skip int64
+	Size, Count       int64
 	Datatype, Program uintptr
 }
 
-// Request is a send, a receive or a plan in progress.
+// Request is a send, a receive or a plan in progress. The application completes, tests, starts and frees requests in C.
 type Request interface {
-	// Restart starts a persistent request. Precondition: it is inactive.
-	Restart()
-	// Cancel implements MPI_Cancel.
+	// Cancel implements MPI_Cancel for a message.
 	Cancel()
 	// Free removes the handle of a request and releases it: at once if it is complete, else on completion.
 	Free()
-	// State returns the word with the state of the request; the values are core/request's.
-	State() *uint32
-	// Result returns the result of a complete request.
-	Result() Result
+	// IsComplete returns whether the operation is done. An inactive request is not complete.
+	IsComplete() bool
 	// Handle returns a handle for the application, 0 if no handle is free.
 	Handle() uintptr
-	// IsReceive and IsPersistent return the kind of the request.
-	IsReceive() bool
-	IsPersistent() bool
+	// Finish returns the result of a complete request, makes a persistent request inactive, and frees any other.
+	Finish() Result
 }
 
-// Result is the result of a complete request. Text describes the error if Class is not 0.
+// Result is the result of a complete request, and with Tag and Bytes of a message that a probe has found. Text
+// describes the error if Class is not 0.
 type Result struct {
 	Source, Tag, Class int32
 	Cancelled          bool
 	Bytes              int64
 	Text               string
-}
-
-// Matched is a message that a probe has found.
-type Matched interface {
-	// Receive starts the receive of a message that has been removed from the queues, and consumes it. nil if there
-	// is no memory.
-	Receive(o Operation) Request
 }
 
 // StepKind is the kind of a step of a plan: enum gompi_step_kind.

@@ -89,11 +89,3 @@ func (e *Engine) Progress() bool { return e.m.Progress() }
 
 // NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.
 func (e *Engine) NotifyReceivers() { e.m.NotifyReceivers() }
-
-// inboxError returns an error once no more messages can arrive.
-func (e *Engine) inboxError() error {
-	if class := e.m.ErrorClass(); class != 0 {
-		return mpierr.New(class, "the message queue in shared memory is damaged (internal error)")
-	}
-	return nil
-}

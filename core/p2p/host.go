@@ -1,10 +1,11 @@
 package p2p
 
 import (
+	"runtime"
+
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
-	"gompirma/core/request"
 	"gompirma/core/shm"
 )
 
@@ -14,25 +15,31 @@ type host struct{ *Engine }
 // Send implements comm.Host. The receiver is in a call and polls, except for MPI_Comm_idup, whose call has returned:
 // such messages are Urgent.
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
-	mode := Standard
-	if x == comm.IdupCreation {
-		mode = Urgent
-	}
-	return h.Engine.Send(c, x, Bytes(b), dest, tag, mode)
+	o := NewOperation(c, x, int32(dest), tag)
+	o.Urgent = x == comm.IdupCreation
+	_, err := h.perform(&o, b)
+	return err
 }
 
 // Recv implements comm.Host.
 func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte) error {
-	var st request.Status
-	if err := h.Engine.Recv(c, x, Bytes(b), source, tag, &st); err != nil {
-		return err
-	}
-	if st.Bytes != int64(len(b)) {
-		return mpierr.New(abi.MPI_ERR_OTHER,
+	o := NewOperation(c, x, int32(source), tag)
+	o.Receive = true
+	r, err := h.perform(&o, b)
+	if err == nil && r.Bytes != int64(len(b)) {
+		err = mpierr.New(abi.MPI_ERR_OTHER,
 			"rank %d sent %d bytes, but %d were expected: the ranks called different functions", source,
-			st.Bytes, len(b))
+			r.Bytes, len(b))
 	}
-	return nil
+	return err
+}
+
+// perform executes a send from b or a receive into b to its end.
+func (h host) perform(o *Operation, b []byte) (Result, error) {
+	o.Addr, o.Size = addressOf(b), int64(len(b))
+	r, err := h.Perform(*o)
+	runtime.KeepAlive(b)
+	return r, err
 }
 
 // NewID implements comm.Host. It allows 2^24 processes, and 2^35 communicators created by each. C uses the numbers

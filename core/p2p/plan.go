@@ -8,7 +8,6 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
-	"gompirma/core/request"
 	"gompirma/core/shm"
 )
 
@@ -93,14 +92,9 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 	return nil
 }
 
-type planRequest struct{ op }
-
-// Cancel implements request.Operation.
-func (*planRequest) Cancel() error { return request.None{}.Cancel() }
-
-// StartPlan creates a request of a plan on c. It is inactive with PlanPersistent, for MPI_Start; otherwise the plan
-// starts. MPI_ERR_NO_MEM.
-func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request, error) {
+// StartPlan creates a request of a plan. It is inactive with PlanPersistent, for MPI_Start; otherwise the plan starts.
+// MPI_ERR_NO_MEM.
+func (e *Engine) StartPlan(p *Plan, use PlanUse) (Request, error) {
 	x, object, err := e.open(p)
 	if err != nil {
 		return nil, err
@@ -109,12 +103,10 @@ func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request
 	if r == nil {
 		plans.Remove(object)
 		x.Free()
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are "+
-			"active")
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM,
+			"out of memory for a request, or too many requests are active")
 	}
-	o := &planRequest{*e.newOp(r, &Buffer{})}
-	o.Op, o.Owner = o, c
-	return &o.Request, nil
+	return r, nil
 }
 
 // ProgressThread declares that the calling thread is the process' progress thread, which calls no function of the

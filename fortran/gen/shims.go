@@ -15,20 +15,16 @@ var byHand = map[string]string{}
 
 func init() {
 	for why, names := range map[string]string{
-		// complete.c
 		"completes requests: indices count from 1, and what was put off until then is done": `wait waitall waitany waitsome test testall testany
 			testsome request_get_status request_get_status_all request_get_status_any request_get_status_some request_free start startall`,
 		"gives its result at completion": "comm_idup comm_idup_with_info",
-		// callback.c, attribute.c, grequest.c
 		"takes procedures of Fortran": `op_create op_create_c comm_create_errhandler file_create_errhandler session_create_errhandler
 			win_create_errhandler comm_create_keyval type_create_keyval win_create_keyval keyval_create grequest_start
 			register_datarep register_datarep_c`,
 		"attributes of C and Fortran differ": `comm_get_attr comm_set_attr type_get_attr type_set_attr win_get_attr win_set_attr
 			attr_get attr_put`,
-		// string.c
 		"its strings are more than one, or their length goes in and out": `comm_spawn comm_spawn_multiple info_get info_get_string
 			session_get_nth_pset`,
-		// array.c
 		"the length of its arrays is another function's result": "cart_sub type_get_contents " +
 			"type_get_contents_c",
 		"is for Fortran alone": "f_sync_reg sizeof status_f2f08 status_f082f",
@@ -707,13 +703,13 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	if len(params) == 0 {
 		params = []string{"void"}
 	}
-	call := wrapC("CALL("+name+")(", s.args, ")")
+	call := wrap("CALL("+name+")(", s.args)
 	if typ := s.f.Returns; result(s.f) != "" {
-		fmt.Fprintf(out, "%s\n{\n    return %s;\n}\n", wrapC("ENTRY "+typ+" NAME("+label+")(", params, ")"),
+		fmt.Fprintf(out, "%s\n{\n    return %s;\n}\n", wrap("ENTRY "+typ+" NAME("+label+")(", params),
 			call)
 		return
 	}
-	fmt.Fprintf(out, "%s\n{\n", wrapC("ENTRY void NAME("+label+")(", params, ")"))
+	fmt.Fprintf(out, "%s\n{\n", wrap("ENTRY void NAME("+label+")(", params))
 	ierror := false
 	for _, p := range s.f.Params {
 		ierror = ierror || p.Name == "ierror"
@@ -766,7 +762,7 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 			}
 		}
 		fmt.Fprintf(out, "if (%s)\n        rc = %s;\n    else\n        rc = %s;\n",
-			strings.Join(conditions, " ||\n        "), wrapC("CALL("+name+"_c)(", s.large, ")"), call)
+			strings.Join(conditions, " ||\n        "), wrap("CALL("+name+"_c)(", s.large), call)
 	}
 	for _, l := range s.called {
 		fmt.Fprintf(out, "    %s\n", l)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"gompirma/core/abi/genfile"
 )
 
 // fortran collects free-form source, each statement in lines of at most 130 characters.
@@ -47,28 +49,5 @@ func (t *fortran) only8(write func()) {
 	t.WriteString("#endif\n")
 }
 
-// wrapC joins the items of a list with commas, in lines of at most 120 characters.
-func wrapC(head string, items []string, tail string) string {
-	var b strings.Builder
-	line := head
-	for i, item := range items {
-		if i < len(items)-1 {
-			item += ","
-		} else {
-			item += tail
-		}
-		switch {
-		case i == 0:
-			line += item
-		case len(line)+1+len(item) > 118:
-			b.WriteString(line + "\n")
-			line = "        " + item
-		default:
-			line += " " + item
-		}
-	}
-	if len(items) == 0 {
-		line += tail
-	}
-	return b.String() + line
-}
+// wrap is genfile.Wrap for C functions and calls.
+func wrap(head string, items []string) string { return genfile.Wrap(head, items, ")", "        ") }

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gompirma/tests/go/output"
+	"gompirma/tests/go/harness"
 )
 
 // needBed skips the test unless it runs in the test bed with hosts h1, h2 and h3.
@@ -26,38 +25,23 @@ func needBed(t *testing.T) {
 	}
 }
 
-// needCommand skips the test if a command is missing.
-func needCommand(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skip(name + " is not installed")
-	}
-}
-
-var buildOnce = sync.OnceValues(func() (string, error) {
-	build, err := filepath.Abs("../../build")
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.Command("../../scripts/build.sh", build).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("scripts/build.sh: %w\n%s", err, out)
-	}
+// programs compiles the programs of this directory, once for all tests.
+var programs = sync.OnceValue(func() error {
 	for _, name := range []string{"where", "busy", "held", "holder", "network"} {
-		cmd := exec.Command(build+"/bin/gompicc", "-O2", "-Wall", "-Wextra", "-Werror",
-			"testdata/"+name+".c", "-o", program(name))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("gompicc %s.c: %w\n%s", name, err, out)
+		out, err := exec.Command("../../build/bin/gompicc", "-O2", "-Wall", "-Wextra", "-Werror",
+			"testdata/"+name+".c", "-o", program(name)).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("gompicc %s.c: %w\n%s", name, err, out)
 		}
 	}
-	return build, nil
+	return nil
 })
 
 // built updates build/ and the programs of this directory, and returns the path of build/.
 func built(t *testing.T) string {
 	t.Helper()
-	build, err := buildOnce()
-	require.NoError(t, err)
+	build := harness.Built(t, "../..")
+	require.NoError(t, programs())
 	return build
 }
 
@@ -87,7 +71,7 @@ func (l *launcher) prepare(t *testing.T) {
 	t.Helper()
 	needBed(t)
 	built(t)
-	needCommand(t, l.needs)
+	harness.NeedCommand(t, l.needs)
 	if l.slurm {
 		require.NoError(t, slurmOnce())
 	}
@@ -159,10 +143,8 @@ func eachLauncher(t *testing.T, test func(t *testing.T, l *launcher)) {
 
 // run is a command that runs outside of the hosts.
 type run struct {
-	cmd      *exec.Cmd
-	out, err output.Buffer
-	began    time.Time
-	cancel   func()
+	harness.Run
+	began time.Time
 }
 
 // limit is the time after which a hung command is killed.
@@ -170,17 +152,15 @@ const limit = 30 * time.Second
 
 func start(t *testing.T, input string, args ...string) *run {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	r := &run{cmd: exec.CommandContext(ctx, args[0], args[1:]...), began: time.Now(), cancel: cancel}
-	r.cmd.Stdin = strings.NewReader(input)
-	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
-	r.cmd.WaitDelay = time.Second
-	require.NoError(t, r.cmd.Start())
+	r := &run{began: time.Now()}
+	r.Prepare(t, limit, args[0], args[1:]...)
+	r.Cmd.Stdin = strings.NewReader(input)
+	r.Cmd.WaitDelay = time.Second
+	require.NoError(t, r.Cmd.Start())
 	t.Cleanup(func() {
-		cancel()
 		if t.Failed() {
-			t.Logf("%s\nstdout:\n%s\nstderr:\n%s", strings.Join(args, " "), tail(r.out.String()),
-				tail(r.err.String()))
+			t.Logf("%s\nstdout:\n%s\nstderr:\n%s", strings.Join(args, " "), tail(r.Out.String()),
+				tail(r.Err.String()))
 		}
 		for _, pid := range running() {
 			syscall.Kill(pid, syscall.SIGKILL)
@@ -194,14 +174,8 @@ func tail(all string) string { return all[max(0, len(all)-2000):] }
 
 // wait returns the exit status, or 128 + the signal that ended the command, and the time that the command took.
 func (r *run) wait() (int, time.Duration) {
-	r.cmd.Wait()
-	took := time.Since(r.began)
-	r.cancel()
-	status := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if status.Signaled() {
-		return 128 + int(status.Signal()), took
-	}
-	return status.ExitStatus(), took
+	status := r.Status()
+	return status, time.Since(r.began)
 }
 
 // running returns the processes that run programs of this directory, on all hosts: the bed has its own process
@@ -231,9 +205,8 @@ func requireNoProcesses(t *testing.T) {
 		"processes are left")
 }
 
-// runCommand runs a command outside of the hosts, and fails the test if the command fails.
+// runCommand runs a command outside of the hosts. The test fails if the command fails.
 func runCommand(t *testing.T, args ...string) {
 	t.Helper()
-	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
-	require.NoError(t, err, "%s: %s", strings.Join(args, " "), out)
+	harness.Output(t, exec.Command(args[0], args[1:]...))
 }

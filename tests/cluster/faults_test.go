@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // startBusy starts a job that runs for the given number of seconds, with the launcher that starts fastest.
@@ -31,21 +33,21 @@ func TestSlowLossyNetwork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "losing" {
-				needCommand(t, "nft")
+				harness.NeedCommand(t, "nft")
 			}
 			runCommand(t, c[0]...)
 			defer runCommand(t, c[1]...)
 			r := startBusy(t, "3")
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
-			rounds := regexp.MustCompile(`fine after (\d+) rounds`).FindStringSubmatch(r.out.String())
-			require.NotNil(t, rounds, r.out.String())
+			rounds := regexp.MustCompile(`fine after (\d+) rounds`).FindStringSubmatch(r.Out.String())
+			require.NotNil(t, rounds, r.Out.String())
 			if name == "far" { // a round takes at least two sequential round trips to the distant host
 				n, err := strconv.Atoi(rounds[1])
 				require.NoError(t, err)
 				require.LessOrEqual(t, n, 3000/(2*20)+1, "the network is not far")
 			}
-			t.Logf("%s", r.out.String())
+			t.Logf("%s", r.Out.String())
 			runCommand(t, c[1]...) // the process that delays packets runs on the host
 			requireNoProcesses(t)
 		})
@@ -64,10 +66,27 @@ func TestInterrupted(t *testing.T) {
 			runCommand(t, "bed", c.mend, "h2")
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
-			require.Contains(t, r.out.String(), "fine after")
+			require.Contains(t, r.Out.String(), "fine after")
 			requireNoProcesses(t)
 		})
 	}
+}
+
+// requireFailure waits until the job fails, within a time, runs the command that repairs the hosts, and checks that no
+// process remains.
+func (r *run) requireFailure(t *testing.T, within time.Duration, repair ...string) {
+	t.Helper()
+	broken := time.Now()
+	status, _ := r.wait()
+	took := time.Since(broken)
+	if repair != nil {
+		runCommand(t, repair...)
+	}
+	t.Logf("status %d in %v: %s%s", status, took.Round(time.Millisecond), tail(r.Out.String()),
+		tail(r.Err.String()))
+	require.NotEqual(t, 0, status)
+	require.Less(t, took, within)
+	requireNoProcesses(t)
 }
 
 // TestPeerUnreachable checks that a link or host that does not recover ends the job within the configured time, with a
@@ -91,19 +110,29 @@ func TestPeerUnreachable(t *testing.T) {
 			}
 			r.awaitRanks(t, 4)
 			runCommand(t, "bed", c.break_, "h2")
-			lost := time.Now()
-			status, _ := r.wait()
-			took := time.Since(lost)
-			runCommand(t, "bed", c.mend, "h2")
-			t.Logf("status %d in %v", status, took.Round(time.Millisecond))
-			require.NotEqual(t, 0, status)
-			require.Less(t, took, 15*time.Second)
-			if r.err.String() != "" { // Hydra sometimes loses the line when a job is aborted
-				require.Contains(t, r.err.String(), "h2")
+			r.requireFailure(t, 15*time.Second, "bed", c.mend, "h2")
+			if r.Err.String() != "" { // Hydra sometimes loses the line when a job is aborted
+				require.Contains(t, r.Err.String(), "h2")
 			}
-			requireNoProcesses(t)
 		})
 	}
+}
+
+// startHeld starts a job with one rank on each of h1 and h2, and waits until the rank on host is held at a place in
+// MPI_Init (testdata/held.c). release lets it continue.
+func startHeld(t *testing.T, place, host string, variables ...string) (r *run, release func()) {
+	t.Helper()
+	l := launchers[0]
+	l.prepare(t)
+	folder, err := os.MkdirTemp(os.Getenv("BED"), "held") // hosts do not share /tmp
+	require.NoError(t, err)
+	command := append(append([]string{"env"}, variables...), program("held"), folder, place, host)
+	r = start(t, "", l.command([]int{1, 1}, command...)...)
+	require.Eventually(t, func() bool {
+		held, _ := filepath.Glob(folder + "/held.*")
+		return len(held) == 1
+	}, limit, 10*time.Millisecond, "no rank is held")
+	return r, func() { require.NoError(t, os.WriteFile(folder+"/go", nil, 0o600)) }
 }
 
 // TestUnreachableInInit checks that a link that fails in the middle of MPI_Init ends the job within the configured
@@ -112,27 +141,12 @@ func TestUnreachableInInit(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ place, host string }{{"addresses", "h1"}, {"addresses", "h2"}, {"connect", "h1"}} {
 		t.Run(c.place+" "+c.host, func(t *testing.T) {
-			l := launchers[0]
-			l.prepare(t)
-			folder, err := os.MkdirTemp(os.Getenv("BED"), "held") // hosts do not share /tmp
-			require.NoError(t, err)
-			r := start(t, "", l.command([]int{1, 1}, "env", "GOMPIRMA_PEER_TIMEOUT=3", program("held"),
-				folder, c.place, c.host)...)
-			require.Eventually(t, func() bool {
-				held, _ := filepath.Glob(folder + "/held.*")
-				return len(held) == 1
-			}, limit, 10*time.Millisecond, "nobody is held")
+			r, release := startHeld(t, c.place, c.host, "GOMPIRMA_PEER_TIMEOUT=3")
 			runCommand(t, "bed", "cut", "h2")
-			require.NoError(t, os.WriteFile(folder+"/go", nil, 0o600))
-			lost := time.Now()
-			status, _ := r.wait()
-			took := time.Since(lost)
-			runCommand(t, "bed", "mend", "h2")
-			t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.err.String())
-			require.NotEqual(t, 0, status)
-			require.NotContains(t, r.out.String(), "MPI_Init is over")
-			require.Less(t, took, 25*time.Second) // the launcher waits 10 s for an answer
-			requireNoProcesses(t)
+			release()
+			// The launcher waits 10 s for an answer.
+			r.requireFailure(t, 25*time.Second, "bed", "mend", "h2")
+			require.NotContains(t, r.Out.String(), "MPI_Init is over")
 		})
 	}
 }
@@ -144,19 +158,12 @@ func TestLockHolderFailed(t *testing.T) {
 		r := start(t, "", l.command([]int{2, 1, 1}, "env", "GOMPIRMA_PEER_TIMEOUT=3", program("holder"),
 			how)...)
 		r.awaitRanks(t, 4)
+		var repair []string
 		if mend != "" {
 			runCommand(t, "bed", how, "h3")
+			repair = []string{"bed", mend, "h3"}
 		}
-		lost := time.Now()
-		status, _ := r.wait()
-		took := time.Since(lost)
-		if mend != "" {
-			runCommand(t, "bed", mend, "h3")
-		}
-		t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.out.String())
-		require.NotEqual(t, 0, status)
-		require.Less(t, took, 15*time.Second)
-		requireNoProcesses(t)
+		r.requireFailure(t, 15*time.Second, repair...)
 	}
 	eachLauncher(t, func(t *testing.T, l *launcher) { hold(t, l, "kill", "") })
 	// All ranks end then; mpirun waits for a host that it cannot reach.

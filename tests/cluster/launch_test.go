@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // TestStart checks that every rank knows its place in the job and on its host, and the ranks that share its memory.
@@ -31,7 +33,7 @@ func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 	rank := 0
 	for i, some := range per {
 		for k := range some {
-			require.Contains(t, r.out.String(), fmt.Sprintf("rank %d of %d on h%d, %d of %d there\n",
+			require.Contains(t, r.Out.String(), fmt.Sprintf("rank %d of %d on h%d, %d of %d there\n",
 				rank, total(per), i+1, k, some))
 			rank++
 		}
@@ -69,7 +71,7 @@ func TestEnds(t *testing.T) {
 				} else {
 					require.Equal(t, c.status, status)
 				}
-				require.Contains(t, r.err.String(), c.says)
+				require.Contains(t, r.Err.String(), c.says)
 				require.Less(t, took, 15*time.Second)
 				requireNoProcesses(t)
 			})
@@ -80,7 +82,7 @@ func TestEnds(t *testing.T) {
 // awaitRanks waits until all n ranks of a job have printed that they run.
 func (r *run) awaitRanks(t *testing.T, n int) {
 	t.Helper()
-	all := func() bool { return strings.Count(r.out.String(), "\n") >= n && len(running()) == n }
+	all := func() bool { return strings.Count(r.Out.String(), "\n") >= n && len(running()) == n }
 	require.Eventually(t, all, 20*time.Second, 10*time.Millisecond)
 	time.Sleep(300 * time.Millisecond) // the ranks are in MPI_Barrier
 }
@@ -94,10 +96,10 @@ func TestSignals(t *testing.T) {
 				r := start(t, "", l.command(per, program("where"), "sleep")...)
 				r.awaitRanks(t, 4)
 				sent := time.Now()
-				require.NoError(t, r.cmd.Process.Signal(s))
+				require.NoError(t, r.Cmd.Process.Signal(s))
 				if s == syscall.SIGINT && l.slurm { // srun requires a second one
 					time.Sleep(200 * time.Millisecond)
-					require.NoError(t, r.cmd.Process.Signal(s))
+					require.NoError(t, r.Cmd.Process.Signal(s))
 				}
 				requireNoProcesses(t)
 				t.Logf("ended in %v", time.Since(sent).Round(time.Millisecond))
@@ -133,7 +135,7 @@ func TestInputAndOutput(t *testing.T) {
 		r := start(t, input, args...)
 		status, _ := r.expect(t, per)
 		require.Equal(t, 0, status)
-		require.Contains(t, r.out.String(), fmt.Sprintf("rank 0 has read %d bytes\n", len(input)))
+		require.Contains(t, r.Out.String(), fmt.Sprintf("rank 0 has read %d bytes\n", len(input)))
 
 		r = start(t, "", l.command(per, program("where"), "lines")...)
 		status, _ = r.expect(t, per)
@@ -148,7 +150,7 @@ func TestInputAndOutput(t *testing.T) {
 		for rank := range 4 {
 			fmt.Fprintf(&wanted, "rank %d of 4 on h%d, %d of 2 there\n", rank, rank/2+1, rank%2)
 		}
-		require.Equal(t, characters(wanted.String()), characters(r.out.String()))
+		require.Equal(t, characters(wanted.String()), characters(r.Out.String()))
 	})
 }
 
@@ -157,14 +159,14 @@ func TestInputAndOutput(t *testing.T) {
 func TestTasksWithoutSrun(t *testing.T) {
 	needBed(t)
 	built(t)
-	needCommand(t, "srun")
+	harness.NeedCommand(t, "srun")
 	require.NoError(t, slurmOnce())
 	r := start(t, "", srun("none")([]int{2, 1}, program("where"))...)
 	status, _ := r.wait()
 	require.Equal(t, 0, status)
-	require.Equal(t, 3, strings.Count(r.out.String(), "rank 0 of 1 on"))
-	require.Equal(t, 1, strings.Count(r.err.String(), "srun started 3 tasks without PMI"), r.err.String())
-	require.Contains(t, r.err.String(), "--mpi=pmi2")
+	require.Equal(t, 3, strings.Count(r.Out.String(), "rank 0 of 1 on"))
+	require.Equal(t, 1, strings.Count(r.Err.String(), "srun started 3 tasks without PMI"), r.Err.String())
+	require.Contains(t, r.Err.String(), "--mpi=pmi2")
 }
 
 // throughEach calls test with gompirun on the first host, for each launcher with which gompirun can start processes on
@@ -184,7 +186,7 @@ func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 		{"srun", "srun", []string{"slurm", "salloc", "--quiet", "-N3", gompirun}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			needCommand(t, c.needs)
+			harness.NeedCommand(t, c.needs)
 			switch c.name {
 			case "srun":
 				require.NoError(t, slurmOnce())
@@ -210,8 +212,8 @@ func TestGompirunOnHosts(t *testing.T) {
 		r := start(t, "", append(command, "-H", "h1:2,h2,h3", program("where"))...)
 		status, _ := r.expect(t, per)
 		require.Equal(t, 0, status)
-		require.Contains(t, r.err.String(), "is another machine; using ")
-		require.Contains(t, r.err.String(), "to start the job on h1:2,h2:1,h3:1\n")
+		require.Contains(t, r.Err.String(), "is another machine; using ")
+		require.Contains(t, r.Err.String(), "to start the job on h1:2,h2:1,h3:1\n")
 		r = start(t, "", append(command, "-q", "-H", "h1,h2", "-ppn", "2", program("where"), "late",
 			"3")...)
 		status, _ = r.expect(t, []int{2, 2})
@@ -226,7 +228,7 @@ func TestGompirunOnHosts(t *testing.T) {
 func TestAllocation(t *testing.T) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
-	needCommand(t, "srun")
+	harness.NeedCommand(t, "srun")
 	require.NoError(t, slurmOnce())
 	for _, c := range []struct {
 		name      string
@@ -244,7 +246,7 @@ func TestAllocation(t *testing.T) {
 			command = append(append(command, gompirun), c.arguments...)
 			r := start(t, "", append(command, program("where"))...)
 			status, _ := r.expect(t, c.per)
-			require.Equal(t, 0, status, r.err.String())
+			require.Equal(t, 0, status, r.Err.String())
 			requireNoProcesses(t)
 		})
 	}
@@ -257,7 +259,7 @@ func TestPreflight(t *testing.T) {
 	look := func(command ...string) (int, string) {
 		r := start(t, "", command...)
 		status, _ := r.wait()
-		return status, r.out.String() + r.err.String()
+		return status, r.Out.String() + r.Err.String()
 	}
 	allConnect := func(t *testing.T, command ...string) {
 		status, out := look(command...)
@@ -269,11 +271,11 @@ func TestPreflight(t *testing.T) {
 		}
 	}
 	t.Run("srun", func(t *testing.T) {
-		needCommand(t, "srun")
+		harness.NeedCommand(t, "srun")
 		require.NoError(t, slurmOnce())
 		allConnect(t, "slurm", "salloc", "--quiet", "-N3", gompirun, "--preflight")
 	})
-	needCommand(t, "mpiexec.mpich")
+	harness.NeedCommand(t, "mpiexec.mpich")
 	command := []string{"on", "h1", gompirun, "-q", "-launcher-exec", program("bin/remote"), "--preflight", "-H",
 		"h1,h2,h3"}
 	allConnect(t, command...)
@@ -281,7 +283,7 @@ func TestPreflight(t *testing.T) {
 	require.Equal(t, 1, status, out)
 	require.Contains(t, out, "h1 and h2 cannot connect to each other")
 	require.Contains(t, out, "h3: GOMPIRMA_INTERFACE=none0 is not an interface")
-	needCommand(t, "nft")
+	harness.NeedCommand(t, "nft")
 	runCommand(t, "bed", "second", "h3", "10.99.0.3/24")
 	defer runCommand(t, "on", "h3", "ip", "link", "del", "docker0")
 	runCommand(t, "bed", "wall", "h2", "reject")

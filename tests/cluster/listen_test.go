@@ -84,7 +84,7 @@ func TestRecordRemoteRanks(t *testing.T) {
 		r = job("--check=" + file)
 		status, _ = r.wait()
 		require.Equal(t, 2, status)
-		require.Contains(t, r.err.String(), "--check is not supported on several machines")
+		require.Contains(t, r.Err.String(), "--check is not supported on several machines")
 	})
 }
 
@@ -98,11 +98,11 @@ func TestRecordRemoteEnds(t *testing.T) {
 			r := start(t, "", append(command, "-q", "--trace="+program("listen.json"), "-H", "h1:2,h2,h3",
 				program("where"), "sleep")...)
 			r.awaitRanks(t, 4)
-			require.NoError(t, r.cmd.Process.Signal(s))
+			require.NoError(t, r.Cmd.Process.Signal(s))
 			requireNoProcesses(t)
 			status, took := r.wait()
 			t.Logf("%v: status %d after %v", s, status, took.Round(time.Millisecond))
-			if s == syscall.SIGTERM && !strings.Contains(r.err.String(), "not all") {
+			if s == syscall.SIGTERM && !strings.Contains(r.Err.String(), "not all") {
 				text, err := os.ReadFile(program("listen.json"))
 				require.NoError(t, err)
 				require.Contains(t, string(text), "MPI_Barrier")

@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // network starts a job with two ranks on each of two hosts. Every rank puts to every other rank; if half, only the
@@ -31,7 +31,7 @@ func requireSuccess(t *testing.T, r *run) {
 	t.Helper()
 	status, took := r.wait()
 	require.Equal(t, 0, status)
-	require.Contains(t, r.out.String(), "fine")
+	require.Contains(t, r.Out.String(), "fine")
 	t.Logf("%v", took.Round(time.Millisecond))
 	requireNoProcesses(t)
 }
@@ -61,7 +61,7 @@ func TestSecondNetwork(t *testing.T) {
 // TestOneWayConnections checks that a job works if connections can be established in one direction only.
 func TestOneWayConnections(t *testing.T) {
 	needBed(t)
-	needCommand(t, "nft")
+	harness.NeedCommand(t, "nft")
 	for _, how := range []string{"drop", "reject"} {
 		t.Run(how, func(t *testing.T) { // only to h2: Hydra's proxies connect to h1
 			runCommand(t, "bed", "wall", "h2", how)
@@ -75,7 +75,7 @@ func TestOneWayConnections(t *testing.T) {
 // TestUnreachable checks that the error for an unreachable process lists all addresses and the system's error for each.
 func TestUnreachable(t *testing.T) {
 	needBed(t)
-	needCommand(t, "nft")
+	harness.NeedCommand(t, "nft")
 	runCommand(t, "bed", "wall", "h2", "reject")
 	defer runCommand(t, "bed", "wall", "h2", "off")
 	runCommand(t, "on", "h1", "nft",
@@ -85,17 +85,17 @@ func TestUnreachable(t *testing.T) {
 	r := network(t, false, "GOMPIRMA_PORTS=20000-20099", "GOMPIRMA_PEER_TIMEOUT=8")
 	status, took := r.wait()
 	require.NotEqual(t, 0, status)
-	t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.err.String())
+	t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.Err.String())
 	require.Regexp(t,
 		regexp.MustCompile(`rank [01] on h1 cannot reach rank [23] on h2: .*10\.77\.0\.2 port 200\d\d: `+
-			`Connection refused.*GOMPIRMA_INTERFACE`), r.err.String())
+			`Connection refused.*GOMPIRMA_INTERFACE`), r.Err.String())
 	requireNoProcesses(t)
 }
 
 // TestPorts checks that a job uses only the permitted ports; all others are blocked.
 func TestPorts(t *testing.T) {
 	needBed(t)
-	needCommand(t, "nft")
+	harness.NeedCommand(t, "nft")
 	for _, host := range []string{"h1", "h2"} {
 		runCommand(t, "on", host, "nft", "add table inet ports; add chain inet ports in { type filter hook "+
 			"input priority 0; }; add rule inet ports in iifname eth0 tcp flags & (syn|ack) == syn tcp "+
@@ -110,28 +110,18 @@ func TestPorts(t *testing.T) {
 // TestPortsOfProcess checks that a process listens on no other port, not even for failure detection.
 func TestPortsOfProcess(t *testing.T) {
 	needBed(t)
-	needCommand(t, "ss")
+	harness.NeedCommand(t, "ss")
 	// One port in MPI_Init, for the rank that monitors this one, and one for the network.
 	for _, place := range []string{"addresses", "connect"} {
 		t.Run(place, func(t *testing.T) {
-			l := launchers[0]
-			l.prepare(t)
-			folder, err := os.MkdirTemp(os.Getenv("BED"), "held") // hosts do not share /tmp
-			require.NoError(t, err)
-			r := start(t, "", l.command([]int{1, 1}, "env", "GOMPIRMA_PORTS=20000-20009", program("held"),
-				folder, place, "h1")...)
-			require.Eventually(t, func() bool {
-				held, _ := filepath.Glob(folder + "/held.*")
-				return len(held) == 1
-			}, limit, 10*time.Millisecond, "no rank is held")
-			out, err := exec.Command("on", "h1", "ss", "-ltnpH").CombinedOutput()
-			require.NoError(t, os.WriteFile(folder+"/go", nil, 0o600))
-			require.NoError(t, err, "%s", out)
+			r, release := startHeld(t, place, "h1", "GOMPIRMA_PORTS=20000-20009")
+			out := harness.Output(t, exec.Command("on", "h1", "ss", "-ltnpH"))
+			release()
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
 			requireNoProcesses(t)
 			ports := map[string]bool{}
-			for _, line := range strings.Split(string(out), "\n") {
+			for _, line := range strings.Split(out, "\n") {
 				// All processes inherit the launcher's own socket.
 				f := strings.Fields(line)
 				if strings.Contains(line, `"held"`) && !strings.Contains(line, "mpiexec") {
@@ -171,16 +161,15 @@ time.sleep(1)
 		defer cmd.Wait()
 	}
 	requireSuccess(t, r)
-	require.NotContains(t, strings.ToLower(r.err.String()), "cannot")
+	require.NotContains(t, strings.ToLower(r.Err.String()), "cannot")
 }
 
 // congestion returns the names of the congestion control algorithms of the job's connections from h1 to h2.
 func congestion(t *testing.T) (names []string) {
 	t.Helper()
 	ss := strings.Fields("on h1 ss -tinpHO state established dst 10.77.0.2")
-	out, err := exec.Command(ss[0], ss[1:]...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	for _, line := range strings.Split(string(out), "\n") {
+	out := harness.Output(t, exec.Command(ss[0], ss[1:]...))
+	for _, line := range strings.Split(out, "\n") {
 		launches := strings.Contains(line, "hydra") || strings.Contains(line, "mpiexec")
 		if strings.Contains(line, `"busy"`) && !launches {
 			names = append(names, regexp.MustCompile(`\b(bbr|cubic|reno)\b`).FindString(line))
@@ -193,7 +182,7 @@ func congestion(t *testing.T) (names []string) {
 // round-trip time is short.
 func TestPacing(t *testing.T) {
 	needBed(t)
-	needCommand(t, "ss")
+	harness.NeedCommand(t, "ss")
 	const file = "/proc/sys/net/ipv4/tcp_congestion_control"
 	for _, host := range []string{"h1", "h2"} {
 		before, err := exec.Command("on", host, "cat", file).Output()
@@ -212,7 +201,7 @@ func TestPacing(t *testing.T) {
 			r := startBusy(t, "3")
 			var names []string
 			require.Eventually(t, func() bool {
-				if strings.Count(r.out.String(), "begins") < 4 {
+				if strings.Count(r.Out.String(), "begins") < 4 {
 					return false // the connections for failure detection during the start
 				}
 				names = congestion(t)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // headerLine returns the words of a line of a test program's first comment (tests/c/README.md), nil if the comment has
@@ -50,9 +52,8 @@ func TestPrograms(t *testing.T) {
 		found++
 		name := filepath.Base(filepath.Dir(file)) + "_" + strings.TrimSuffix(filepath.Base(file), ".c")
 		known := "-DCHECK_ARGS=\"" + strings.Join(variants, " ") + "\""
-		out, err := exec.Command(built(t)+"/bin/gompicc", "-O1", "-std=gnu11", known, file, "-o", program(name),
-			"-lpthread", "-lm").CombinedOutput()
-		require.NoError(t, err, "%s: %s", file, out)
+		harness.Output(t, exec.Command(built(t)+"/bin/gompicc", "-O1", "-std=gnu11", known, file, "-o",
+			program(name), "-lpthread", "-lm"))
 		if variants == nil {
 			variants = []string{""}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/version"
+	"gompirma/tests/go/harness"
 )
 
 // TestExports checks the library's dynamic symbols. Every function of the standard has both names, including the
@@ -88,8 +89,7 @@ int main(void)
     return 0;
 }
 `
-	said, err := exec.Command(compile(t, source)).CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	said := harness.Output(t, exec.Command(compile(t, source)))
 	info := filepath.Join(built(t), "bin/gompi-info")
 	out, err := exec.Command(info, "--json").Output()
 	require.NoError(t, err)
@@ -97,10 +97,10 @@ int main(void)
 		LibraryVersion string `json:"library_version"`
 	}
 	require.NoError(t, json.Unmarshal(out, &fields))
-	require.Equal(t, string(said), fields.LibraryVersion+"\n")
+	require.Equal(t, said, fields.LibraryVersion+"\n")
 	out, err = exec.Command(info).Output()
 	require.NoError(t, err)
-	require.Contains(t, string(out), string(said))
+	require.Contains(t, string(out), said)
 	out, err = exec.Command(info, "--version").Output()
 	require.NoError(t, err)
 	require.Equal(t, "gompirma "+version.String+"\n", string(out))
@@ -126,9 +126,8 @@ int main(int argc, char **argv)
 }
 `
 	program := compile(t, source)
-	out, err := exec.Command(program, "return").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	out, _ = exec.Command(program).CombinedOutput()
+	harness.Output(t, exec.Command(program, "return"))
+	out, _ := exec.Command(program).CombinedOutput()
 	require.Contains(t, string(out), "MPI_Comm_join", "the message names the function")
 	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
 }
@@ -143,8 +142,7 @@ func TestProgramOfOtherMPI(t *testing.T) {
 		return path
 	}
 	run := func(name string, args ...string) {
-		out, err := exec.Command(name, args...).CombinedOutput()
-		require.NoError(t, err, "%s: %s", name, out)
+		harness.Output(t, exec.Command(name, args...))
 	}
 	include := "-I" + filepath.Join(built(t), "include")
 	other := write("other.c", "#include <mpi.h>\nint MPI_Comm_toint(MPI_Comm comm) { (void)comm; return -1; }\n")
@@ -161,8 +159,7 @@ func TestProgramOfOtherMPI(t *testing.T) {
 
 		cmd = exec.Command(program)
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(built(t), "lib/gompirma/abi"))
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
+		harness.Output(t, cmd)
 	}
 }
 
@@ -171,7 +168,7 @@ func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compil
 	for _, compiler := range compilers {
 		t.Run(compiler, func(t *testing.T) {
 			if strings.HasPrefix(compiler, "clang") {
-				needCommand(t, "clang++")
+				harness.NeedCommand(t, "clang++")
 			}
 			do(t, compiler)
 		})

@@ -21,7 +21,7 @@ func readDocument(t *testing.T, name string) string {
 
 // lock finds the declarations of locks.
 var lock = regexp.MustCompile(`(?m)^\s*(?:static |var )?(?:_Alignas\(\w+\) )?` +
-	`(?:(?:struct gompi_(?:mutex|biased_mutex)|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|` +
+	`(?:(?:struct gompi_(?:mutex|biased_mutex|combining_lock)|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|` +
 	`(\w+) +sync\.(?:RW)?Mutex)`)
 
 // TestArchitectureDocument checks that everything in code spans of the documents exists: files and directories at the

@@ -2,9 +2,7 @@ package gotest
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,37 +18,17 @@ import (
 func TestCheckAccesses(t *testing.T) {
 	_, err := os.Stat(filepath.Join(built(t), "bin/gompifort"))
 	require.NoError(t, err)
-	_, noFortran := exec.LookPath("gfortran")
-	all, err := suite.Load(filepath.Join(top, "tests/c/check"))
-	require.NoError(t, err)
-	pairs := map[string]bool{}
-	for _, p := range all {
-		needs := func(f suite.Finding) bool { return f.Needs == suite.Accesses }
-		if p.Needs == suite.Accesses || slices.ContainsFunc(p.Findings, needs) {
-			pairs[p.Pair] = true
+	recompiled := needsRecompiling(t)
+	selected := func(p *suite.Program) bool { return recompiled(p) && hasCompiler(p) }
+	eachProgram(t, selected, func(t *testing.T, p *suite.Program) {
+		program := checkProgram(t, p, "--check")
+		requireFindings(t, p, program)
+		if strings.Contains(p.Name, "shared") {
+			// On one core a rank accesses another's memory before that rank has returned from the window's
+			// creation.
+			requireFindings(t, p, program, "taskset", "-c", oneCore(t))
 		}
-	}
-	require.NotEmpty(t, pairs)
-	for _, p := range all {
-		if !pairs[p.Pair] || filepath.Ext(p.Path) == ".F90" && noFortran != nil {
-			continue
-		}
-		t.Run(p.Name, func(t *testing.T) {
-			var want []string
-			for _, f := range p.Findings {
-				want = append(want, findingText(f.Kind, f.Lines))
-			}
-			program := checkProgram(t, p, "--check")
-			got, out := runChecked(t, p, program)
-			require.ElementsMatch(t, want, got, out)
-			if strings.Contains(p.Name, "shared") {
-				// On one core a rank accesses another's memory before that rank has returned from the
-				// window's creation.
-				got, out = runChecked(t, p, program, "taskset", "-c", oneCore(t))
-				require.ElementsMatch(t, want, got, out)
-			}
-		})
-	}
+	})
 }
 
 // oneCore returns the number of a processor that this process may use.

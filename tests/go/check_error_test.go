@@ -2,7 +2,6 @@ package gotest
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -222,8 +221,7 @@ func TestCheckErrorFortran(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "program.f90")
 	require.NoError(t, os.WriteFile(source, []byte(errorFortran), 0o666))
 	program := filepath.Join(t.TempDir(), "program")
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompifort"), "-g", "-o", program, source).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	runTool(t, "gompifort", "-g", "-o", program, source)
 	status, text, told := gompirun(t, "-n", "2", "--check=error", program)
 	require.Equal(t, 3, status, told)
 	require.Equal(t, "the later call has returned the class\n", text)

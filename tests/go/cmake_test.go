@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // pathWithout makes a directory with links to all commands in PATH except those whose names match names. It returns
@@ -30,9 +32,9 @@ func pathWithout(t *testing.T, names string) string {
 // although its cache says that no compiler exists. `make demo` needs neither Fortran nor C++.
 func TestCMakeFindsNewCompilers(t *testing.T) {
 	t.Parallel()
-	needCommand(t, "cmake")
-	needCommand(t, "g++")
-	needCommand(t, "gfortran")
+	harness.NeedCommand(t, "cmake")
+	harness.NeedCommand(t, "g++")
+	harness.NeedCommand(t, "gfortran")
 	build := t.TempDir()
 	ofOthers := []string{"abi/header_cxx", "fortran/rma.f08.n2"}
 	for _, c := range []struct {

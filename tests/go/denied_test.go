@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"gompirma/tests/go/harness"
 )
 
 // launchDenied starts a command for which system calls fail, as under a container's seccomp profile. It skips the test
@@ -19,7 +21,7 @@ func launchDenied(t *testing.T, deny string, errno unix.Errno, calls string, com
 	args := append([]string{strconv.Itoa(int(errno))}, strings.Fields(calls)...)
 	l := prepareProgram(t, deny, append(append([]string{}, args...), "--", "true")...)
 	if l.run(t) == 77 {
-		t.Skip(l.err.String())
+		t.Skip(l.Err.String())
 	}
 	return prepareProgram(t, deny, append(append(args, "--"), command...)...)
 }
@@ -28,7 +30,7 @@ func launchDenied(t *testing.T, deny string, errno unix.Errno, calls string, com
 func TestDenied(t *testing.T) {
 	program, deny := compile(t, usesAllDescriptors), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
-	before, _ := os.ReadFile("/proc/sysvipc/shm")
+	defer requireNoSegments(t)()
 	for _, calls := range []string{"memfd_create", "fallocate", "memfd_create fallocate"} {
 		for _, errno := range []unix.Errno{unix.EPERM, unix.ENOSYS, unix.EACCES} {
 			for _, c := range []struct {
@@ -37,24 +39,15 @@ func TestDenied(t *testing.T) {
 			}{{gompirun + " -n 4 ", 4}, {"", 1}, {"mpiexec.mpich -n 2 ", 2}} {
 				t.Run(fmt.Sprint(calls, int(errno), filepath.Base(c.command)), func(t *testing.T) {
 					if c.ranks == 2 {
-						needCommand(t, "mpiexec.mpich")
+						harness.NeedCommand(t, "mpiexec.mpich")
 					}
 					l := launchDenied(t, deny, errno, calls, strings.Fields(c.command+program)...)
-					l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=1")
-					require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
-					var want []string
-					for i := range c.ranks {
-						want = append(want, fmt.Sprintf("right %d of %d", i, c.ranks))
-					}
-					require.Equal(t, want, sorted(l.out.String()))
-					require.Empty(t, l.err.String())
+					l.Cmd.Env = append(l.Cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=1")
+					requireRight(t, l, c.ranks)
 				})
 			}
 		}
 	}
-	after, _ := os.ReadFile("/proc/sysvipc/shm")
-	require.Equal(t, len(strings.Split(string(before), "\n")), len(strings.Split(string(after), "\n")), "%s%s",
-		before, after)
 }
 
 // TestDeniedAll checks that the error says what to do if no alternative remains.
@@ -66,7 +59,7 @@ func TestDeniedAll(t *testing.T) {
 		require.Regexp(t,
 			`^gompi\S+: .*memfd_create: operation not permitted, and shmget: operation not permitted: `+
 				`permit memfd_create, for example in the seccomp profile of the container.*\n$`,
-			l.err.String())
+			l.Err.String())
 	}
 }
 
@@ -108,9 +101,9 @@ func TestDeniedMembarrier(t *testing.T) {
 		program)
 	l := launchDenied(t, deny, unix.EPERM, "membarrier", gompirun, "-n", "3", program)
 	for _, l := range []*launch{l, prepareProgram(t, strings.Fields(one)[0], strings.Fields(one)[1:]...)} {
-		require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
-		require.Equal(t, strings.Repeat("over\n", 3), l.out.String())
-		require.Empty(t, l.err.String())
+		require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
+		require.Equal(t, strings.Repeat("over\n", 3), l.Out.String())
+		require.Empty(t, l.Err.String())
 	}
 }
 
@@ -158,8 +151,8 @@ int main(void)
 func TestDeniedFallocate(t *testing.T) {
 	program, deny := compile(t, releasesMemory), compileFile(t, "deny.c")
 	l := launchDenied(t, deny, unix.EPERM, "fallocate", filepath.Join(built(t), "bin/gompirun"), "-n", "1", program)
-	require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
-	require.Equal(t, strings.Repeat("8 MiB, 0\n", 6), l.out.String())
+	require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
+	require.Equal(t, strings.Repeat("8 MiB, 0\n", 6), l.Out.String())
 }
 
 // pingPong waits for answers over the network for a second. After MPI_Init, a thread that changes its CPU affinity ends
@@ -226,8 +219,8 @@ func TestAffinityUnchanged(t *testing.T) {
 	if status == 77 {
 		t.Skip("there are no filters of system calls")
 	}
-	require.Zero(t, status, "%s%s", &l.out, &l.err)
-	require.Equal(t, "over\nover\n", l.out.String())
+	require.Zero(t, status, "%s%s", &l.Out, &l.Err)
+	require.Equal(t, "over\nover\n", l.Out.String())
 }
 
 // TestDeniedReads checks that collectives work if some or all members may not read the other members' memory.
@@ -245,10 +238,10 @@ func TestDeniedReads(t *testing.T) {
 		for _, n := range []string{"2", "3"} {
 			t.Run(name+n, func(t *testing.T) {
 				l := launchDenied(t, deny, unix.EPERM, reads, gompirun, "-n", n, program)
-				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+				require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
 				l = prepareProgram(t, gompirun, "-n", n, "sh", "-c", one, program, deny,
 					strconv.Itoa(int(unix.EPERM)))
-				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+				require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
 			})
 		}
 	}
@@ -292,8 +285,8 @@ int main(int argc, char **argv)
 // report a fault at that time as its own.
 func TestDeniedSignals(t *testing.T) {
 	l := launchDenied(t, compile(t, noHandlers), 0, "handler", compile(t, usesAllDescriptors))
-	require.Zero(t, l.run(t), "%s", &l.err)
-	require.Equal(t, "right 0 of 1\n", l.out.String())
+	require.Zero(t, l.run(t), "%s", &l.Err)
+	require.Equal(t, "right 0 of 1\n", l.Out.String())
 }
 
 // TestDeniedRandom checks that /dev/urandom replaces getrandom if that is denied.
@@ -302,7 +295,7 @@ func TestDeniedRandom(t *testing.T) {
 	for _, command := range []string{program, filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program,
 		filepath.Join(built(t), "bin/gompirun") + " --nodes 2 -n 2 " + program} {
 		l := launchDenied(t, deny, unix.EPERM, "getrandom", strings.Fields(command)...)
-		require.Zero(t, l.run(t), "%s: %s", command, &l.err)
-		require.Empty(t, l.err.String())
+		require.Zero(t, l.run(t), "%s: %s", command, &l.Err)
+		require.Empty(t, l.Err.String())
 	}
 }

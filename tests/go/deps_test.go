@@ -119,7 +119,7 @@ func TestDeps(t *testing.T) {
 func TestDepsOfTests(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(top, "scripts/deps.sh"))
 	require.NoError(t, err)
-	needs := regexp.MustCompile(`needCommand\(t, "([^"]+)"\)`)
+	needs := regexp.MustCompile(`NeedCommand\(t, "([^"]+)"\)`)
 	found := 0
 	eachTextFile(t, func(path, content string) {
 		if !strings.HasSuffix(path, "_test.go") {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/tests/go/harness"
 )
 
 // This test calls every function that has a Fortran binding from Fortran, in each binding, with a different value for
@@ -524,6 +525,7 @@ func mustBe(ok bool, what string) {
 }
 
 func TestFortranCalls(t *testing.T) {
+	t.Parallel()
 	needFortran(t)
 	var functions []*abi.Function
 	for _, f := range abi.Functions() {
@@ -540,9 +542,7 @@ func TestFortranCalls(t *testing.T) {
 	run := func(name string, args ...string) string {
 		cmd := exec.Command(filepath.Join(built(t), "bin", name), args...)
 		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s: %.3000s", name, out)
-		return string(out)
+		return harness.Output(t, cmd)
 	}
 	run("gompicc", "-g", "-O0", "-Wall", "-Wno-deprecated-declarations", "-c",
 		write("mock.c", mockSource(functions)), "-o", "mock.o")
@@ -550,6 +550,7 @@ func TestFortranCalls(t *testing.T) {
 		"f08": {"use mpi_f08", ""}, "mpi": {"use mpi", ""}, "mpif": {"", "include 'mpif.h'"},
 	} {
 		t.Run(binding, func(t *testing.T) {
+			t.Parallel()
 			var b, calls strings.Builder
 			n := 0
 			for i, f := range functions {
@@ -573,9 +574,8 @@ contains
 `+b.String()+"end program\n")
 			run("gompifort", "-O0", "-fno-range-check", "-ffree-line-length-none",
 				"-fallow-argument-mismatch", "-w", source, "mock.o", "-o", binding)
-			out, err := exec.Command(filepath.Join(dir, binding)).CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			require.Contains(t, string(out), "all right")
+			out := harness.Output(t, exec.Command(filepath.Join(dir, binding)))
+			require.Contains(t, out, "all right")
 			t.Logf("%d functions", n)
 		})
 	}

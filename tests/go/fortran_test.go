@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // needFortran returns the path of the bindings' library in build/. It skips the test only on a machine without
@@ -52,9 +54,8 @@ func TestWithoutFortran(t *testing.T) {
 			cmd := exec.Command("scripts/fortran.sh", out, "0.1.0")
 			cmd.Dir = top
 			cmd.Env = append(os.Environ(), "FC="+c.fc, "CC="+c.cc)
-			said, err := cmd.CombinedOutput()
-			require.NoError(t, err, "%s", said)
-			require.Equal(t, c.want, string(said))
+			said := harness.Output(t, cmd)
+			require.Equal(t, c.want, said)
 			require.NoError(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
 				require.False(t, err == nil && !d.IsDir(), "%s is left", path)
 				return err
@@ -114,16 +115,13 @@ func TestFortranFlags(t *testing.T) {
 				program := filepath.Join(t.TempDir(), "program")
 				args := append(strings.Fields(flags), "-o", program,
 					filepath.Join(top, "fortran/examples", name))
-				out, err := exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
-				require.NoError(t, err, "%s: %s", name, out)
+				runTool(t, "gompifort", args...)
 				cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "3",
 					program)
 				// the library never frees objects that live as long as the process
 				cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
 				cmd.Dir = t.TempDir()
-				out, err = cmd.CombinedOutput()
-				require.NoError(t, err, "%s: %s", name, out)
-				require.Contains(t, string(out), want, name)
+				require.Contains(t, harness.Output(t, cmd), want, name)
 			}
 		})
 	}
@@ -185,10 +183,9 @@ func TestFortranMixedIntegers(t *testing.T) {
 		object, program := filepath.Join(dir, "program.o"), filepath.Join(dir, "program")
 		args := append(strings.Fields(c.compiled), "-c", "-J", dir, "-o", object,
 			filepath.Join(top, "fortran/examples", c.source))
-		out, err := exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
-		require.NoError(t, err, "%s: %s", name, out)
+		runTool(t, "gompifort", args...)
 		args = append(strings.Fields(c.linked), "-o", program, object)
-		out, err = exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
+		out, err := exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
 		if err == nil {
 			cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "2", program)
 			cmd.Dir = dir

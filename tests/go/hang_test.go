@@ -301,10 +301,10 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 	program := buildHangs(t)
 	l := prepare(t, "--deadlock=abort", "--deadlock-after", "0.3", "-n", "2", "sh", "-c",
 		"echo $PMI_RANK $$; exec "+program+" ping-pong")
-	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 2 }, hangTimeout,
+	require.NoError(t, l.Cmd.Start())
+	require.Eventually(t, func() bool { return strings.Count(l.Out.String(), "up\n") == 2 }, hangTimeout,
 		time.Millisecond)
-	for _, line := range strings.Split(l.out.String(), "\n") {
+	for _, line := range strings.Split(l.Out.String(), "\n") {
 		rank, pid, _ := strings.Cut(line, " ")
 		if number, err := strconv.Atoi(pid); err == nil && rank == "0" {
 			require.NoError(t, syscall.Kill(number, syscall.SIGSTOP))
@@ -312,8 +312,8 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 			require.NoError(t, syscall.Kill(number, syscall.SIGCONT))
 		}
 	}
-	require.Zero(t, l.wait(t), &l.err)
-	require.Empty(t, l.err.String())
+	require.Zero(t, l.wait(t), &l.Err)
+	require.Empty(t, l.Err.String())
 }
 
 // TestSignalReportsRanks checks that SIGUSR1 makes gompirun report the state of the ranks, and that the signal,
@@ -321,19 +321,19 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 func TestSignalReportsRanks(t *testing.T) {
 	program := buildHangs(t)
 	l := prepare(t, "-n", "2", program, "lock-computes")
-	require.NoError(t, l.cmd.Start())
-	t.Cleanup(func() { l.cmd.Process.Signal(syscall.SIGTERM) })
-	require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 2 }, hangTimeout,
+	require.NoError(t, l.Cmd.Start())
+	t.Cleanup(func() { l.Cmd.Process.Signal(syscall.SIGTERM) })
+	require.Eventually(t, func() bool { return strings.Count(l.Out.String(), "up\n") == 2 }, hangTimeout,
 		time.Millisecond)
 	require.Eventually(t, func() bool {
-		require.NoError(t, l.cmd.Process.Signal(syscall.SIGUSR1))
+		require.NoError(t, l.Cmd.Process.Signal(syscall.SIGUSR1))
 		time.Sleep(100 * time.Millisecond)
 		const waits = "rank 1 waits in MPI_Win_lock for the lock of target 1 in window 'halo'\n"
-		return strings.Contains(l.err.String(), waits)
+		return strings.Contains(l.Err.String(), waits)
 	}, hangTimeout, time.Millisecond)
-	require.NoError(t, l.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, l.Cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 128+15, l.wait(t))
-	err := l.err.String()
+	err := l.Err.String()
 	require.Contains(t, err, "gompirun: state of the ranks:\n")
 	require.Contains(t, err, "gompirun: rank 0 is not blocked in MPI (computing, or polling with MPI_Test)\n")
 	require.Regexp(t,

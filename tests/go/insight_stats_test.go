@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // statsOutput is the part of the output of --stats=FILE that the tests use.
@@ -57,8 +59,8 @@ func statistics(t *testing.T, env []string, wantStatus int, args ...string) *sta
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "stats.json")
 	l := prepare(t, append([]string{"--stats=" + file}, args...)...)
-	l.cmd.Env = append(l.cmd.Env, env...)
-	require.Equal(t, wantStatus, l.run(t), "%s%s", l.out.String(), l.err.String())
+	l.Cmd.Env = append(l.Cmd.Env, env...)
+	require.Equal(t, wantStatus, l.run(t), "%s%s", l.Out.String(), l.Err.String())
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var c statsOutput
@@ -214,9 +216,7 @@ int PMPI_Type_size_c(MPI_Datatype type, MPI_Count *bytes)
 	return MPI_SUCCESS;
 }
 `), 0o644))
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-shared", "-fPIC", "-o", library,
-		file).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	runTool(t, "gompicc", "-shared", "-fPIC", "-o", library, file)
 	c := statistics(t, []string{"LD_PRELOAD=" + library}, 0, "-n", "2", compile(t, countedProgram))
 	require.Equal(t, [2]int64{200, 200 * 16}, c.calls()["MPI_Put"])
 	require.Equal(t, [2]int64{100, 100 * 12}, c.calls()["MPI_Get"])
@@ -317,8 +317,8 @@ func TestInsightStatsPaths(t *testing.T) {
 func TestInsightStatsTable(t *testing.T) {
 	program := compile(t, countedProgram)
 	l := prepare(t, "--stats", "-n", "2", program)
-	require.Zero(t, l.run(t), l.err.String())
-	require.Empty(t, l.out.String())
+	require.Zero(t, l.run(t), l.Err.String())
+	require.Empty(t, l.Out.String())
 	form := regexp.MustCompile(`(?s)^gompirun: 2 ranks, \S+ m?s, \S+ % of the time in MPI\n\n` +
 		`  call +count +bytes +time +share\n.*` +
 		`  MPI_Put +200 +3\.1[23] KiB +\S+ .s +\S+ %\n.*` +
@@ -326,7 +326,7 @@ func TestInsightStatsTable(t *testing.T) {
 		`  window 1 of rank 0 and 1 more +count.*    flush +100 +- +\S+ .s\n\n` +
 		`  Outside of MPI: from \S+ .s \(rank 1\) to \S+ ms \(rank 0\); imbalance \S+ %\n\n` +
 		`  Largest costs:\n  1\. .*\n  2\. .*\n  3\. .*\n$`)
-	require.Regexp(t, form, l.err.String())
+	require.Regexp(t, form, l.Err.String())
 
 	status, _, text := gompirun(t, "--stats", "-n", "2", "true")
 	require.Zero(t, status)
@@ -441,8 +441,8 @@ func TestInsightStandalone(t *testing.T) {
 	}
 	for _, n := range []int{1, 3} {
 		l := prepare(t, "-n", fmt.Sprint(n), "-x", env[0], "-x", env[1], program)
-		require.Zero(t, l.run(t), l.err.String())
-		check(n, l.err.String())
+		require.Zero(t, l.run(t), l.Err.String())
+		check(n, l.Err.String())
 	}
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), env...)
@@ -453,7 +453,6 @@ func TestInsightStandalone(t *testing.T) {
 	// A program that does not use MPI, and an invalid value.
 	cmd = exec.Command("true")
 	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err)
-	require.Empty(t, string(out))
+	out := harness.Output(t, cmd)
+	require.Empty(t, out)
 }

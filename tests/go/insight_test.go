@@ -16,6 +16,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/insight"
+	"gompirma/tests/go/harness"
 )
 
 // exports returns the functions that a library in build/lib exports.
@@ -63,9 +64,9 @@ func runRecorded(t *testing.T, env []string, wantStatus int, args ...string) map
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "records")
 	l := prepare(t, append([]string{"--records", file}, args...)...)
-	l.cmd.Env = append(l.cmd.Env, env...)
+	l.Cmd.Env = append(l.Cmd.Env, env...)
 	status := l.run(t)
-	require.Equal(t, wantStatus, status, "%s%s", l.out.String(), l.err.String())
+	require.Equal(t, wantStatus, status, "%s%s", l.Out.String(), l.Err.String())
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
 	lines := map[string][]string{}
@@ -207,7 +208,7 @@ func TestInsightRecords(t *testing.T) {
 	}
 	t.Run("no program of MPI", func(t *testing.T) {
 		l := prepare(t, "--records", filepath.Join(t.TempDir(), "r"), "-n", "2", "true")
-		require.Zero(t, l.run(t), l.err.String())
+		require.Zero(t, l.run(t), l.Err.String())
 	})
 }
 
@@ -233,9 +234,7 @@ int MPI_Finalize(void)
 	dir := t.TempDir()
 	file, library := filepath.Join(dir, "tool.c"), filepath.Join(dir, "libtool.so")
 	require.NoError(t, os.WriteFile(file, []byte(tool), 0o644))
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-shared", "-fPIC", "-o", library,
-		file).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	runTool(t, "gompicc", "-shared", "-fPIC", "-o", library, file)
 	for name, c := range map[string]struct {
 		program string
 		env     []string
@@ -249,9 +248,9 @@ int MPI_Finalize(void)
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "records")
 			l := prepare(t, "--records", file, "-n", "2", c.program)
-			l.cmd.Env = append(l.cmd.Env, c.env...)
-			require.Zero(t, l.run(t), l.err.String())
-			require.Equal(t, "1 puts\n1 puts\n", l.out.String())
+			l.Cmd.Env = append(l.Cmd.Env, c.env...)
+			require.Zero(t, l.run(t), l.Err.String())
+			require.Equal(t, "1 puts\n1 puts\n", l.Out.String())
 			content, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.Equal(t, 2*c.puts, bytes.Count(content, []byte(" MPI_Put(")))
@@ -334,9 +333,7 @@ func TestInsightLoadedLater(t *testing.T) {
 	file, library := filepath.Join(dir, "extension.c"), filepath.Join(dir, "extension.so")
 	source := strings.Replace(recordedProgram, "int main(", "int extension(", 1)
 	require.NoError(t, os.WriteFile(file, []byte(source), 0o644))
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-shared", "-fPIC", "-o", library,
-		file).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	runTool(t, "gompicc", "-shared", "-fPIC", "-o", library, file)
 	main := filepath.Join(dir, "main.c")
 	require.NoError(t, os.WriteFile(main, []byte(`
 #include <dlfcn.h>
@@ -347,8 +344,7 @@ int main(int argc, char **argv)
 	return extension ? extension(argc, argv) : 7;
 }`), 0o644))
 	program := filepath.Join(dir, "main")
-	out, err = exec.Command("gcc", "-o", program, main).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	harness.Output(t, exec.Command("gcc", "-o", program, main))
 	got := runRecorded(t, nil, 0, "-n", "2", program)
 	want := calls("extension.so", 0)
 	require.Len(t, got["0.0"], len(want))
@@ -380,8 +376,7 @@ func TestInsightFortran(t *testing.T) {
   call MPI_Finalize()
 end program
 `), 0o644))
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompifort"), "-o", program, file).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	runTool(t, "gompifort", "-o", program, file)
 	got := runRecorded(t, nil, 0, "-n", "2", program)
 	var names []string
 	for _, line := range got["1.0"] {
@@ -474,8 +469,7 @@ int main(void)
 			cmd.Env = append(os.Environ(), insight.EnvFd+"=3", "PMI_RANK=0",
 				"LD_PRELOAD="+filepath.Join(built(t), "lib/libgompirma-insight.so"))
 			cmd.ExtraFiles = []*os.File{m.File()}
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, "%s", out)
+			harness.Output(t, cmd)
 			lost := m.Rank(0).Dropped()
 			require.Positive(t, lost)
 			var r insight.Record

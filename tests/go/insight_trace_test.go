@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,8 +81,8 @@ func runTraced(t *testing.T, env []string, wantStatus int, args ...string) (*tra
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace.json")
 	l := prepare(t, append([]string{"--trace", file}, args...)...)
-	l.cmd.Env = append(l.cmd.Env, env...)
-	require.Equal(t, wantStatus, l.run(t), "%s%s", l.out.String(), l.err.String())
+	l.Cmd.Env = append(l.Cmd.Env, env...)
+	require.Equal(t, wantStatus, l.run(t), "%s%s", l.Out.String(), l.Err.String())
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
 	d := &traceOutput{}
@@ -91,7 +90,7 @@ func runTraced(t *testing.T, env []string, wantStatus int, args ...string) (*tra
 	status, _, said := gompirun(t, "report", file)
 	require.Zero(t, status, said)
 	require.Equal(t, wantStatus, d.OtherData.ExitStatus)
-	return d, l.err.String()
+	return d, l.Err.String()
 }
 
 const tracedProgram = `
@@ -259,8 +258,7 @@ program p
   call MPI_Finalize()
 end program
 `), 0o644))
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompifort"), "-o", program, file).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	runTool(t, "gompifort", "-o", program, file)
 	d, _ := runTraced(t, nil, 0, "-n", "2", program)
 	sends, receives := d.of(0, 0, "MPI_Send"), d.of(1, 0, "MPI_Recv")
 	require.Len(t, sends, 1)

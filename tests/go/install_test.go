@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // ringProgram is a program that uses a window; it is valid C and C++.
@@ -42,19 +43,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = time.Second
-	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
-	return string(out)
-}
-
-func needCommand(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("%s is not installed", name)
-	}
+	return harness.Output(t, cmd)
 }
 
 // TestInstall makes an installation once, moves it, uses it in every way, and removes it.
@@ -176,7 +165,7 @@ func TestInstall(t *testing.T) {
 	})
 
 	t.Run("pkg-config", func(t *testing.T) {
-		needCommand(t, "pkg-config")
+		harness.NeedCommand(t, "pkg-config")
 		source := write(t, "p.c", ringProgram)
 		program := filepath.Join(t.TempDir(), "p")
 		env := []string{"PKG_CONFIG_PATH=" + filepath.Join(prefix, "lib/pkgconfig")}
@@ -192,7 +181,7 @@ func TestInstall(t *testing.T) {
 
 	// cmake builds a project of one program, in C or C++, and returns the program.
 	cmake := func(t *testing.T, language, source, lists string, options ...string) string {
-		needCommand(t, "cmake")
+		harness.NeedCommand(t, "cmake")
 		here := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(here, source), []byte(ringProgram), 0o644))
 		lists = "cmake_minimum_required(VERSION 3.18)\nproject(p " + language + ")\n" + lists
@@ -234,7 +223,7 @@ func TestInstall(t *testing.T) {
 			"-DMPI_C_COMPILER="+filepath.Join(bin, "gompicc")))
 	})
 	t.Run("CMake find_package(MPI) in C++", func(t *testing.T) {
-		needCommand(t, "g++")
+		harness.NeedCommand(t, "g++")
 		runs(t, nil, cmake(t, "CXX", "p.cc",
 			"find_package(MPI REQUIRED)\nadd_executable(p p.cc)\ntarget_link_libraries(p MPI::MPI_CXX)",
 			"-DMPI_CXX_COMPILER="+filepath.Join(bin, "gompicxx")))
@@ -256,7 +245,7 @@ func TestInstall(t *testing.T) {
 	}
 	const sameAsSerial = "largest difference from the serial solution:  0.00E+00"
 	t.Run("gompifort", func(t *testing.T) {
-		needCommand(t, "gfortran")
+		harness.NeedCommand(t, "gfortran")
 		for name, want := range map[string]string{"heat_f08.f90": sameAsSerial,
 			"counter_mpi.f90": "as counted serially", "stencil_f77.f": sameAsSerial,
 			"matmul_coarray.f90": "\n0 wrong elements"} {
@@ -267,8 +256,8 @@ func TestInstall(t *testing.T) {
 		}
 	})
 	t.Run("Fortran by a plain Makefile", func(t *testing.T) {
-		needCommand(t, "gfortran")
-		needCommand(t, "make")
+		harness.NeedCommand(t, "gfortran")
+		harness.NeedCommand(t, "make")
 		here := t.TempDir()
 		text := "FC = gompifort\nFFLAGS = -O2 -Wall\n\nall: heat counter\n\nheat: heat.o\n\t$(FC) $(FFLAGS) " +
 			"-o $@ heat.o\n" +
@@ -282,8 +271,8 @@ func TestInstall(t *testing.T) {
 	})
 	// fortranCMake builds the examples of mpi_f08 and mpif.h as a project, with a target to link with.
 	fortranCMake := func(t *testing.T, find, target string, options ...string) {
-		needCommand(t, "gfortran")
-		needCommand(t, "cmake")
+		harness.NeedCommand(t, "gfortran")
+		harness.NeedCommand(t, "cmake")
 		here := t.TempDir()
 		require.NoError(t, os.Rename(fortranSource(t, "heat_f08.f90"), filepath.Join(here, "heat.f90")))
 		require.NoError(t, os.Rename(fortranSource(t, "stencil_f77.f"), filepath.Join(here, "stencil.f")))
@@ -311,8 +300,8 @@ func TestInstall(t *testing.T) {
 			"-DMPI_Fortran_COMPILER="+filepath.Join(bin, "gompifort"))
 	})
 	t.Run("pkg-config in Fortran", func(t *testing.T) {
-		needCommand(t, "gfortran")
-		needCommand(t, "pkg-config")
+		harness.NeedCommand(t, "gfortran")
+		harness.NeedCommand(t, "pkg-config")
 		program := filepath.Join(t.TempDir(), "p")
 		env := []string{"PKG_CONFIG_PATH=" + filepath.Join(prefix, "lib/pkgconfig")}
 		for _, module := range []string{"gompirma-fortran", "gompirma-abi-fortran"} {

@@ -73,9 +73,7 @@ func requireCosts(t *testing.T, icount, program string, maxCosts map[string]floa
 	t.Helper()
 	const loops, tries = "10", 12
 	path := filepath.Join(t.TempDir(), program)
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-O2", "-o", path,
-		filepath.Join(top, "bench", program+".c")).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	runTool(t, "gompicc", "-O2", "-o", path, filepath.Join(top, "bench", program+".c"))
 	var calls []string
 	for call := range maxCosts {
 		calls = append(calls, call)

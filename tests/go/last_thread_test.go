@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // endsByThread is a program whose main thread ends by pthread_exit. A second thread, if any, continues until the system
@@ -119,26 +121,25 @@ func TestLastThread(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := prepareProgram(t, program, what)
-			require.Zero(t, l.run(t), "%s", &l.err)
-			require.Equal(t, out, l.out.String())
+			require.Zero(t, l.run(t), "%s", &l.Err)
+			require.Equal(t, out, l.Out.String())
 			l = prepareProgram(t, filepath.Join(built(t), "bin/gompirun"), "-n", "2", program, what)
-			require.Zero(t, l.run(t), "%s", &l.err)
-			require.Equal(t, sorted(out+out), sorted(l.out.String()))
-			require.Empty(t, l.err.String())
+			require.Zero(t, l.run(t), "%s", &l.Err)
+			require.Equal(t, sorted(out+out), sorted(l.Out.String()))
+			require.Empty(t, l.Err.String())
 		})
 	}
 	t.Run("alone without finalize", func(t *testing.T) {
-		out, err := exec.Command(program, "").CombinedOutput()
-		require.NoError(t, err)
-		require.Equal(t, "at exit\n", string(out))
+		out := harness.Output(t, exec.Command(program, ""))
+		require.Equal(t, "at exit\n", out)
 	})
 	// The threads of libpmix do not count as the application's either.
 	t.Run("libpmix", func(t *testing.T) {
-		needCommand(t, "mpirun.openmpi")
+		harness.NeedCommand(t, "mpirun.openmpi")
 		l := prepareProgram(t, "mpirun.openmpi", "--oversubscribe", "-n", "1", program, "")
-		l.cmd.Env = append(l.cmd.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+		l.Cmd.Env = append(l.Cmd.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 		require.NotZero(t, l.run(t))
-		require.Equal(t, "at exit\n", l.out.String(), "%s", &l.err)
+		require.Equal(t, "at exit\n", l.Out.String(), "%s", &l.Err)
 	})
 	// The job ends as if the rank had returned from main.
 	t.Run("without finalize", func(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // Tests of the launcher with MPI programs, and of these programs under other launchers and without one.
@@ -187,7 +189,7 @@ int main(int argc, char **argv)
 }
 `, "-pthread")
 	l := prepareProgram(t, program)
-	require.Equal(t, 7, l.run(t), &l.err)
+	require.Equal(t, 7, l.run(t), &l.Err)
 }
 
 func TestLauncherMPITimeout(t *testing.T) {
@@ -238,24 +240,24 @@ func TestLauncherLibraries(t *testing.T) {
 			for _, args := range [][]string{{"./" + program}, {"sh", "-c", "./" + program},
 				{"env", "A=1", "./" + program}} {
 				l := prepare(t, append([]string{"-n", "2"}, args...)...)
-				l.cmd.Dir = dir
-				l.cmd.Env = slices.DeleteFunc(l.cmd.Env,
+				l.Cmd.Dir = dir
+				l.Cmd.Env = slices.DeleteFunc(l.Cmd.Env,
 					func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") })
 				if path != "unset" {
-					l.cmd.Env = append(l.cmd.Env, "LD_LIBRARY_PATH="+path)
+					l.Cmd.Env = append(l.Cmd.Env, "LD_LIBRARY_PATH="+path)
 				}
-				require.Equal(t, 0, l.run(t), "LD_LIBRARY_PATH %q, %v: %s", path, args, &l.err)
+				require.Equal(t, 0, l.run(t), "LD_LIBRARY_PATH %q, %v: %s", path, args, &l.Err)
 				require.Equal(t, "rank 0 of 2 got 1\nrank 1 of 2 got 0",
-					strings.Join(sorted(l.out.String()), "\n"), args)
+					strings.Join(sorted(l.Out.String()), "\n"), args)
 			}
 		}
 	}
 	for _, program := range programs[1:] {
 		l := prepare(t, "-n", "1", "-x", "LD_LIBRARY_PATH="+dir, "sh", "-c", "LD_DEBUG=files ./"+program+
 			" 2>&1 | grep -c /libgompirma.so")
-		l.cmd.Dir = dir
+		l.Cmd.Dir = dir
 		l.run(t)
-		require.Equal(t, "0\n", l.out.String(), "%s: what is set wins", program)
+		require.Equal(t, "0\n", l.Out.String(), "%s: what is set wins", program)
 	}
 }
 
@@ -268,9 +270,9 @@ func TestLauncherMPIKills(t *testing.T) {
 			args = []string{"-n", "3", "sh", "-c", `"$0" ` + mode + `; echo ended`, program}
 		}
 		l := prepare(t, args...)
-		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up") == 3 }, hangTimeout,
-			time.Millisecond, "%s", &l.err)
+		require.NoError(t, l.Cmd.Start())
+		require.Eventually(t, func() bool { return strings.Count(l.Out.String(), "up") == 3 }, hangTimeout,
+			time.Millisecond, "%s", &l.Err)
 		return l
 	}
 	for _, mode := range []string{"loop", "sleep", "hang"} {
@@ -278,7 +280,7 @@ func TestLauncherMPIKills(t *testing.T) {
 			for signal, status := range map[syscall.Signal]int{syscall.SIGKILL: 137, syscall.SIGTERM: 143,
 				syscall.SIGINT: 130} {
 				l := start(mode, wrapped)
-				require.NoError(t, l.cmd.Process.Signal(signal))
+				require.NoError(t, l.Cmd.Process.Signal(signal))
 				require.Equal(t, status, l.wait(t), "%s, wrapped: %v, %v", mode, wrapped, signal)
 			}
 		}
@@ -293,7 +295,7 @@ func TestLauncherMPIKills(t *testing.T) {
 		require.NotZero(t, victim)
 		require.NoError(t, syscall.Kill(victim, syscall.SIGKILL))
 		require.Equal(t, 137, l.wait(t), mode)
-		require.Contains(t, l.err.String(), "was killed by signal 9 (killed); it had not called MPI_Finalize\n")
+		require.Contains(t, l.Err.String(), "was killed by signal 9 (killed); it had not called MPI_Finalize\n")
 	}
 }
 
@@ -327,8 +329,8 @@ func TestWithoutLauncher(t *testing.T) {
 		status int
 	}{{"fine", 0}, {"no-finalize", 0}} {
 		l := prepareProgram(t, program, c.mode)
-		require.Equal(t, c.status, l.run(t), &l.err)
-		require.Equal(t, "up 0 of 1\n", l.out.String())
+		require.Equal(t, c.status, l.run(t), &l.Err)
+		require.Equal(t, "up 0 of 1\n", l.Out.String())
 	}
 	// A command between launcher and program has closed the descriptors: no job is better than many jobs of one
 	// process.
@@ -343,24 +345,24 @@ func TestWithoutLauncher(t *testing.T) {
 }
 
 func TestUnderHydra(t *testing.T) {
-	needCommand(t, "mpiexec.mpich")
+	harness.NeedCommand(t, "mpiexec.mpich")
 	mpiexec, err := exec.LookPath("mpiexec.mpich")
 	require.NoError(t, err)
 	program := compile(t, endings, "-pthread")
 	for _, args := range [][]string{{"-n", "4"}, {"-pmi-port", "-n", "4"}} {
 		l := prepareProgram(t, mpiexec, append(args, program, "all")...)
-		require.Zero(t, l.run(t), &l.err)
-		require.Equal(t, []string{"up 0 of 4", "up 1 of 4", "up 2 of 4", "up 3 of 4"}, sorted(l.out.String()))
+		require.Zero(t, l.run(t), &l.Err)
+		require.Equal(t, []string{"up 0 of 4", "up 1 of 4", "up 2 of 4", "up 3 of 4"}, sorted(l.Out.String()))
 	}
 	l := prepareProgram(t, mpiexec, "-n", "3", program, "abort", "42")
-	require.Equal(t, 42, l.run(t), &l.err)
+	require.Equal(t, 42, l.run(t), &l.Err)
 	l = prepareProgram(t, mpiexec, "-n", "3", program, "signal", "11")
 	require.NotZero(t, l.run(t))
 }
 
 // TestLauncherOtherMPI checks that gompirun starts programs of another MPI that uses PMI-1.
 func TestLauncherOtherMPI(t *testing.T) {
-	needCommand(t, "mpicc.mpich")
+	harness.NeedCommand(t, "mpicc.mpich")
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "program.c"), []byte(endings), 0o644))
 	command(t, dir, nil, "mpicc.mpich", "-o", "program", "program.c")
@@ -410,8 +412,8 @@ func TestLauncherForeignMPI(t *testing.T) {
 		{"-n 2 --stats ./mpich", 2, isMPICH},
 	} {
 		l := prepare(t, strings.Fields(c.args)...)
-		l.cmd.Dir = dir
-		require.Equal(t, c.status, l.run(t), "%s: %s", c.args, &l.err)
-		require.Equal(t, c.says, l.err.String(), c.args)
+		l.Cmd.Dir = dir
+		require.Equal(t, c.status, l.run(t), "%s: %s", c.args, &l.Err)
+		require.Equal(t, c.says, l.Err.String(), c.args)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // Jobs of several nodes in which a rank is late or dies, or whose launcher dies.
@@ -83,7 +85,7 @@ func (l *launch) pids(t *testing.T, n int) []int {
 	pids := make([]int, n)
 	require.Eventually(t, func() bool {
 		seen := 0
-		for _, line := range strings.Split(l.out.String(), "\n") {
+		for _, line := range strings.Split(l.Out.String(), "\n") {
 			var rank, pid int
 			if k, _ := fmt.Sscanf(line, "up %d %d", &rank, &pid); k == 2 {
 				pids[rank] = pid
@@ -91,7 +93,7 @@ func (l *launch) pids(t *testing.T, n int) []int {
 			}
 		}
 		return seen == n
-	}, hangTimeout, time.Millisecond, "%s%s", &l.out, &l.err)
+	}, hangTimeout, time.Millisecond, "%s%s", &l.Out, &l.Err)
 	return pids
 }
 
@@ -124,13 +126,13 @@ func TestLateRankInInit(t *testing.T) {
 		runs = append(runs, prepareProgram(t, args[0], args[1:]...))
 	}
 	for _, l := range runs {
-		l.cmd.Env = append(l.cmd.Env, timeout)
-		require.NoError(t, l.cmd.Start())
+		l.Cmd.Env = append(l.Cmd.Env, timeout)
+		require.NoError(t, l.Cmd.Start())
 	}
 	for _, l := range runs {
-		require.Zero(t, l.wait(t), "%s", &l.err)
-		require.Empty(t, l.err.String())
-		require.Equal(t, 4, strings.Count(l.out.String(), "done\n"))
+		require.Zero(t, l.wait(t), "%s", &l.Err)
+		require.Empty(t, l.Err.String())
+		require.Equal(t, 4, strings.Count(l.Out.String(), "done\n"))
 	}
 }
 
@@ -142,13 +144,13 @@ func TestStoppedOverNodes(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	for _, phase := range []string{"barriers", "busy", "barrier"} {
 		l := prepare(t, "--nodes", "2", "-n", "6", program, phase, "600")
-		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_PEER_TIMEOUT=2")
-		require.NoError(t, l.cmd.Start())
+		l.Cmd.Env = append(l.Cmd.Env, "GOMPIRMA_PEER_TIMEOUT=2")
+		require.NoError(t, l.Cmd.Start())
 		victim := l.pids(t, 6)[3]
 		require.NoError(t, syscall.Kill(victim, syscall.SIGSTOP))
 		require.NotZero(t, l.wait(t))
-		require.Contains(t, l.err.String(), "rank 3 of MPI_COMM_WORLD")
-		require.NotContains(t, l.err.String(), "whole node")
+		require.Contains(t, l.Err.String(), "rank 3 of MPI_COMM_WORLD")
+		require.NotContains(t, l.Err.String(), "whole node")
 		require.Error(t, syscall.Kill(victim, 0), "the stopped process is left")
 	}
 }
@@ -160,14 +162,14 @@ func TestKilledOverNodes(t *testing.T) {
 	for i, phase := range []string{"barriers", "busy", "alone", "barriers", "busy", "barriers", "busy", "barrier",
 		"finalize", "network", "init", "barriers", "busy"} {
 		l := prepare(t, "--nodes", "2", "-n", "4", program, phase, "600")
-		require.NoError(t, l.cmd.Start())
+		require.NoError(t, l.Cmd.Start())
 		pids := l.pids(t, 4)
 		victim := i % 4
 		require.NoError(t, syscall.Kill(pids[victim], syscall.SIGKILL))
-		require.Equal(t, 137, l.wait(t), "%s: %s", phase, &l.err)
-		lines := strings.Split(strings.TrimSpace(l.err.String()), "\n")
+		require.Equal(t, 137, l.wait(t), "%s: %s", phase, &l.Err)
+		lines := strings.Split(strings.TrimSpace(l.Err.String()), "\n")
 		says := fmt.Sprintf("gompirun: rank %d (program) was killed by signal 9", victim)
-		require.Len(t, lines, 1, "%s: %s", phase, &l.err)
+		require.Len(t, lines, 1, "%s: %s", phase, &l.Err)
 		require.Contains(t, lines[0], says, phase)
 	}
 }
@@ -191,9 +193,9 @@ func TestLauncherKilledInPhases(t *testing.T) {
 				} else {
 					l = prepareProgram(t, args[0], args[1:]...)
 				}
-				require.NoError(t, l.cmd.Start())
+				require.NoError(t, l.Cmd.Start())
 				l.pids(t, 2)
-				require.NoError(t, l.cmd.Process.Kill())
+				require.NoError(t, l.Cmd.Process.Kill())
 				require.Equal(t, 137, l.wait(t), "%s, nodes: %d, %v", phase, nodes, args)
 			}
 		}
@@ -210,9 +212,9 @@ func (l *launch) inNetwork(t *testing.T, script string) {
 	if exec.Command(unshare[0], append(slices.Clone(unshare[1:]), "true")...).Run() != nil {
 		t.Skip("a network namespace cannot be made here")
 	}
-	l.cmd.Args = slices.Concat(unshare, []string{"sh", "-ec", script + `exec "$0" "$@"`}, l.cmd.Args)
+	l.Cmd.Args = slices.Concat(unshare, []string{"sh", "-ec", script + `exec "$0" "$@"`}, l.Cmd.Args)
 	var err error
-	l.cmd.Path, err = exec.LookPath(unshare[0])
+	l.Cmd.Path, err = exec.LookPath(unshare[0])
 	require.NoError(t, err)
 }
 
@@ -223,7 +225,7 @@ func TestLoopbackIsDown(t *testing.T) {
 	inside := func(args ...string) (int, string) {
 		l := prepare(t, args...)
 		l.inNetwork(t, "")
-		return l.run(t), l.err.String()
+		return l.run(t), l.Err.String()
 	}
 	status, says := inside("--nodes", "2", "-n", "2", program, "none", "0")
 	require.Equal(t, 2, status)
@@ -238,13 +240,13 @@ func TestLoopbackIsDown(t *testing.T) {
 func TestNodesOnLoopback(t *testing.T) {
 	for given, want := range map[string]string{"": "lo", "eth9": "eth9"} {
 		l := prepare(t, "--nodes", "2", "-n", "2", "sh", "-c", "echo $GOMPIRMA_INTERFACE")
-		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_INTERFACE="+given)
-		require.Zero(t, l.run(t), &l.err)
-		require.Equal(t, want+"\n"+want+"\n", l.out.String())
+		l.Cmd.Env = append(l.Cmd.Env, "GOMPIRMA_INTERFACE="+given)
+		require.Zero(t, l.run(t), &l.Err)
+		require.Equal(t, want+"\n"+want+"\n", l.Out.String())
 	}
-	needCommand(t, "ip")
+	harness.NeedCommand(t, "ip")
 	l := prepare(t, "--nodes", "2", "-H", "[::1]:2", compile(t, phases, "-rdynamic"), "none", "0")
 	l.inNetwork(t, "ip link set lo up; ip address del 127.0.0.1/8 dev lo; ")
-	require.Zero(t, l.run(t), &l.err)
-	require.Equal(t, "done\ndone\n", l.out.String())
+	require.Zero(t, l.run(t), &l.Err)
+	require.Equal(t, "done\ndone\n", l.Out.String())
 }

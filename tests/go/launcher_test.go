@@ -1,10 +1,8 @@
 package gotest
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"gompirma/tests/go/output"
+	"gompirma/tests/go/harness"
 )
 
 // Tests of the launcher with programs that do not use MPI. launcher_mpi_test.go tests it with MPI programs.
@@ -29,11 +27,10 @@ const hangTimeout = 60 * time.Second
 // launch is one run of gompirun. A variable in their environment marks its processes, so that the tests find those that
 // remain.
 type launch struct {
-	cmd      *exec.Cmd
-	out, err output.Buffer
-	marker   string
-	tmp      string
-	shm      map[string]bool
+	harness.Run
+	marker string
+	tmp    string
+	shm    map[string]bool
 }
 
 var launches atomic.Int32
@@ -48,29 +45,22 @@ func prepareProgram(t *testing.T, program string, args ...string) *launch {
 	t.Helper()
 	l := &launch{tmp: t.TempDir(), shm: entries(t, "/dev/shm")}
 	l.marker = fmt.Sprintf("GOMPIRMA_TEST_MARKER=%d.%d", os.Getpid(), launches.Add(1))
-	ctx, cancel := context.WithTimeout(context.Background(), hangTimeout)
-	t.Cleanup(cancel)
-	l.cmd = exec.CommandContext(ctx, program, args...)
-	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.err
-	l.cmd.Env = append(os.Environ(), l.marker, "TMPDIR="+l.tmp)
+	l.Prepare(t, hangTimeout, program, args...)
+	l.Cmd.Env = append(os.Environ(), l.marker, "TMPDIR="+l.tmp)
 	return l
 }
 
 // wait returns the exit status, or 128 + signal if a signal killed gompirun, and checks that nothing remains.
 func (l *launch) wait(t *testing.T) int {
 	t.Helper()
-	l.cmd.Wait()
-	state := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	status := l.Status()
 	l.requireNoLeftovers(t)
-	if state.Signaled() {
-		return 128 + int(state.Signal())
-	}
-	return state.ExitStatus()
+	return status
 }
 
 func (l *launch) run(t *testing.T) int {
 	t.Helper()
-	require.NoError(t, l.cmd.Start())
+	require.NoError(t, l.Cmd.Start())
 	return l.wait(t)
 }
 
@@ -79,7 +69,7 @@ func gompirun(t *testing.T, args ...string) (status int, out, err string) {
 	t.Helper()
 	l := prepare(t, args...)
 	status = l.run(t)
-	return status, l.out.String(), l.err.String()
+	return status, l.Out.String(), l.Err.String()
 }
 
 func entries(t *testing.T, dir string) map[string]bool {
@@ -163,12 +153,12 @@ func TestLauncherSeveralPrograms(t *testing.T) {
 		"ABSENT", "./own.sh", "y", "z")
 	here, err1 := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err1)
-	l.cmd.Dir = here
-	l.cmd.Env = append(l.cmd.Env, "A=0", "B=3", "PWD="+here)
-	require.Zero(t, l.run(t), &l.err)
+	l.Cmd.Dir = here
+	l.Cmd.Env = append(l.Cmd.Env, "A=0", "B=3", "PWD="+here)
+	require.Zero(t, l.run(t), &l.Err)
 	require.Equal(t, []string{"0 3 1 2 3 " + here + " " + here + " x", "1 3 0 3 " + dir + " " + dir + " y z",
 		"2 3 0 3 " + dir + " " + dir + " y z"},
-		sorted(l.out.String()))
+		sorted(l.Out.String()))
 }
 
 func TestLauncherRefuses(t *testing.T) {
@@ -329,20 +319,20 @@ func TestLauncherSignals(t *testing.T) {
 	} {
 		// sleeping children receive the signals too
 		l := prepare(t, "-n", "2", "sh", "-c", c.script+"while :; do sleep 600 & echo up >&2; wait $!; done")
-		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hangTimeout,
+		require.NoError(t, l.Cmd.Start())
+		require.Eventually(t, func() bool { return strings.Count(l.Err.String(), "up\n") == 2 }, hangTimeout,
 			time.Millisecond)
 		for _, s := range c.signals {
-			require.NoError(t, l.cmd.Process.Signal(s))
+			require.NoError(t, l.Cmd.Process.Signal(s))
 			if s == syscall.SIGTSTP {
-				require.Eventually(t, func() bool { return stopped(l.cmd.Process.Pid) }, hangTimeout,
+				require.Eventually(t, func() bool { return stopped(l.Cmd.Process.Pid) }, hangTimeout,
 					time.Millisecond)
 			}
 		}
-		require.Equal(t, c.status, l.wait(t), "%v %s", c.signals, &l.err)
-		require.Equal(t, c.out, l.out.String(), "%v", c.signals)
+		require.Equal(t, c.status, l.wait(t), "%v %s", c.signals, &l.Err)
+		require.Equal(t, c.out, l.Out.String(), "%v", c.signals)
 		if c.status != 0 {
-			require.Contains(t, l.err.String(), fmt.Sprintf("gompirun: received signal %d (", c.status-128))
+			require.Contains(t, l.Err.String(), fmt.Sprintf("gompirun: received signal %d (", c.status-128))
 		}
 	}
 }
@@ -358,8 +348,8 @@ func TestLauncherSignalsAtStart(t *testing.T) {
 				"sh", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "sh", "-c",
 				`trap "echo bye; exit 0" `+name+`; kill -`+name+
 					` $PPID; while :; do sleep 600 & wait $!; done`)
-			require.Equal(t, status, l.run(t), "%s: %s", name, &l.err)
-			require.Equal(t, "bye\n", l.out.String(), name)
+			require.Equal(t, status, l.run(t), "%s: %s", name, &l.Err)
+			require.Equal(t, "bye\n", l.Out.String(), name)
 		}
 	}
 }
@@ -375,30 +365,30 @@ func stopped(pid int) bool {
 func TestLauncherLeavesIgnoredSignals(t *testing.T) {
 	l := prepareProgram(t, "sh", "-c", `trap "" INT HUP; exec "$0" -n 1 sh -c 'echo up; read line; echo "$line"'`,
 		filepath.Join(built(t), "bin/gompirun"))
-	in, err := l.cmd.StdinPipe()
+	in, err := l.Cmd.StdinPipe()
 	require.NoError(t, err)
-	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return l.out.String() == "up\n" }, hangTimeout, time.Millisecond)
-	require.NoError(t, l.cmd.Process.Signal(syscall.SIGINT))
-	require.NoError(t, l.cmd.Process.Signal(syscall.SIGHUP))
+	require.NoError(t, l.Cmd.Start())
+	require.Eventually(t, func() bool { return l.Out.String() == "up\n" }, hangTimeout, time.Millisecond)
+	require.NoError(t, l.Cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, l.Cmd.Process.Signal(syscall.SIGHUP))
 	fmt.Fprintln(in, "still here")
-	require.Zero(t, l.wait(t), &l.err)
-	require.Equal(t, "up\nstill here\n", l.out.String())
+	require.Zero(t, l.wait(t), &l.Err)
+	require.Equal(t, "up\nstill here\n", l.Out.String())
 }
 
 // TestLauncherIsKilled checks that ranks end when gompirun is killed, also while it is still starting some.
 func TestLauncherIsKilled(t *testing.T) {
 	for _, wait := range []bool{true, false} {
 		l := prepare(t, "-n", "50", "sh", "-c", "echo up; exec sleep 600")
-		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") >= 1 }, hangTimeout,
+		require.NoError(t, l.Cmd.Start())
+		require.Eventually(t, func() bool { return strings.Count(l.Out.String(), "up\n") >= 1 }, hangTimeout,
 			time.Millisecond)
 		if wait {
-			require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 50 },
+			require.Eventually(t, func() bool { return strings.Count(l.Out.String(), "up\n") == 50 },
 				hangTimeout,
 				time.Millisecond)
 		}
-		require.NoError(t, l.cmd.Process.Kill())
+		require.NoError(t, l.Cmd.Process.Kill())
 		require.Equal(t, 128+9, l.wait(t))
 	}
 }
@@ -431,7 +421,7 @@ func TestLauncherLinesNeverMix(t *testing.T) {
 	l := prepare(t, "-l", "-n", strconv.Itoa(ranks), "awk", `BEGIN {
 		r = ENVIRON["PMI_RANK"]; s = r; while (length(s) < 9000) s = s s
 		for (i = 0; i < 400; i++) { printf "%s %d %s.\n", r, i, substr(s, 1, (i * 7919) % 9000) > (i % 2 ? "/dev/stdout" : "/dev/stderr") }}`)
-	l.cmd.Stdout, l.cmd.Stderr = file, file
+	l.Cmd.Stdout, l.Cmd.Stderr = file, file
 	require.Zero(t, l.run(t))
 	text, err := os.ReadFile(file.Name())
 	require.NoError(t, err)
@@ -520,28 +510,28 @@ func TestLauncherForeignOptions(t *testing.T) {
 
 func TestLauncherInput(t *testing.T) {
 	l := prepare(t, "-l", "-n", "3", "cat")
-	l.cmd.Stdin = strings.NewReader("a\nb\n" + strings.Repeat("x", 200000))
-	require.Zero(t, l.run(t), &l.err)
-	require.Equal(t, "[0] a\n[0] b\n[0] "+strings.Repeat("x", 200000), l.out.String())
+	l.Cmd.Stdin = strings.NewReader("a\nb\n" + strings.Repeat("x", 200000))
+	require.Zero(t, l.run(t), &l.Err)
+	require.Equal(t, "[0] a\n[0] b\n[0] "+strings.Repeat("x", 200000), l.Out.String())
 
 	// gompirun does not consume the input of a shell loop.
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/lines", []byte("1\n2\n3\n"), 0o644))
 	l = prepareProgram(t, "sh", "-c", `while read line; do "$0" -n 2 sh -c "echo $line"; done <`+dir+"/lines",
 		filepath.Join(built(t), "bin/gompirun"))
-	require.Zero(t, l.run(t), &l.err)
-	require.Equal(t, "1\n1\n2\n2\n3\n3\n", l.out.String())
+	require.Zero(t, l.run(t), &l.Err)
+	require.Equal(t, "1\n1\n2\n2\n3\n3\n", l.Out.String())
 
 	// A dialogue over pipes: the question has no newline.
 	l = prepare(t, "-n", "2", "sh", "-c",
 		`[ $PMI_RANK = 1 ] && exit; printf "name? "; read name; echo "hello $name"`)
-	in, err := l.cmd.StdinPipe()
+	in, err := l.Cmd.StdinPipe()
 	require.NoError(t, err)
-	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return l.out.String() == "name? " }, hangTimeout, time.Millisecond)
+	require.NoError(t, l.Cmd.Start())
+	require.Eventually(t, func() bool { return l.Out.String() == "name? " }, hangTimeout, time.Millisecond)
 	fmt.Fprintln(in, "Bob")
-	require.Zero(t, l.wait(t), &l.err)
-	require.Equal(t, "name? hello Bob\n", l.out.String())
+	require.Zero(t, l.wait(t), &l.Err)
+	require.Equal(t, "name? hello Bob\n", l.Out.String())
 }
 
 // onTerminal gives a run its own terminal as input, and returns the keyboard side. It discards the terminal's output.
@@ -557,38 +547,38 @@ func onTerminal(t *testing.T, l *launch) *os.File {
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	require.NoError(t, err)
 	t.Cleanup(func() { terminal.Close() })
-	l.cmd.Stdin = terminal
-	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	l.Cmd.Stdin = terminal
+	l.Cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	return keyboard
 }
 
 func TestLauncherTerminal(t *testing.T) {
 	l := prepare(t, "-n", "2", "cat")
 	keyboard := onTerminal(t, l)
-	require.NoError(t, l.cmd.Start())
+	require.NoError(t, l.Cmd.Start())
 	fmt.Fprint(keyboard, "hello\n")
-	require.Eventually(t, func() bool { return l.out.String() == "hello\n" }, hangTimeout, time.Millisecond)
+	require.Eventually(t, func() bool { return l.Out.String() == "hello\n" }, hangTimeout, time.Millisecond)
 	fmt.Fprint(keyboard, "\x04") // end of file
-	require.Zero(t, l.wait(t), &l.err)
+	require.Zero(t, l.wait(t), &l.Err)
 
 	l = prepare(t, "-n", "2", "sh", "-c", "echo up; exec sleep 600")
 	keyboard = onTerminal(t, l)
-	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return l.out.String() == "up\nup\n" }, hangTimeout, time.Millisecond)
+	require.NoError(t, l.Cmd.Start())
+	require.Eventually(t, func() bool { return l.Out.String() == "up\nup\n" }, hangTimeout, time.Millisecond)
 	fmt.Fprint(keyboard, "\x03") // Ctrl-C
-	require.Equal(t, 130, l.wait(t), &l.err)
+	require.Equal(t, 130, l.wait(t), &l.Err)
 
 	// In the background gompirun leaves the terminal to the foreground process and continues to run.
 	l = prepareProgram(t, "bash", "-c",
 		`set -m; "$0" -n 2 sh -c 'echo up; exec sleep 0.3' & sleep 0.1; read line; echo "shell got $line"; wait $!`,
 		filepath.Join(built(t), "bin/gompirun"))
 	keyboard = onTerminal(t, l)
-	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return strings.Contains(l.out.String(), "up\nup\n") }, hangTimeout,
+	require.NoError(t, l.Cmd.Start())
+	require.Eventually(t, func() bool { return strings.Contains(l.Out.String(), "up\nup\n") }, hangTimeout,
 		time.Millisecond)
 	fmt.Fprint(keyboard, "for the shell\n")
-	require.Zero(t, l.wait(t), &l.err)
-	require.Contains(t, l.out.String(), "shell got for the shell\n")
+	require.Zero(t, l.wait(t), &l.Err)
+	require.Contains(t, l.Out.String(), "shell got for the shell\n")
 }
 
 // TestLauncherTerminalStops checks that Ctrl-Z stops ranks and their children, although they are in sessions of their
@@ -610,13 +600,13 @@ func TestLauncherTerminalStops(t *testing.T) {
 				}
 			}
 			return count == want
-		}, hangTimeout, time.Millisecond, "%s%s", &l.out, &l.err)
+		}, hangTimeout, time.Millisecond, "%s%s", &l.Out, &l.Err)
 	}
 	says := func(text string, times int) {
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), text) == times }, hangTimeout,
-			time.Millisecond, "%s%s", &l.out, &l.err)
+		require.Eventually(t, func() bool { return strings.Count(l.Out.String(), text) == times }, hangTimeout,
+			time.Millisecond, "%s%s", &l.Out, &l.Err)
 	}
-	require.NoError(t, l.cmd.Start())
+	require.NoError(t, l.Cmd.Start())
 	says("up\n", 2)
 	fmt.Fprint(keyboard, "\x1a") // Ctrl-Z
 	says("stopped", 1)
@@ -625,14 +615,14 @@ func TestLauncherTerminalStops(t *testing.T) {
 	becomeStopped(0)
 	fmt.Fprint(keyboard, "\x03") // Ctrl-C
 	says("ended 130\n", 1)
-	require.Zero(t, l.wait(t), &l.err)
+	require.Zero(t, l.wait(t), &l.Err)
 
 	l = prepare(t, "-n", "2", "sh", "-c", ranks)
 	keyboard = onTerminal(t, l)
-	require.NoError(t, l.cmd.Start())
+	require.NoError(t, l.Cmd.Start())
 	says("up\n", 2)
 	keyboard.Close()
-	require.Equal(t, 129, l.wait(t), &l.err)
+	require.Equal(t, 129, l.wait(t), &l.Err)
 }
 
 // TestLauncherSessions checks that each rank is in its own session, with gompirun's nice value.
@@ -650,8 +640,8 @@ func TestLauncherSessions(t *testing.T) {
 	nice := min(20-raw+3, 19)
 	l := prepareProgram(t, "nice", "-n", "3", filepath.Join(built(t), "bin/gompirun"), "-n", "2", "sh", "-c",
 		fmt.Sprintf("until grep 'nice %d$' /proc/self/autogroup; do sleep 0.01; done", nice))
-	require.Zero(t, l.run(t), &l.err)
-	require.Equal(t, 2, strings.Count(l.out.String(), "autogroup"))
+	require.Zero(t, l.run(t), &l.Err)
+	require.Equal(t, 2, strings.Count(l.Out.String(), "autogroup"))
 }
 
 // TestLauncherBrokenPipe checks that the job ends when the reader of the output exits.
@@ -660,8 +650,8 @@ func TestLauncherBrokenPipe(t *testing.T) {
 		`{ "$0" -n 2 sh -c 'sleep 600 & while :; do echo line; done'; echo $? >&2; } | head -n 1`,
 		filepath.Join(built(t), "bin/gompirun"))
 	require.Zero(t, l.run(t))
-	require.Equal(t, "line\n", l.out.String())
-	require.Equal(t, "141\n", l.err.String())
+	require.Equal(t, "line\n", l.Out.String())
+	require.Equal(t, "141\n", l.Err.String())
 }
 
 // usableCores returns the number of cores that this process may use; threads of one core count once.
@@ -682,9 +672,9 @@ func usableCores(t *testing.T) int {
 
 func TestLauncherBinding(t *testing.T) {
 	l := prepare(t, "--bind-to", "core", "-n", "1", "grep", "Cpus_allowed_list", "/proc/self/status")
-	require.Zero(t, l.run(t), &l.err)
-	require.Empty(t, l.err.String())
-	fields := strings.Fields(l.out.String())
+	require.Zero(t, l.run(t), &l.Err)
+	require.Empty(t, l.Err.String())
+	fields := strings.Fields(l.Out.String())
 	if runtime.NumCPU() > 2 { // with two processors, both may be threads of one core
 		require.NotEqual(t, fmt.Sprintf("0-%d", runtime.NumCPU()-1), fields[len(fields)-1])
 	}
@@ -697,15 +687,15 @@ func TestLauncherBinding(t *testing.T) {
 			args = append([]string{"--bind-to", bind}, args...)
 		}
 		l := prepare(t, args...)
-		require.Zero(t, l.run(t), &l.err)
-		require.Empty(t, l.err.String())
-		lines := strings.Split(strings.TrimSpace(l.out.String()), "\n")
+		require.Zero(t, l.run(t), &l.Err)
+		require.Empty(t, l.Err.String())
+		lines := strings.Split(strings.TrimSpace(l.Out.String()), "\n")
 		require.Len(t, lines, 2)
 		if bind == "none" {
-			require.Equal(t, strings.Repeat(alone.out.String(), 2), l.out.String())
+			require.Equal(t, strings.Repeat(alone.Out.String(), 2), l.Out.String())
 		} else if usableCores(t) > 1 {
 			require.NotEqual(t, lines[0], lines[1])
-			require.NotEqual(t, strings.TrimSpace(alone.out.String()), lines[0])
+			require.NotEqual(t, strings.TrimSpace(alone.Out.String()), lines[0])
 		}
 	}
 	status, out, err := gompirun(t, "--bind-to", "core", "-n", strconv.Itoa(runtime.NumCPU()+1), "sh", "-c",
@@ -729,10 +719,10 @@ func TestLauncherDescriptors(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "out")
 	l := prepare(t, "-n", "5", "--output-dir", dir, "ls", "-l", "/proc/self/fd")
-	require.Zero(t, l.run(t), &l.err)
+	require.Zero(t, l.run(t), &l.Err)
 	direct := prepareProgram(t, "ls", "-l", "/proc/self/fd")
 	require.Zero(t, direct.run(t))
-	want := append(descriptors(direct.out.String()), "3", "4")
+	want := append(descriptors(direct.Out.String()), "3", "4")
 	slices.Sort(want)
 	for r := range 5 {
 		text, err := os.ReadFile(fmt.Sprintf("%s/rank-%d.txt", dir, r))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/version"
+	"gompirma/tests/go/harness"
 )
 
 // Programs under limits of setrlimit(2), as set by a shell's ulimit: they run, or one line reports which limit is too
@@ -98,11 +99,33 @@ func launchLimited(t *testing.T, ulimit string, command ...string) *launch {
 	return prepareProgram(t, program, command[1:]...)
 }
 
+// requireRight runs usesAllDescriptors with n ranks to its end.
+func requireRight(t *testing.T, l *launch, n int) {
+	t.Helper()
+	require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
+	var want []string
+	for i := range n {
+		want = append(want, fmt.Sprintf("right %d of %d", i, n))
+	}
+	require.Equal(t, want, sorted(l.Out.String()))
+	require.Empty(t, l.Err.String())
+}
+
+// requireNoSegments returns a function that checks that no System V segment was added meanwhile.
+func requireNoSegments(t *testing.T) func() {
+	before, _ := os.ReadFile("/proc/sysvipc/shm")
+	return func() {
+		after, _ := os.ReadFile("/proc/sysvipc/shm")
+		require.Equal(t, strings.Count(string(before), "\n"), strings.Count(string(after), "\n"), "%s%s",
+			before, after)
+	}
+}
+
 // TestLimitFiles checks that the limit for files does not apply to the library's memory, which is in unnamed files.
 func TestLimitFiles(t *testing.T) {
 	program := compile(t, usesAllDescriptors)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
-	before, _ := os.ReadFile("/proc/sysvipc/shm")
+	defer requireNoSegments(t)()
 	for _, limit := range []string{"-f 1000", "-S -f 1000", "-f 1"} {
 		for _, c := range []struct {
 			command string
@@ -110,26 +133,17 @@ func TestLimitFiles(t *testing.T) {
 		}{{gompirun + " -n 4 ", 4}, {gompirun + " -n 1 ", 1}, {"", 1}, {"mpiexec.mpich -n 2 ", 2}} {
 			t.Run(limit+" "+filepath.Base(c.command), func(t *testing.T) {
 				if c.ranks == 2 {
-					needCommand(t, "mpiexec.mpich")
+					harness.NeedCommand(t, "mpiexec.mpich")
 				}
 				l := launchLimited(t, limit, strings.Fields(c.command+program)...)
-				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
-				var want []string
-				for i := range c.ranks {
-					want = append(want, fmt.Sprintf("right %d of %d", i, c.ranks))
-				}
-				require.Equal(t, want, sorted(l.out.String()))
-				require.Empty(t, l.err.String())
+				requireRight(t, l, c.ranks)
 			})
 		}
 	}
-	after, _ := os.ReadFile("/proc/sysvipc/shm")
-	require.Equal(t, len(strings.Split(string(before), "\n")), len(strings.Split(string(after), "\n")), "%s%s",
-		before, after)
 	for _, command := range []string{gompirun + " -n 2 " + program, program} {
 		l := launchLimited(t, "-f 0", strings.Fields(command)...)
 		require.NotZero(t, l.run(t))
-		require.Regexp(t, `^gompi\S+: .*the file size limit is 0 \(ulimit -f\).*\n$`, l.err.String())
+		require.Regexp(t, `^gompi\S+: .*the file size limit is 0 \(ulimit -f\).*\n$`, l.Err.String())
 	}
 }
 
@@ -140,9 +154,9 @@ func TestLimitFilesOutput(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
 	defer file.Close()
-	l.cmd.Stdout = file
+	l.Cmd.Stdout = file
 	require.Equal(t, 1, l.run(t))
-	require.Regexp(t, `^gompirun: cannot write the output: .*file too large\n$`, l.err.String())
+	require.Regexp(t, `^gompirun: cannot write the output: .*file too large\n$`, l.Err.String())
 }
 
 // TestLimitDescriptors checks that a rank runs with few descriptors.
@@ -150,22 +164,22 @@ func TestLimitDescriptors(t *testing.T) {
 	program := compile(t, usesAllDescriptors)
 	for _, limit := range []string{"-n 9", "-n 64"} {
 		l := launchLimited(t, limit, program)
-		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=require")
-		require.Zero(t, l.run(t), "%s: %s", limit, l.err.String())
-		require.Equal(t, "right 0 of 1\n", l.out.String(), limit)
+		l.Cmd.Env = append(l.Cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=require")
+		require.Zero(t, l.run(t), "%s: %s", limit, l.Err.String())
+		require.Equal(t, "right 0 of 1\n", l.Out.String(), limit)
 	}
 	l := launchLimited(t, "-n 6", program)
 	require.NotZero(t, l.run(t))
-	require.Regexp(t, `^gompirma: .*\(ulimit -n 6\)\n$`, l.err.String())
+	require.Regexp(t, `^gompirma: .*\(ulimit -n 6\)\n$`, l.Err.String())
 	l = launchLimited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "-n", "4", program)
 	require.NotZero(t, l.run(t))
 	require.Regexp(t, `^gompirun: 4 processes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
-		l.err.String())
+		l.Err.String())
 	l = launchLimited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
 	require.NotZero(t, l.run(t))
 	require.Regexp(t,
 		`^gompirun: 2 processes on 2 nodes need \d+ file descriptors, but the limit is 20: raise ulimit -n\n$`,
-		l.err.String())
+		l.Err.String())
 }
 
 // TestLimitIsNamed checks that the launcher and a rank report in one line which limit prevents them from running.
@@ -190,17 +204,17 @@ func TestLimitIsNamed(t *testing.T) {
 				runAsOtherUser(t, l, program)
 			}
 			require.NotZero(t, l.run(t))
-			require.Regexp(t, c.says, l.err.String())
-			require.NotContains(t, l.err.String(), "goroutine")
-			require.LessOrEqual(t, strings.Count(l.err.String(), "\n"), 3, l.err.String())
+			require.Regexp(t, c.says, l.Err.String())
+			require.NotContains(t, l.Err.String(), "goroutine")
+			require.LessOrEqual(t, strings.Count(l.Err.String(), "\n"), 3, l.Err.String())
 		})
 	}
 	for _, limit := range []string{"-v 3000000", "-d 400000", "-s 64", "-s unlimited", "-l 0", "-m 100", "-c 0",
 		"-i 0", "-q 0"} {
 		l := launchLimited(t, limit, gompirun, "-n", "2", program)
-		require.Zero(t, l.run(t), "%s: %s", limit, l.err.String())
-		require.Equal(t, []string{"right 0 of 2", "right 1 of 2"}, sorted(l.out.String()), limit)
-		require.Empty(t, l.err.String(), limit)
+		require.Zero(t, l.run(t), "%s: %s", limit, l.Err.String())
+		require.Equal(t, []string{"right 0 of 2", "right 1 of 2"}, sorted(l.Out.String()), limit)
+		require.Empty(t, l.Err.String(), limit)
 	}
 }
 
@@ -244,10 +258,10 @@ func TestLimitLockedMemory(t *testing.T) {
 	require.NotZero(t, status)
 	require.Regexp(t,
 		`^gompirma: .*the process has locked \d+ KiB of memory; the limit is 8192 KiB, ulimit -l\)\n$`,
-		l.err.String())
+		l.Err.String())
 	l = launchLimited(t, "-l 8192", program, "type")
 	require.NotZero(t, l.run(t))
-	require.Regexp(t, `ulimit -l 8192`, l.err.String())
+	require.Regexp(t, `ulimit -l 8192`, l.Err.String())
 }
 
 // runAsOtherUser makes a launch of gompirun run as a user who has no other processes, with copies that any user can
@@ -268,15 +282,15 @@ func runAsOtherUser(t *testing.T, l *launch, program string) {
 		copied[file] = filepath.Join(dir, filepath.Base(file))
 		require.NoError(t, os.WriteFile(copied[file], bytes, 0o755))
 	}
-	args := l.cmd.Args[4:] // without setpriv --bounding-set -all --
+	args := l.Cmd.Args[4:] // without setpriv --bounding-set -all --
 	for i, arg := range args {
 		if to, ok := copied[arg]; ok {
 			args[i] = to
 		}
 	}
-	l.cmd.Path, l.cmd.Args, l.cmd.Dir = args[0], args, dir
-	l.cmd.Env = append(l.cmd.Env, "LD_LIBRARY_PATH="+dir)
-	l.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
+	l.Cmd.Path, l.Cmd.Args, l.Cmd.Dir = args[0], args, dir
+	l.Cmd.Env = append(l.Cmd.Env, "LD_LIBRARY_PATH="+dir)
+	l.Cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
 }
 
 // usesAllMappings is a program that creates nearly as many mappings as a process may have, and then allocates memory.

@@ -54,9 +54,9 @@ int main(void)
 func TestListeningSockets(t *testing.T) {
 	program := compile(t, listens)
 	at := func(l *launch, env ...string) (all []net.IP) {
-		l.cmd.Env = append(l.cmd.Env, env...)
-		require.Zero(t, l.run(t), "%s", &l.err)
-		for _, address := range strings.Fields(strings.ReplaceAll(l.out.String(), "at ", "")) {
+		l.Cmd.Env = append(l.Cmd.Env, env...)
+		require.Zero(t, l.run(t), "%s", &l.Err)
+		for _, address := range strings.Fields(strings.ReplaceAll(l.Out.String(), "at ", "")) {
 			all = append(all, net.ParseIP(address))
 		}
 		return all
@@ -145,8 +145,8 @@ int main(void)
 func TestNoDescriptorsLeft(t *testing.T) {
 	program := compile(t, fewFiles)
 	l := launchLimited(t, "-n 64", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
-	l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_PEER_TIMEOUT=20")
-	require.Zero(t, l.run(t), "%s", &l.err)
-	require.Equal(t, "49\n49\n", l.out.String())
-	require.Empty(t, l.err.String())
+	l.Cmd.Env = append(l.Cmd.Env, "GOMPIRMA_PEER_TIMEOUT=20")
+	require.Zero(t, l.run(t), "%s", &l.Err)
+	require.Equal(t, "49\n49\n", l.Out.String())
+	require.Empty(t, l.Err.String())
 }

@@ -28,8 +28,8 @@ func TestLoss(t *testing.T) {
 			require.NoError(t, os.WriteFile(shell, []byte(script), 0o755))
 			l := prepareProgram(t, gompirun, "-n", "4", "--nodes", nodes, shell)
 			l.run(t)
-			require.Equal(t, []string{"right 0", "right 1", "right 2"}, sorted(l.out.String()), "%s",
-				&l.err)
+			require.Equal(t, []string{"right 0", "right 1", "right 2"}, sorted(l.Out.String()), "%s",
+				&l.Err)
 		})
 	}
 }
@@ -61,17 +61,17 @@ func TestSurvivorsAreSilent(t *testing.T) {
 		}
 	}
 	for _, e := range ends {
-		require.NoError(t, e.cmd.Start())
+		require.NoError(t, e.Cmd.Start())
 	}
 	for _, e := range ends {
 		if e.interrupt {
-			require.Eventually(t, func() bool { return strings.Count(e.out.String(), "up\n") == 4 },
+			require.Eventually(t, func() bool { return strings.Count(e.Out.String(), "up\n") == 4 },
 				hangTimeout,
 				time.Millisecond, e.name)
-			require.NoError(t, e.cmd.Process.Signal(syscall.SIGINT))
+			require.NoError(t, e.Cmd.Process.Signal(syscall.SIGINT))
 		}
 		require.NotZero(t, e.wait(t), e.name)
-		require.True(t, strings.HasPrefix(e.err.String(), e.cause), "%s: %s", e.name, &e.err)
-		require.NotContains(t, e.err.String(), "MPI_ERR_PROC_ABORTED", e.name)
+		require.True(t, strings.HasPrefix(e.Err.String(), e.cause), "%s: %s", e.name, &e.Err)
+		require.NotContains(t, e.Err.String(), "MPI_ERR_PROC_ABORTED", e.name)
 	}
 }

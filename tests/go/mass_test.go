@@ -134,10 +134,10 @@ func TestBytesPerObject(t *testing.T) {
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			l := prepareProgram(t, program, c.kind, fmt.Sprint(c.n), fmt.Sprint(something+c.n*c.most/6))
-			require.Zero(t, l.run(t), l.err.String())
+			require.Zero(t, l.run(t), l.Err.String())
 			var each, left int
-			_, err := fmt.Sscan(strings.TrimSpace(l.out.String()), &each, &left)
-			require.NoError(t, err, l.out.String())
+			_, err := fmt.Sscan(strings.TrimSpace(l.Out.String()), &each, &left)
+			require.NoError(t, err, l.Out.String())
 			t.Logf("%d bytes each, %d MB left of %d", each, left>>20, c.n*each>>20)
 			require.LessOrEqual(t, each, c.most, "bytes each of %d", c.n)
 			require.LessOrEqual(t, left, something+c.n*c.most/6, "bytes left of %d", c.n*each)

@@ -168,22 +168,22 @@ func TestMemoryGroup(t *testing.T) {
 			var jobs []*launch
 			for range c.jobs {
 				l := prepareIn(t, inner, strings.Fields(fmt.Sprintf(c.args, program))...)
-				require.NoError(t, l.cmd.Start())
+				require.NoError(t, l.Cmd.Start())
 				jobs = append(jobs, l)
 			}
 			var pieces []int
 			for _, l := range jobs {
 				status := l.wait(t)
-				require.Zero(t, status, "%s%s", l.out.String(), l.err.String())
-				for _, line := range sorted(l.out.String()) {
+				require.Zero(t, status, "%s%s", l.Out.String(), l.Err.String())
+				for _, line := range sorted(l.Out.String()) {
 					if n, ok := strings.CutPrefix(line, "got "); ok {
 						k, err := strconv.Atoi(n)
 						require.NoError(t, err)
 						pieces = append(pieces, k)
 					}
 				}
-				if strings.Contains(l.out.String(), "none ") {
-					require.Contains(t, l.out.String(), outer,
+				if strings.Contains(l.Out.String(), "none ") {
+					require.Contains(t, l.Out.String(), outer,
 						"no rank says which group bounds the memory")
 				}
 			}

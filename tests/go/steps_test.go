@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // Tests of the cost of a call in instructions, counted by single-stepping (bench/icount.c). The number does not depend
@@ -84,9 +86,8 @@ int main(int argc, char **argv)
 func steps(t *testing.T, icount, program string, args ...string) float64 {
 	t.Helper()
 	command := append([]string{"-n", "2", icount, "3", program}, args...)
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompirun"), command...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	n, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	out := runTool(t, "gompirun", command...)
+	n, err := strconv.ParseFloat(strings.TrimSpace(out), 64)
 	require.NoError(t, err, "%s", out)
 	return n
 }
@@ -95,10 +96,9 @@ func steps(t *testing.T, icount, program string, args ...string) float64 {
 func buildStepper(t *testing.T) string {
 	t.Helper()
 	icount := filepath.Join(t.TempDir(), "icount")
-	out, err := exec.Command("gcc", "-O1", "-o", icount, filepath.Join(top, "bench/icount.c")).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	harness.Output(t, exec.Command("gcc", "-O1", "-o", icount, filepath.Join(top, "bench/icount.c")))
 	marks := "kill -USR2 $$; kill -USR2 $$; kill -USR2 $$; kill -USR2 $$"
-	out, err = exec.Command(icount, "1", "sh", "-c", marks).CombinedOutput()
+	out, err := exec.Command(icount, "1", "sh", "-c", marks).CombinedOutput()
 	if err != nil || len(out) == 0 {
 		t.Skipf("this system does not let a process step its child: %v: %s", err, out)
 	}

@@ -18,7 +18,7 @@ import (
 // control maps the shared memory of a running job's node, as gompirun itself does.
 func (l *launch) control(t *testing.T) *shm.Node {
 	t.Helper()
-	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", l.cmd.Process.Pid))
+	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", l.Cmd.Process.Pid))
 	require.NoError(t, err)
 	for _, path := range fds {
 		if to, _ := os.Readlink(path); !strings.HasPrefix(to, "/memfd:gompirma") {
@@ -41,19 +41,19 @@ func TestWaitRecords(t *testing.T) {
 	source, err := os.ReadFile("testdata/waiting.c")
 	require.NoError(t, err)
 	l := prepare(t, "-n", "2", compile(t, string(source)))
-	l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_NO_CMA=1") // a transfer by a system call does not wait
-	require.NoError(t, l.cmd.Start())
-	t.Cleanup(func() { l.cmd.Process.Signal(syscall.SIGTERM) })
+	l.Cmd.Env = append(l.Cmd.Env, "GOMPIRMA_NO_CMA=1") // a transfer by a system call does not wait
+	require.NoError(t, l.Cmd.Start())
+	t.Cleanup(func() { l.Cmd.Process.Signal(syscall.SIGTERM) })
 	read, steps := 0, 0
 	// next returns the processes of the next step, both of which have stopped, and the function's name.
 	next := func() (pids [2]int, name string) {
 		for range pids {
 			var line string
 			require.Eventually(t, func() (whole bool) {
-				line, _, whole = strings.Cut(l.out.String()[read:], "\n")
+				line, _, whole = strings.Cut(l.Out.String()[read:], "\n")
 				return whole
 			}, hangTimeout, time.Millisecond, "after %d steps, the last of which was %s: %s", steps,
-				name, &l.err)
+				name, &l.Err)
 			read += len(line) + 1
 			var rank, pid int
 			_, err := fmt.Sscan(line, &rank, &pid, &name)
@@ -85,6 +85,6 @@ func TestWaitRecords(t *testing.T) {
 			"%s: whom rank 0 waits for", want)
 		require.NoError(t, syscall.Kill(pids[1], syscall.SIGCONT))
 	}
-	require.Equal(t, 0, l.wait(t), "%s", &l.err)
+	require.Equal(t, 0, l.wait(t), "%s", &l.Err)
 	require.Greater(t, steps, 90)
 }

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"gompirma/core/abi"
+	"gompirma/tests/go/harness"
 )
 
 // This test calls every function of the ABI with one invalid handle argument at a time, all other arguments being
@@ -328,8 +327,7 @@ func TestWrongHandles(t *testing.T) {
 	program := compile(t, wrongHandlesSource(functions), "-O0", "-w")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, filepath.Join(built(t), "bin", "gompirun"), "-n", "1",
-		program).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out := harness.Output(t, exec.CommandContext(ctx, filepath.Join(built(t), "bin", "gompirun"), "-n", "1",
+		program))
 	t.Logf("%s", out)
 }

@@ -13,7 +13,7 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the blocking form
-	ends      string // end of the name of the function in capi/coll that it calls, with arguments; "": blocking
+	ends      string // end of the name of the function in capi/coll that it calls, with arguments
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
@@ -25,7 +25,7 @@ func calls() []call {
 			continue
 		}
 		name := strings.TrimSuffix(f.Name, "_c")
-		c := call{f, name, ""}
+		c := call{f, name, "run(&a)"}
 		if blocking, ok := strings.CutSuffix(name, "_init"); ok {
 			c.operation, c.ends = blocking, "init(&a, info, request)"
 		} else if started, ok := strings.CutPrefix(name, "MPI_I"); ok {
@@ -40,12 +40,12 @@ func calls() []call {
 	return list
 }
 
-// generated returns the calls that are generated: the nonblocking and persistent forms that the sources of capi do not
-// define, except for small forms that the large ones implement.
+// generated returns the calls that are generated: the forms that the sources of capi do not define, except for small
+// forms that the large ones implement.
 func generated(written implementations) []call {
 	var list []call
 	for _, c := range calls() {
-		if _, how := written.implementation(c.Function); how == styleNone && c.ends != "" && !c.CanWiden() {
+		if _, how := written.implementation(c.Function); how == styleNone && !c.CanWiden() {
 			list = append(list, c)
 		}
 	}
@@ -61,42 +61,42 @@ func (written implementations) withGenerated() implementations {
 	return have
 }
 
-// nonblockingDir is the directory of the nonblocking and persistent forms.
-const nonblockingDir = "coll"
+// collectivesDir is the directory of the collectives.
+const collectivesDir = "coll"
 
-// addNonblocking adds these forms to the functions of packages.
-func addNonblocking(written implementations, packages map[string][]*abi.Function) {
+// addCollectives adds the generated forms to the functions of packages.
+func addCollectives(written implementations, packages map[string][]*abi.Function) {
 	have := map[*abi.Function]bool{}
-	for _, f := range packages[nonblockingDir] {
+	for _, f := range packages[collectivesDir] {
 		have[f] = true
 	}
 	for _, c := range generated(written) {
 		have[c.Function] = true
 	}
-	packages[nonblockingDir] = nil
+	packages[collectivesDir] = nil
 	for _, f := range abi.Functions() {
 		if have[f] {
-			packages[nonblockingDir] = append(packages[nonblockingDir], f)
+			packages[collectivesDir] = append(packages[collectivesDir], f)
 		}
 	}
 }
 
-// nonblockingSource returns the C source of the nonblocking and persistent forms.
-func nonblockingSource(written implementations) []byte {
+// collectivesSource returns the C source of the generated forms.
+func collectivesSource(written implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `// %s
 //
-// The calls that start a collective, or make a persistent request of one: what each argument stands for.
+// The calls that run or start a collective, or make a persistent request of one: what each argument stands for.
 #include "coll/entry.h"
 #include "coll/z_calls.h"
 `, notice)
 	for _, c := range generated(written) {
-		writeNonblocking(&b, c)
+		writeCollective(&b, c)
 	}
 	return b.Bytes()
 }
 
-func writeNonblocking(b *bytes.Buffer, c call) {
+func writeCollective(b *bytes.Buffer, c call) {
 	head := wrap("int "+internalName(c.Function)+"(", cParams(c.Function), ")")
 	fmt.Fprintf(b, "\n// MPI-5.0 %s\n%s {\n", c.Section, head)
 	fields := []string{fmt.Sprintf("name = %q", strings.TrimSuffix(c.Name, "_c")),

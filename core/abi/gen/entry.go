@@ -232,8 +232,7 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 	fmt.Fprintf(&b, "// %s\n", notice)
 	b.WriteString(`//
 // The implementations of the ABI's functions, as capi defines them: in C with the standard's types, in Go with handles
-// and pointers as integers. Every C file of capi that defines one includes this file, so that a definition with other
-// types does not compile.
+// and pointers as integers. A definition with other types does not compile.
 #ifndef GOMPI_Z_ENTRY_H
 #define GOMPI_Z_ENTRY_H
 
@@ -245,30 +244,18 @@ func entryHeader(have implementations, packages map[string][]*abi.Function) []by
 #include "base/call_name.h"
 #include "base/error_status.h"
 #include "environment/tool.h"
-#include "error.h"
+#include "runtime/raise.h"
 `)
-	below := map[*abi.Function]bool{}
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		fmt.Fprintf(&b, "#include \"%s/z_calls.h\"\n", dir)
-		for _, f := range packages[dir] {
-			below[f] = true
-		}
 	}
 	b.WriteString(`
 // Makes MPI_X the weak alias of PMPI_X.
 #define GOMPI_ALIAS(name) \
     __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;
 
-#pragma GCC visibility push(hidden)
-
-// Implemented in C beside this file.
+// Implemented in Go.
 `)
-	for _, f := range abi.Functions() {
-		if have[internalName(f)] == styleC && !below[f] {
-			writeImplementation(&b, f)
-		}
-	}
-	b.WriteString("\n#pragma GCC visibility pop\n\n// Implemented in Go.\n")
 	for _, f := range abi.Functions() {
 		if have[internalName(f)] != styleGo {
 			continue
@@ -300,28 +287,9 @@ func prototype(f *abi.Function, prefix string) string {
 	return wrap(f.Returns+" "+prefix+f.Name+"(", list, ")")
 }
 
-// wrap joins the items of a list with commas, in lines of at most 120 characters; continuation lines are indented by
-// four spaces.
+// wrap is genfile.Wrap with continuation lines that are indented by four spaces.
 func wrap(head string, items []string, tail string) string {
-	var b strings.Builder
-	line := head
-	for i, item := range items {
-		if i < len(items)-1 {
-			item += ","
-		} else {
-			item += tail
-		}
-		switch {
-		case i == 0:
-			line += item
-		case len(line)+1+len(item) > 118:
-			b.WriteString(line + "\n")
-			line = "    " + item
-		default:
-			line += " " + item
-		}
-	}
-	return b.String() + line
+	return genfile.Wrap(head, items, tail, "    ")
 }
 
 // exports returns the linker script with the names that the library exports. It has no version node: they are the

@@ -31,13 +31,13 @@ func write(t *testing.T, files map[string]string) string {
 
 func TestStyles(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/put.c": "#include \"z_entry.h\"\n\nint gompi_put_c(const void *origin_addr)\n{\n\treturn " +
-			"0;\n}\n  int gompi_get(void) {}\n// int gompi_rput(\n",
+		"capi/rma/put.c": "#include \"rma/z_calls.h\"\n\nint gompi_put_c(const void *origin_addr)\n{\n\t" +
+			"return 0;\n}\n  int gompi_get(void) {}\n// int gompi_rput(\n",
 		"capi/win.go": "package main\n\n//export gompi_win_fence\nfunc gompi_win_fence(assert int32, " +
 			"win uintptr) int32 { return 0 }\n\n// export gompi_win_free\n//export gompi_bcast_c\n",
-		"capi/z_entry_x.c": "int gompi_accumulate(void)\n",
-		"capi/win_test.go": "//export gompi_send\n",
-		"capi/wtime.c":     "double gompi_wtime(void)\n{\n}\nMPI_Aint gompi_aint_add(\n",
+		"capi/rma/z_x.c":           "int gompi_accumulate(void)\n",
+		"capi/win_test.go":         "//export gompi_send\n",
+		"capi/environment/wtime.c": "double gompi_wtime(void)\n{\n}\nMPI_Aint gompi_aint_add(\n",
 	})
 	have, err := scan(filepath.Join(root, "capi"))
 	require.NoError(t, err)
@@ -69,8 +69,8 @@ func TestStyles(t *testing.T) {
 
 func TestDefinedTwice(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/a.c":  "int gompi_put_c(void)\n",
-		"capi/b.go": "package main\n\n//export gompi_put_c\n",
+		"capi/rma/a.c": "int gompi_put_c(void)\n",
+		"capi/b.go":    "package main\n\n//export gompi_put_c\n",
 	})
 	_, err := scan(filepath.Join(root, "capi"))
 	require.ErrorContains(t, err, "gompi_put_c")
@@ -127,7 +127,7 @@ func TestEntries(t *testing.T) {
 // TestCollectives compares functions, one of each shape, with the expected text.
 func TestCollectives(t *testing.T) {
 	have := map[string]string{}
-	for _, text := range strings.Split(string(nonblockingSource(implementations{})), "\nint ")[1:] {
+	for _, text := range strings.Split(string(collectivesSource(implementations{})), "\nint ")[1:] {
 		name, text, _ := strings.Cut(text, "(")
 		_, text, _ = strings.Cut(text, " {\n")
 		text, _, _ = strings.Cut(text, "\n}\n")
@@ -139,6 +139,11 @@ func TestCollectives(t *testing.T) {
 		"gompi_bcast_init_c": `.name = "MPI_Bcast_init", .kind = GOMPI_BCAST, .root = root, ` +
 			".comm = (uintptr_t)comm, .recv.buf = (uintptr_t)buffer, .recv.count = count, " +
 			".recv.type = (uintptr_t)datatype}; return gompi_collective_init(&a, info, request);",
+		"gompi_scatterv": `.name = "MPI_Scatterv", .kind = GOMPI_SCATTERV, .root = root, ` +
+			".comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, " +
+			".send.counts = (uintptr_t)sendcounts, .send.displs = (uintptr_t)displs, " +
+			".send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, " +
+			".recv.count = recvcount, .recv.type = (uintptr_t)recvtype}; return gompi_collective_run(&a);",
 		"gompi_reduce_scatter_init": `.name = "MPI_Reduce_scatter_init", .kind = GOMPI_REDUCE_SCATTER, ` +
 			".op = (uintptr_t)op, .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, " +
 			".recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, " +
@@ -155,13 +160,13 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// TestEveryCollective fails if an operation of core/coll lacks a nonblocking or persistent form.
+// TestEveryCollective fails if an operation of core/coll lacks a form.
 func TestEveryCollective(t *testing.T) {
 	have := implementations{}.withGenerated()
 	kind := coll.Kind(0)
 	for ; kind != coll.KindIdup; kind++ { // KindIdup is the last kind and has one form
 		name := strings.TrimPrefix(kind.String(), "MPI_")
-		for _, form := range []string{"I" + strings.ToLower(name[:1]) + name[1:], name + "_init"} {
+		for _, form := range []string{name, "I" + strings.ToLower(name[:1]) + name[1:], name + "_init"} {
 			for _, form := range []string{form, form + "_c"} {
 				f := abi.FunctionByName("MPI_" + form)
 				if kind == coll.KindBarrier && strings.HasSuffix(form, "_c") { // it has no count
@@ -180,10 +185,11 @@ func TestEveryCollective(t *testing.T) {
 
 // TestWrittenByHand checks that functions which the sources of capi define are not generated a second time.
 func TestWrittenByHand(t *testing.T) {
-	text := string(nonblockingSource(implementations{"gompi_ibcast_c": styleGo, "gompi_iscatterv": styleC}))
+	text := string(collectivesSource(implementations{"gompi_ibcast_c": styleGo, "gompi_iscatterv": styleC,
+		"gompi_bcast_c": styleC}))
 	for name, generated := range map[string]bool{"gompi_ibarrier": true, "gompi_ibcast_c": false,
 		"gompi_ibcast": false, "gompi_bcast_init_c": true, "gompi_bcast_c": false, "gompi_iscatterv": false,
-		"gompi_iscatterv_c": true} {
+		"gompi_iscatterv_c": true, "gompi_scatterv": true, "gompi_gather": false} {
 		require.Equal(t, generated, strings.Contains(text, "int "+name+"("), name)
 	}
 }
@@ -212,7 +218,7 @@ func TestCallbacks(t *testing.T) {
 
 func TestStaleAndLeftOver(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
+		"capi/environment/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
 			"gompi_aint_add(void)\nMPI_Aint gompi_aint_diff(void)\n" + fromints(),
 		"capi/z_entry_gone.c": "//",
 		"include/mpi.h":       string(forward()),
@@ -221,7 +227,7 @@ func TestStaleAndLeftOver(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, stale["capi/z_entry_rma.c"])
 	require.NotNil(t, stale["include/mpi_rma.h"])
-	require.NotNil(t, stale["capi/coll/z_started.c"])
+	require.NotNil(t, stale["capi/coll/z_collectives.c"])
 	require.NotContains(t, stale, "include/mpi.h")
 	require.Contains(t, stale, "capi/z_entry_gone.c")
 	require.Nil(t, stale["capi/z_entry_gone.c"], "to be removed")

@@ -473,9 +473,9 @@ func wrapText(text string, width int) []string {
 // programs that do not want macros.
 func fortranDeclarations() string {
 	var b strings.Builder
-	b.WriteString("/*\n * Conversions. For INTEGERs that are ints the library also has them as functions: for other " +
-		"languages, and for\n * programs that define GOMPIRMA_NO_INLINE. Other libraries of the standard " +
-		"ABI may lack them.\n */\n" +
+	b.WriteString("/*\n * Conversions. For INTEGERs that are ints the library also has them as functions: for " +
+		"other languages, and for\n * programs that define GOMPIRMA_NO_INLINE. Other libraries of the " +
+		"standard ABI may lack them.\n */\n" +
 		"#if defined(GOMPIRMA_NO_INLINE) && !defined(GOMPIRMA_FORTRAN_I8)\n")
 	for _, prefix := range []string{"", "P"} {
 		for _, c := range abi.FortranConversions() {

@@ -22,7 +22,7 @@ import (
 )
 
 var generator = genfile.Generator{Package: "core/abi/gen", Generate: generate,
-	Owned: []string{"capi/z_entry_*.c", "capi/*/z_calls.h", "capi/*/z_started.c", "capi/insight/generated/*"}}
+	Owned: []string{"capi/z_entry_*.c", "capi/*/z_calls.h", "capi/*/z_collectives.c", "capi/insight/generated/*"}}
 
 func main() {
 	missing := flag.Bool("missing", false, "list the functions without implementation")
@@ -66,13 +66,13 @@ func generate(root string) (genfile.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	addNonblocking(written, folders)
+	addCollectives(written, folders)
 	files := genfile.Files{
 		"include/mpi_rma.h":                      header(),
 		"include/mpi.h":                          forward(),
 		"capi/z_entry.h":                         entryHeader(have, folders),
 		"capi/z_exports.so":                      exports(),
-		"capi/coll/z_started.c":                  nonblockingSource(written),
+		"capi/coll/z_collectives.c":              collectivesSource(written),
 		"capi/win/z_epoch.h":                     rma.EpochHeader(),
 		"core/abi/zconst.go":                     goConstants(),
 		"capi/errors/z_classes.h":                cErrors(),

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gompirma/core/abi"
@@ -18,7 +19,7 @@ const (
 	// "//export gompi_x" in capi/*.go: handles and pointers as uintptr; a negative result is a token for
 	// gompi_raise_pending.
 	styleGo
-	// "int gompi_x(" at the beginning of a line in capi/*.c and capi/*/*.c: exactly the C types of the standard
+	// "int gompi_x(" at the beginning of a line in capi/*/*.c: exactly the C types of the standard
 	styleC
 )
 
@@ -30,64 +31,73 @@ var (
 	cDefinition = regexp.MustCompile(`(?m)^(?:int|double|MPI_\w+) (gompi_\w+)\(`)
 )
 
-// scan reads the sources of capi, except for generated ones (z_*) and tests. A directory that does not exist has no
-// implementations.
-func scan(dir string) (implementations, error) {
+// scan reads the sources of capi. A directory that does not exist has no implementations.
+func scan(capi string) (implementations, error) {
+	inGo, err := definedNames(filepath.Join(capi, "*.go"), goExport)
+	if err != nil {
+		return nil, err
+	}
+	inC, err := definedNames(filepath.Join(capi, "*/*.c"), cDefinition)
+	if err != nil {
+		return nil, err
+	}
 	have := implementations{}
-	for _, s := range []struct {
-		pattern string
-		define  *regexp.Regexp
-		style   style
-	}{{"*.go", goExport, styleGo}, {"*.c", cDefinition, styleC}, {"*/*.c", cDefinition, styleC}} {
-		names, err := filepath.Glob(filepath.Join(dir, s.pattern))
-		if err != nil {
-			return nil, err
-		}
+	for _, names := range inGo {
 		for _, name := range names {
-			if b := filepath.Base(name); strings.HasPrefix(b, "z_") || strings.HasSuffix(b, "_test.go") {
-				continue
+			have[name] = styleGo
+		}
+	}
+	for _, names := range inC {
+		for _, name := range names {
+			if have[name] == styleGo {
+				return nil, fmt.Errorf("%s is defined both in Go and in C", name)
 			}
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			for _, m := range s.define.FindAllSubmatch(text, -1) {
-				if now := have[string(m[1])]; now != styleNone && now != s.style {
-					return nil, fmt.Errorf("%s is defined both in Go and in C", m[1])
-				}
-				have[string(m[1])] = s.style
-			}
+			have[name] = styleC
 		}
 	}
 	return have, nil
 }
 
-// functionsByDir returns the directories below capi that define functions of the ABI in C, with the functions of each
-// in the order of the table.
-func functionsByDir(capi string) (map[string][]*abi.Function, error) {
-	names, err := filepath.Glob(filepath.Join(capi, "*", "*.c"))
+// definedNames returns the names that the files of a pattern define, by the names of their directories. It omits
+// generated files (z_*) and tests.
+func definedNames(pattern string, define *regexp.Regexp) (map[string][]string, error) {
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
 	}
-	of := map[string][]*abi.Function{}
-	for _, name := range names {
-		of[filepath.Base(filepath.Dir(name))] = nil
-	}
-	for dir := range of {
-		have, err := scan(filepath.Join(capi, dir))
+	names := map[string][]string{}
+	for _, file := range files {
+		if b := filepath.Base(file); strings.HasPrefix(b, "z_") || strings.HasSuffix(b, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range abi.Functions() {
-			if have[internalName(f)] == styleC {
-				of[dir] = append(of[dir], f)
-			}
-		}
-		if of[dir] == nil {
-			delete(of, dir)
+		dir := filepath.Base(filepath.Dir(file))
+		for _, m := range define.FindAllSubmatch(text, -1) {
+			names[dir] = append(names[dir], string(m[1]))
 		}
 	}
-	return of, nil
+	return names, nil
+}
+
+// functionsByDir returns the directories below capi that define functions of the ABI in C, with the functions of each
+// in the order of the table.
+func functionsByDir(capi string) (map[string][]*abi.Function, error) {
+	inC, err := definedNames(filepath.Join(capi, "*/*.c"), cDefinition)
+	if err != nil {
+		return nil, err
+	}
+	functions := map[string][]*abi.Function{}
+	for dir, names := range inC {
+		for _, f := range abi.Functions() {
+			if slices.Contains(names, internalName(f)) {
+				functions[dir] = append(functions[dir], f)
+			}
+		}
+	}
+	return functions, nil
 }
 
 // internalName returns the name of a function's implementation: gompi_win_lock for MPI_Win_lock, gompi_t_init_thread

@@ -1,4 +1,4 @@
-// Package genfile writes and checks generated files, for all generators.
+// Package genfile is what all generators share: it writes and checks generated files.
 package genfile
 
 import (
@@ -120,4 +120,30 @@ func Root() (string, error) {
 		}
 		dir = up
 	}
+}
+
+// Wrap joins the items of a list with commas, in lines of at most 120 characters. Continuation lines begin with indent.
+func Wrap(head string, items []string, tail, indent string) string {
+	var b strings.Builder
+	line := head
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		} else {
+			item += tail
+		}
+		switch {
+		case i == 0:
+			line += item
+		case len(line)+1+len(item) > 118:
+			b.WriteString(line + "\n")
+			line = indent + item
+		default:
+			line += " " + item
+		}
+	}
+	if len(items) == 0 {
+		line += tail
+	}
+	return b.String() + line
 }

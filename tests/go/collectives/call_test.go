@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"gompirma/capi/engine"
 	"gompirma/core/abi"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/handle"
-	"gompirma/core/mpierr"
 	"gompirma/core/op"
-	"gompirma/core/request"
+	"gompirma/core/p2p"
 )
 
 // testTypes returns the types of the tests: elements of two bytes, without and with gaps, the second byte before the
@@ -293,7 +293,7 @@ func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) erro
 	case 1:
 		r, err := e.Start(k)
 		if err == nil {
-			err = e.msg.Wait(r, nil)
+			err = e.wait(r)
 		}
 		if err != nil {
 			return err
@@ -306,21 +306,16 @@ func (s *callSetup) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) erro
 	}
 	for i := 0; i < 2; i++ {
 		copy(recv, image(size, s.before))
-		if err := r.Op.Start(); err != nil {
-			return err
-		}
-		if i == 0 && !r.IsComplete() && mpierr.ClassOf(r.Op.Start()) != abi.MPI_ERR_REQUEST {
-			return fmt.Errorf("an active request was started")
-		}
-		var st request.Status
-		if err := e.msg.Wait(r, &st); err != nil {
+		r.(engine.Request).Restart()
+		if err := e.wait(r); err != nil {
 			return err
 		}
 		if err := compare(); err != nil {
 			return fmt.Errorf("start %d: %w", i+1, err)
 		}
 	}
-	return r.Free()
+	r.Free()
+	return nil
 }
 
 // composeOp makes compose a user-defined operation.
@@ -400,7 +395,7 @@ func TestNonblockingOverlap(t *testing.T) {
 		n := len(es)
 		onAllRanks(t, es, func(e *Engine, c *comm.Comm) error {
 			type started struct {
-				r          *request.Request
+				r          p2p.Request
 				recv, want []byte
 			}
 			var all []started
@@ -430,7 +425,7 @@ func TestNonblockingOverlap(t *testing.T) {
 			}
 			for i := range all {
 				a := all[(i*7+c.Rank())%len(all)]
-				if err := e.msg.Wait(a.r, nil); err != nil {
+				if err := e.wait(a.r); err != nil {
 					return err
 				}
 				if !bytes.Equal(a.want, a.recv) {
@@ -518,7 +513,7 @@ func TestProgressThreadCallsNoFunction(t *testing.T) {
 			if c.Rank() == 1 && i%4 == 0 {
 				time.Sleep(time.Millisecond)
 			}
-			if err := e.msg.Wait(r, nil); err != nil {
+			if err := e.wait(r); err != nil {
 				return err
 			}
 			runtime.KeepAlive(in)

@@ -36,6 +36,15 @@ type Engine struct {
 	msg *p2p.Engine
 }
 
+// wait waits for a request, and finishes it.
+func (e *Engine) wait(r p2p.Request) error {
+	if err := e.msg.AwaitFor(r.IsComplete, shm.Waiting{Peer: shm.PeersSeveral}); err != nil {
+		return err
+	}
+	x := r.Finish()
+	return x.Err()
+}
+
 // nodes maps the shared memory of n processes n times in this process.
 func nodes(t testing.TB, n int) []*shm.Node {
 	f, err := shm.CreateControl(n, 1)
@@ -180,8 +189,12 @@ func TestFailureEndsMessages(t *testing.T) {
 	time.Sleep(5 * time.Millisecond)
 	es[2].msg.Shared().MarkFailed(2)
 	require.EqualValues(t, abi.MPI_ERR_PROC_ABORTED, mpierr.ClassOf(<-done))
-	require.NoError(t, es[0].msg.Send(es[0].msg.World, comm.Collective, p2p.Bytes(input(1, 0, 8)), 1, 1,
-		p2p.Standard))
+	late := input(1, 0, 8)
+	o := p2p.NewOperation(es[0].msg.World, comm.Collective, 1, 1)
+	o.Addr, o.Size = address(late), 8
+	_, err := es[0].msg.Perform(o)
+	require.NoError(t, err)
+	runtime.KeepAlive(late)
 	time.Sleep(5 * time.Millisecond)
 	require.Equal(t, make([]byte, 8), b)
 }

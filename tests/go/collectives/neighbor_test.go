@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/capi/engine"
 	"gompirma/core/abi"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
-	"gompirma/core/request"
 )
 
 // neighborsOf returns the sources and destinations of rank r of a communicator of n processes with the named topology.
@@ -196,9 +196,8 @@ func TestNeighborhoodErrors(t *testing.T) {
 	r, err := es[0].Init(&k)
 	require.NoError(t, err)
 	c.Free()
-	require.NoError(t, r.Op.Start())
-	var st request.Status
-	require.NoError(t, es[0].msg.Wait(r, &st))
-	require.NoError(t, r.Free())
+	r.(engine.Request).Restart()
+	require.NoError(t, es[0].wait(r))
+	r.Free()
 	runtime.KeepAlive(b)
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,11 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/tests/go/harness"
 )
 
 // Environment of the fuzz:
 //
-//	GOMPIRMA_FUZZ_CALLS=1000000     number of calls, instead of a few
+//	GOMPIRMA_FUZZ_CALLS=1000000     number of calls, instead of 400000
 //	GOMPIRMA_FUZZ_SEED=17           this seed, instead of a random one
 //	GOMPIRMA_FUZZ_HANDLER=0         only with this error handler
 //	GOMPIRMA_FUZZ_JOB=3,17,4000,0   only the job with this number of ranks, seed, number of calls and error handler;
@@ -40,14 +40,11 @@ var (
 
 const top = "../../.."
 
-// few is the number of calls without GOMPIRMA_FUZZ_CALLS. perJob is the number of calls of a job.
-const few, perJob = 400000, 4000
+// defaultCalls is the number of calls without GOMPIRMA_FUZZ_CALLS. callsPerJob is the number of calls of a job.
+const defaultCalls, callsPerJob = 400000, 4000
 
 func runner(t *testing.T) *Runner {
-	build, err := filepath.Abs(filepath.Join(top, "build"))
-	require.NoError(t, err)
-	out, err := exec.Command(filepath.Join(top, "scripts/build.sh"), build).CombinedOutput()
-	require.NoError(t, err, "scripts/build.sh: %s", out)
+	build := harness.Built(t, top)
 	dir := t.TempDir()
 	program, err := Build(filepath.Join(build, "bin/gompicc"), filepath.Join(top, "tests/c/fuzz"), dir)
 	require.NoError(t, err)
@@ -71,7 +68,7 @@ func seedOf(t *testing.T) uint64 {
 // TestFuzz makes calls with invalid arguments in jobs of one and three ranks, with each kind of error handler.
 func TestFuzz(t *testing.T) {
 	r := runner(t)
-	seed, calls := seedOf(t), few
+	seed, calls := seedOf(t), defaultCalls
 	var err error
 	if envCalls != "" {
 		calls, err = strconv.Atoi(envCalls)
@@ -86,9 +83,9 @@ func TestFuzz(t *testing.T) {
 	} else {
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 0))
-		for left := calls; left > 0; left -= perJob {
-			j := Job{Ranks: 1 + 2*(len(jobs)%2), Seed: uint64(random.Uint32()), Calls: min(left, perJob),
-				Handler: len(jobs) / 2 % len(Handlers)}
+		for left := calls; left > 0; left -= callsPerJob {
+			j := Job{Ranks: 1 + 2*(len(jobs)%2), Seed: uint64(random.Uint32()),
+				Calls: min(left, callsPerJob), Handler: len(jobs) / 2 % len(Handlers)}
 			if envHandler != "" {
 				j.Handler, err = strconv.Atoi(envHandler)
 				require.NoError(t, err, "GOMPIRMA_FUZZ_HANDLER")

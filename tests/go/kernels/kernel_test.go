@@ -15,7 +15,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/op"
-	"gompirma/core/op/reference"
 )
 
 func init() { op.Kernel = kernels.Apply }
@@ -98,7 +97,7 @@ func TestKernelsAgainstGo(t *testing.T) {
 				}
 			}
 			want, got := append([]byte{}, target...), append([]byte{}, target...)
-			if !reference.Combine(h, b, origin, want, n) {
+			if !combine(h, b, origin, want, n) {
 				continue // no Go type; see TestLongKernels
 			}
 			require.NoError(t, o.Combine(b, origin, got, n))
@@ -262,7 +261,7 @@ func TestReference(t *testing.T) {
 		got, told := append([]byte{}, c.target...), append([]byte{}, c.target...)
 		require.NoError(t, o.Combine(b, c.origin, got, len(got)/int(b.Extent)))
 		require.Equal(t, c.want, got, c.name)
-		require.True(t, reference.Combine(c.op, b, c.origin, told, len(told)/int(b.Extent)))
+		require.True(t, combine(c.op, b, c.origin, told, len(told)/int(b.Extent)))
 		require.Equal(t, c.want, told, c.name)
 	}
 }

@@ -3,9 +3,6 @@ package messages
 import (
 	"fmt"
 	"testing"
-
-	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
 // benchJob returns a job of two processes without progress threads: the measured cost is that of the calls only.
@@ -23,13 +20,13 @@ func BenchmarkSendRecv(b *testing.B) {
 		for _, late := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%d late %v", n, late), func(b *testing.B) {
 				es := benchJob(b)
-				buf, got := p2p.Bytes(make([]byte, n)), p2p.Bytes(make([]byte, n))
+				buf, got := Bytes(make([]byte, n)), Bytes(make([]byte, n))
 				for i := 0; i < b.N; i++ {
-					var r *request.Request
+					var r *Request
 					if !late {
 						r, _ = es[1].Irecv(es[1].World, 0, got, 0, 0)
 					}
-					s, err := es[0].Isend(es[0].World, 0, buf, 1, 0, p2p.Standard)
+					s, err := es[0].Isend(es[0].World, 0, buf, 1, 0, Standard)
 					if late {
 						err = es[1].Recv(es[1].World, 0, got, 0, 0, nil)
 					} else {

@@ -9,7 +9,6 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/p2p"
 )
 
 func predefined(t *testing.T, h uintptr) *datatype.Type {
@@ -43,14 +42,12 @@ func TestDerivedTypes(t *testing.T) {
 					want := pattern(int(32*count), i*10+k)
 					src := make([]byte, from.Extent()*count+32)
 					dst := bytes.Repeat([]byte{0xAA}, int(to.Extent()*count+32))
-					b, err := p2p.Typed(addressOf(src), count, from)
-					require.NoError(t, err)
+					b := Typed(addressOf(src), count, from)
 					unpack(addressOf(src), count, from, want)
-					r, err := p2p.Typed(addressOf(dst), count, to)
-					require.NoError(t, err)
+					r := Typed(addressOf(dst), count, to)
 					all(t, es, func(e *Engine) error {
 						if e.world == 0 {
-							return e.Send(e.World, 0, b, 1, 0, p2p.Standard)
+							return e.Send(e.World, 0, b, 1, 0, Standard)
 						}
 						return e.Recv(e.World, 0, r, 0, 0, nil)
 					})

@@ -12,7 +12,6 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
 func class(err error) int32 { return mpierr.ClassOf(err) }
@@ -26,23 +25,23 @@ func TestTruncation(t *testing.T) {
 				e, to := es[0], es[dest]
 				for _, early := range []bool{true, false} {
 					got := make([]byte, n+10)
-					var r *request.Request
+					var r *Request
 					if early {
-						r, _ = to.Irecv(to.World, 0, p2p.Bytes(got[:n-3]), 0, 7)
+						r, _ = to.Irecv(to.World, 0, Bytes(got[:n-3]), 0, 7)
 					}
-					s, err := e.Isend(e.World, 0, p2p.Bytes(pattern(n, 1)), dest, 7,
-						p2p.Synchronous)
+					s, err := e.Isend(e.World, 0, Bytes(pattern(n, 1)), dest, 7,
+						Synchronous)
 					require.NoError(t, err)
 					if !early {
-						r, _ = to.Irecv(to.World, 0, p2p.Bytes(got[:n-3]), 0, 7)
+						r, _ = to.Irecv(to.World, 0, Bytes(got[:n-3]), 0, 7)
 					}
-					var st request.Status
+					var st p2p.Result
 					err = to.Wait(r, &st)
 					require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), class(err))
 					require.ErrorContains(t, err,
 						fmt.Sprintf("has %d bytes, but the receive buffer only %d", n, n-3))
-					require.Equal(t, request.Status{Source: 0, Tag: 7, Error: abi.MPI_ERR_TRUNCATE,
-						Bytes: int64(n - 3)}, st)
+					require.Equal(t, p2p.Result{Source: 0, Tag: 7, Class: abi.MPI_ERR_TRUNCATE,
+						Bytes: int64(n - 3), Text: err.Error()}, st)
 					require.Equal(t, pattern(n, 1)[:n-3], got[:n-3])
 					require.Equal(t, make([]byte, 13), got[n-3:])
 					require.NoError(t, e.Wait(s, nil))
@@ -56,16 +55,16 @@ func TestSynchronousSendWaitsForItsReceive(t *testing.T) {
 	for _, n := range []int{0, 8, 100_000} {
 		for _, dest := range []int{0, 1} {
 			es := job(t, 2)
-			s, err := es[0].Isend(es[0].World, 0, p2p.Bytes(make([]byte, n)), dest, 0, p2p.Synchronous)
+			s, err := es[0].Isend(es[0].World, 0, Bytes(make([]byte, n)), dest, 0, Synchronous)
 			require.NoError(t, err)
-			var st request.Status
+			var st p2p.Result
 			require.NoError(t, es[dest].Probe(es[dest].World, 0, 0, 0, &st))
 			for i := 0; i < 100; i++ {
 				es[0].Progress()
 				es[1].Progress()
 			}
 			require.False(t, s.IsComplete(), "%d bytes to %d", n, dest)
-			require.NoError(t, es[dest].Recv(es[dest].World, 0, p2p.Bytes(make([]byte, n)), 0, 0, nil))
+			require.NoError(t, es[dest].Recv(es[dest].World, 0, Bytes(make([]byte, n)), 0, 0, nil))
 			require.NoError(t, es[0].Wait(s, nil))
 		}
 	}
@@ -74,75 +73,54 @@ func TestSynchronousSendWaitsForItsReceive(t *testing.T) {
 func TestProbes(t *testing.T) {
 	es := job(t, 2)
 	a, b := es[0], es[1]
-	var st request.Status
+	var st p2p.Result
 	require.False(t, b.Iprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
 	require.Nil(t, b.Improbe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
 	done := make(chan error)
 	go func() { done <- b.Probe(b.World, 0, 0, 4, &st) }()
-	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(pattern(10, 1)), 1, 3, p2p.Standard))
+	require.NoError(t, a.Send(a.World, 0, Bytes(pattern(10, 1)), 1, 3, Standard))
 	select {
 	case <-done:
 		require.Fail(t, "a message with another tag ended the probe")
 	case <-time.After(5 * time.Millisecond):
 	}
-	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(pattern(20, 2)), 1, 4, p2p.Standard))
+	require.NoError(t, a.Send(a.World, 0, Bytes(pattern(20, 2)), 1, 4, Standard))
 	require.NoError(t, <-done)
-	require.Equal(t, request.Status{Source: 0, Tag: 4, Bytes: 20}, st)
+	require.Equal(t, p2p.Result{Source: 0, Tag: 4, Bytes: 20}, st)
 	// A probe with a wildcard finds the older message. A matched probe extracts it, so that the next receive does
 	// not match it.
 	require.True(t, b.Iprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
-	require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: 10}, st)
+	require.Equal(t, p2p.Result{Source: 0, Tag: 3, Bytes: 10}, st)
 	m, err := b.Mprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st)
 	require.NoError(t, err)
 	got := make([]byte, 20)
-	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(got), abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+	require.NoError(t, b.Recv(b.World, 0, Bytes(got), abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
 	require.Equal(t, int32(4), st.Tag)
-	require.NoError(t, b.Mrecv(p2p.Bytes(got[:10]), m, &st))
-	require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: 10}, st)
+	require.NoError(t, b.Mrecv(Bytes(got[:10]), m, &st))
+	require.Equal(t, p2p.Result{Source: 0, Tag: 3, Bytes: 10}, st)
 	require.Equal(t, pattern(10, 1), got[:10])
-	// MPI_PROC_NULL.
-	m, err = b.Mprobe(b.World, 0, abi.MPI_PROC_NULL, 5, &st)
-	require.NoError(t, err)
-	require.Same(t, p2p.NoProc, m)
-	st = request.Status{}
-	r, err := b.Imrecv(p2p.Bytes(got), m)
-	require.NoError(t, err)
-	require.NoError(t, b.Wait(r, &st))
-	require.Equal(t, request.ProcNull, st)
-}
-
-func TestProcNull(t *testing.T) {
-	e := job(t, 1)[0]
-	require.NoError(t, e.Send(e.World, 0, p2p.Bytes(make([]byte, 9)), abi.MPI_PROC_NULL, 0, p2p.Synchronous))
-	var st request.Status
-	require.NoError(t, e.Recv(e.World, 0, p2p.Bytes(nil), abi.MPI_PROC_NULL, 0, &st))
-	require.Equal(t, request.ProcNull, st)
-	r, err := e.Irecv(e.World, 0, p2p.Bytes(nil), abi.MPI_PROC_NULL, 0)
-	require.NoError(t, err)
-	require.NoError(t, e.Wait(r, &st))
-	require.Equal(t, request.ProcNull, st)
 }
 
 func TestCancel(t *testing.T) {
 	es := job(t, 2)
 	a, b := es[0], es[1]
 	got := []byte{1, 2, 3}
-	r, _ := b.Irecv(b.World, 0, p2p.Bytes(got), 0, 1)
-	require.NoError(t, r.Op.Cancel())
-	var st request.Status
+	r, _ := b.Irecv(b.World, 0, Bytes(got), 0, 1)
+	r.Cancel()
+	var st p2p.Result
 	require.NoError(t, b.Wait(r, &st))
 	require.True(t, st.Cancelled)
 	// The next receive matches the message, and a matched receive cannot be cancelled.
-	r, _ = b.Irecv(b.World, 0, p2p.Bytes(got), 0, 1)
-	require.NoError(t, a.Send(a.World, 0, p2p.Bytes([]byte{7, 8, 9}), 1, 1, p2p.Synchronous))
-	require.NoError(t, r.Op.Cancel())
+	r, _ = b.Irecv(b.World, 0, Bytes(got), 0, 1)
+	require.NoError(t, a.Send(a.World, 0, Bytes([]byte{7, 8, 9}), 1, 1, Synchronous))
+	r.Cancel()
 	require.NoError(t, b.Wait(r, &st))
 	require.False(t, st.Cancelled)
 	require.Equal(t, []byte{7, 8, 9}, got)
 	// Nor can a send with a matching receive. (Without one it may be cancelled: TestCancelRaces.)
-	r, _ = b.Irecv(b.World, 0, p2p.Bytes(got), 0, 1)
-	s, _ := a.Isend(a.World, 0, p2p.Bytes(make([]byte, 3)), 1, 1, p2p.Synchronous)
-	require.NoError(t, s.Op.Cancel())
+	r, _ = b.Irecv(b.World, 0, Bytes(got), 0, 1)
+	s, _ := a.Isend(a.World, 0, Bytes(make([]byte, 3)), 1, 1, Synchronous)
+	s.Cancel()
 	require.NoError(t, b.Wait(r, nil))
 	require.NoError(t, a.Wait(s, &st))
 	require.False(t, st.Cancelled)
@@ -153,14 +131,14 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 	a, b := es[0], es[1]
 	for i := 0; i < 50; i++ {
 		got, n := make([]byte, 20_000), []int{4, 20_000}[i%2]
-		r, _ := b.Irecv(b.World, 0, p2p.Bytes(got[:n]), 0, 1)
-		require.NoError(t, r.Free())
+		r, _ := b.Irecv(b.World, 0, Bytes(got[:n]), 0, 1)
+		r.Free()
 		out := pattern(n, i)
-		s, _ := a.Isend(a.World, 0, p2p.Bytes(out), 1, 1, p2p.Synchronous)
-		require.NoError(t, s.Free())
+		s, _ := a.Isend(a.World, 0, Bytes(out), 1, 1, Synchronous)
+		s.Free()
 		// A message in the other direction shows that the first one must have arrived.
-		require.NoError(t, a.Send(a.World, 0, p2p.Bytes(nil), 1, 2, p2p.Standard))
-		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(nil), 0, 2, nil))
+		require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 2, Standard))
+		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 2, nil))
 		// The two requests may already belong to other operations. The sender waits for the end of the receive.
 		require.Eventually(t, func() bool {
 			a.Progress()
@@ -177,47 +155,37 @@ func TestPersistent(t *testing.T) {
 	out, in := make([]byte, 20_000), make([]byte, 20_000)
 	all(t, es, func(e *Engine) error {
 		for _, n := range []int{100, 20_000} {
-			var r *request.Request
+			var r *Request
 			var err error
 			if e.world == 0 {
-				r, err = e.Persist(request.Send, e.World, 0, p2p.Bytes(out[:n]), 1, 5, p2p.Synchronous)
+				r, err = e.SendInit(e.World, 0, Bytes(out[:n]), 1, 5, Synchronous)
 			} else {
-				r, err = e.Persist(request.Receive, e.World, 0, p2p.Bytes(in[:n]),
-					abi.MPI_ANY_SOURCE, 5, p2p.Standard)
+				r, err = e.RecvInit(e.World, 0, Bytes(in[:n]), abi.MPI_ANY_SOURCE, 5)
 			}
 			if err != nil {
 				return err
 			}
-			if !r.Inactive() || r.IsComplete() {
+			if !r.IsInactive() || r.IsComplete() {
 				return fmt.Errorf("active at its creation")
 			}
 			for i := 0; i < 20; i++ {
 				if e.world == 0 {
 					copy(out, pattern(n, i))
 				}
-				if err := r.Op.Start(); err != nil {
-					return err
-				}
-				if e.world == 1 {
-					if err := r.Op.Start(); !r.IsComplete() && class(err) != abi.MPI_ERR_REQUEST {
-						return fmt.Errorf("started twice: %v", err)
-					}
-				}
-				var st request.Status
+				r.Start()
+				var st p2p.Result
 				if err := e.Wait(r, &st); err != nil {
 					return err
 				}
-				if !r.Inactive() {
+				if !r.IsInactive() {
 					return fmt.Errorf("active after the wait")
 				}
 				if e.world == 1 && (string(in[:n]) != string(pattern(n, i)) ||
-					st != (request.Status{Source: 0, Tag: 5, Bytes: int64(n)})) {
+					st != (p2p.Result{Source: 0, Tag: 5, Bytes: int64(n)})) {
 					return fmt.Errorf("round %d: wrong data or status %+v", i, st)
 				}
 			}
-			if err := r.Free(); err != nil {
-				return err
-			}
+			r.Free()
 		}
 		return nil
 	})
@@ -230,7 +198,7 @@ func TestRandomRecords(t *testing.T) {
 	rnd := rand.New(rand.NewSource(5))
 	contexts := map[uint64]bool{}
 	got := make([]byte, 50_000)
-	s, _ := e.Isend(e.World, 0, p2p.Bytes(make([]byte, 50_000)), 1, 0, p2p.Standard)
+	s, _ := e.Isend(e.World, 0, Bytes(make([]byte, 50_000)), 1, 0, Standard)
 	for i := 0; i < 20_000; i++ {
 		small := func() uint64 { return uint64(rnd.Intn(5)) - 1 }
 		r := record{ctx: small(), src: int32(small()), tag: int32(small()), from: int32(small()),
@@ -251,7 +219,7 @@ func TestRandomRecords(t *testing.T) {
 		rnd.Read(payload)
 		e.m.Inject(r.bytes(k, uint8(rnd.Intn(16)), payload))
 	}
-	require.NoError(t, es[1].Recv(es[1].World, 0, p2p.Bytes(got), 0, 0, nil))
+	require.NoError(t, es[1].Recv(es[1].World, 0, Bytes(got), 0, 0, nil))
 	require.NoError(t, e.Wait(s, nil))
 	require.Positive(t, e.m.Counts().Unexpected, "some are messages")
 	for ctx := range contexts {
@@ -273,8 +241,8 @@ func TestManyThreads(t *testing.T) {
 				for i := 0; i < 100; i++ {
 					n := []int{8, 3000, 20_000}[i%3]
 					got := make([]byte, n)
-					if err := e.Sendrecv(e.World, comm.PointToPoint, p2p.Bytes(pattern(n, i)),
-						1-e.world, th, p2p.Bytes(got), 1-e.world, th, nil); err != nil {
+					if err := e.Sendrecv(e.World, comm.PointToPoint, Bytes(pattern(n, i)),
+						1-e.world, th, Bytes(got), 1-e.world, th, nil); err != nil {
 						errs <- err
 						return
 					}
@@ -303,7 +271,7 @@ func TestFailureEndsWait(t *testing.T) {
 		es[0].nd.MarkFailed(1)
 		close(marked)
 	}()
-	err := es[0].Recv(es[0].World, 0, p2p.Bytes(make([]byte, 8)), 1, 0, nil)
+	err := es[0].Recv(es[0].World, 0, Bytes(make([]byte, 8)), 1, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), class(err))
 	<-marked
 	require.Zero(t, es[0].m.Counts().Posted, "the receive is taken back")
@@ -318,13 +286,13 @@ func TestCMARefused(t *testing.T) {
 		for i := 0; i < 3; i++ {
 			want := pattern(200_000, i)
 			if e.world == 0 {
-				if err := e.Send(e.World, 0, p2p.Bytes(want), 1, 0, p2p.Standard); err != nil {
+				if err := e.Send(e.World, 0, Bytes(want), 1, 0, Standard); err != nil {
 					return err
 				}
 				continue
 			}
 			got := make([]byte, len(want))
-			if err := e.Recv(e.World, 0, p2p.Bytes(got), 0, 0, nil); err != nil {
+			if err := e.Recv(e.World, 0, Bytes(got), 0, 0, nil); err != nil {
 				return err
 			}
 			if string(got) != string(want) {
@@ -343,12 +311,12 @@ func TestInvalidBuffers(t *testing.T) {
 	for _, bad := range []int{0, 1} {
 		errs := make([]error, 2)
 		all(t, es, func(e *Engine) error {
-			b := p2p.Bytes(good)
+			b := Bytes(good)
 			if e.world == bad {
-				b = p2p.Memory(1<<40|0x123000, int64(len(good)))
+				b = Memory(1<<40|0x123000, int64(len(good)))
 			}
 			if e.world == 0 {
-				errs[0] = e.Send(e.World, 0, b, 1, 0, p2p.Standard)
+				errs[0] = e.Send(e.World, 0, b, 1, 0, Standard)
 			} else {
 				errs[1] = e.Recv(e.World, 0, b, 0, 0, nil)
 			}
@@ -359,9 +327,9 @@ func TestInvalidBuffers(t *testing.T) {
 	}
 	all(t, es, func(e *Engine) error {
 		if e.world == 0 {
-			return e.Send(e.World, 0, p2p.Bytes(good), 1, 0, p2p.Standard)
+			return e.Send(e.World, 0, Bytes(good), 1, 0, Standard)
 		}
-		return e.Recv(e.World, 0, p2p.Bytes(good), 0, 0, nil)
+		return e.Recv(e.World, 0, Bytes(good), 0, 0, nil)
 	})
 }
 
@@ -372,7 +340,7 @@ func TestDamagedRingEndsWaits(t *testing.T) {
 	*u64(b, inboxFirst+8) = recordWord(kindLast, 0, recordSize)
 	*u64(b, inboxFirst) = *u64(b, inboxKey)
 	*u64(b, inboxTail) += 64
-	err := es[1].Recv(es[1].World, 0, p2p.Bytes(make([]byte, 8)), 0, 0, nil)
+	err := es[1].Recv(es[1].World, 0, Bytes(make([]byte, 8)), 0, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_INTERN), class(err))
 	require.ErrorContains(t, err, "damaged")
 }

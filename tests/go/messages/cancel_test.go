@@ -11,13 +11,12 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
-func cancelled(t *testing.T, e *Engine, r *request.Request) bool {
+func cancelled(t *testing.T, e *Engine, r *Request) bool {
 	t.Helper()
-	require.NoError(t, r.Op.Cancel())
-	var st request.Status
+	r.Cancel()
+	var st p2p.Result
 	require.NoError(t, e.Wait(r, &st))
 	return st.Cancelled
 }
@@ -28,13 +27,13 @@ func TestCancelQueuedSends(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
 	const n = 160 // of 8,000 bytes: the inbox has room for 32
-	var rs []*request.Request
+	var rs []*Request
 	for i := 0; i < n; i++ {
 		size := 8000
 		if i%5 == 4 {
 			size = 100_000
 		}
-		r, err := a.Isend(a.World, 0, p2p.Bytes(pattern(size, i)), 1, 0, p2p.Standard)
+		r, err := a.Isend(a.World, 0, Bytes(pattern(size, i)), 1, 0, Standard)
 		require.NoError(t, err)
 		rs = append(rs, r)
 	}
@@ -59,12 +58,12 @@ func TestCancelQueuedSends(t *testing.T) {
 	}()
 	got := make([]byte, 100_000)
 	for _, i := range left {
-		var st request.Status
-		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(got), 0, 0, &st))
+		var st p2p.Result
+		require.NoError(t, b.Recv(b.World, 0, Bytes(got), 0, 0, &st))
 		require.Equal(t, pattern(int(st.Bytes), i), got[:st.Bytes], "message %d", i)
 	}
 	require.NoError(t, <-done)
-	var st request.Status
+	var st p2p.Result
 	require.False(t, b.Iprobe(b.World, 0, 0, 0, &st))
 }
 
@@ -75,14 +74,14 @@ func TestCancelOnFreedComm(t *testing.T) {
 			es := job(t, 2)
 			id := es[0].World.NewChannel()
 			a, b := es[0].World.Channel(id), es[dest].World.Channel(id)
-			var rs []*request.Request
+			var rs []*Request
 			for i := 0; i < 3; i++ {
-				r, err := es[0].Isend(a, 0, p2p.Bytes(make([]byte, size)), dest, 0, p2p.Synchronous)
+				r, err := es[0].Isend(a, 0, Bytes(make([]byte, size)), dest, 0, Synchronous)
 				require.NoError(t, err)
 				rs = append(rs, r)
 			}
 			require.True(t, cancelled(t, es[0], rs[1]))
-			var st request.Status
+			var st p2p.Result
 			require.NoError(t, es[dest].Probe(b, 0, 0, 0, &st))
 			b.Forget()
 			require.True(t, cancelled(t, es[0], rs[2]), "%d bytes to %d", size, dest)
@@ -100,21 +99,21 @@ func TestCancelProbed(t *testing.T) {
 				setCMA(t, noCMA)
 				es := job(t, 2)
 				out := pattern(size, 1)
-				r, err := es[0].Isend(es[0].World, 0, p2p.Bytes(out), dest, 3, p2p.Synchronous)
+				r, err := es[0].Isend(es[0].World, 0, Bytes(out), dest, 3, Synchronous)
 				require.NoError(t, err)
 				e := es[dest]
-				var st request.Status
+				var st p2p.Result
 				m, err := e.Mprobe(e.World, 0, 0, 3, &st)
 				require.NoError(t, err)
-				require.NoError(t, r.Op.Cancel())
+				r.Cancel()
 				if size < 1<<20 { // the receive of the largest message may arrive while its data does
 					require.NoError(t, es[0].Wait(r, &st))
 					require.False(t, st.Cancelled)
 					clear(out) // the buffer belongs to the application again
 				}
 				got := make([]byte, size)
-				require.NoError(t, e.Mrecv(p2p.Bytes(got), m, &st))
-				require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: int64(size)}, st)
+				require.NoError(t, e.Mrecv(Bytes(got), m, &st))
+				require.Equal(t, p2p.Result{Source: 0, Tag: 3, Bytes: int64(size)}, st)
 				require.Equal(t, pattern(size, 1), got)
 				if size >= 1<<20 {
 					require.NoError(t, es[0].Wait(r, &st))
@@ -135,26 +134,24 @@ func TestCancelRaces(t *testing.T) {
 			c, data := e.World, make([]byte, 70_000)
 			for i := int32(0); i < 200; i++ {
 				size := []int{1, 5000, 20_000, 70_000}[i%4]
-				var st request.Status
+				var st p2p.Result
 				told := make([]byte, 1)
 				if e.world == 0 {
-					r, err := e.Isend(c, 0, p2p.Bytes(data[:size]), 1, i, p2p.Synchronous)
+					r, err := e.Isend(c, 0, Bytes(data[:size]), 1, i, Synchronous)
 					if err != nil {
 						return err
 					}
 					for k := rnd.Intn(200); k > 0; k-- {
 						e.Progress()
 					}
-					if err := r.Op.Cancel(); err != nil {
-						return err
-					}
+					r.Cancel()
 					if err := e.Wait(r, &st); err != nil {
 						return err
 					}
 					if st.Cancelled {
 						told[0] = 1
 					}
-					if err := e.Send(c, 0, p2p.Bytes(told), 1, 1000, p2p.Standard); err != nil {
+					if err := e.Send(c, 0, Bytes(told), 1, 1000, Standard); err != nil {
 						return err
 					}
 					continue
@@ -162,17 +159,15 @@ func TestCancelRaces(t *testing.T) {
 				for k := rnd.Intn(200); k > 0; k-- {
 					e.Progress()
 				}
-				r, err := e.Irecv(c, 0, p2p.Bytes(data[:size]), 0, i)
+				r, err := e.Irecv(c, 0, Bytes(data[:size]), 0, i)
 				if err != nil {
 					return err
 				}
-				if err := e.Recv(c, 0, p2p.Bytes(told), 0, 1000, nil); err != nil {
+				if err := e.Recv(c, 0, Bytes(told), 0, 1000, nil); err != nil {
 					return err
 				}
 				if told[0] == 1 {
-					if err := r.Op.Cancel(); err != nil {
-						return err
-					}
+					r.Cancel()
 				}
 				if err := e.Wait(r, &st); err != nil {
 					return err
@@ -193,14 +188,14 @@ func TestForgedCancel(t *testing.T) {
 	es := jobWithout(t, 3)
 	a, b := es[0], es[1]
 	big, small := make([]byte, 100_000), make([]byte, 8)
-	var rs []*request.Request
+	var rs []*Request
 	for tag := int32(4); tag < 7; tag++ {
-		r, err := a.Isend(a.World, 0, p2p.Bytes(big), 1, tag, p2p.Standard)
+		r, err := a.Isend(a.World, 0, Bytes(big), 1, tag, Standard)
 		require.NoError(t, err)
 		rs = append(rs, r)
 	}
-	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(small), 1, 4, p2p.Standard))
-	var st request.Status
+	require.NoError(t, a.Send(a.World, 0, Bytes(small), 1, 4, Standard))
+	var st p2p.Result
 	require.NoError(t, b.Probe(b.World, 0, 0, 4, &st))
 	ctx := a.World.Context(0)
 	forge := func(e *Engine, k kind, h record) { e.m.Inject(h.bytes(k, 0, nil)) }
@@ -214,8 +209,8 @@ func TestForgedCancel(t *testing.T) {
 		forge(a, kindGone, record{ctx: ctx, from: 0, id: id + i})
 		forge(a, kindGone, record{ctx: ctx, from: 1, id: id + i + 1<<32})
 	}
-	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(big), 0, 4, nil))
-	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(small), 0, 4, nil))
+	require.NoError(t, b.Recv(b.World, 0, Bytes(big), 0, 4, nil))
+	require.NoError(t, b.Recv(b.World, 0, Bytes(small), 0, 4, nil))
 	require.NoError(t, a.Wait(rs[0], &st))
 	require.False(t, st.Cancelled)
 	// The cancel of a send whose message is gone succeeds at once; the state of these two is unknown.
@@ -223,7 +218,7 @@ func TestForgedCancel(t *testing.T) {
 		if gone { // the forged records are compared with this one
 			forge(a, kindGone, record{ctx: ctx, from: 1, id: id + 2})
 		}
-		require.NoError(t, rs[1+i].Op.Cancel())
+		rs[1+i].Cancel()
 		require.Equal(t, gone, rs[1+i].IsComplete())
 		for !rs[1+i].IsComplete() {
 			b.Progress()
@@ -242,15 +237,15 @@ func TestCancelWithoutMemory(t *testing.T) {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[dest]
 		out, in := pattern(8, 1), make([]byte, 8)
-		s, err := a.Isend(a.World, 0, p2p.Memory(addressOf(out), 1<<46), dest, 0, p2p.Standard)
+		s, err := a.Isend(a.World, 0, Memory(addressOf(out), 1<<46), dest, 0, Standard)
 		require.NoError(t, err)
-		var st request.Status
+		var st p2p.Result
 		m, err := b.Mprobe(b.World, 0, 0, 0, &st)
 		require.NoError(t, err)
-		require.NoError(t, s.Op.Cancel())
+		s.Cancel()
 		b.Progress()
 		require.False(t, s.IsComplete())
-		require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), mpierr.ClassOf(b.Mrecv(p2p.Bytes(in), m, &st)))
+		require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), mpierr.ClassOf(b.Mrecv(Bytes(in), m, &st)))
 		require.Equal(t, out, in)
 		require.NoError(t, a.Wait(s, &st))
 		require.False(t, st.Cancelled)

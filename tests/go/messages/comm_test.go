@@ -12,7 +12,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/group"
-	"gompirma/core/p2p"
 )
 
 // Communicators need messages; therefore their tests are here, with everything that core/comm leaves to its host.
@@ -23,8 +22,8 @@ func exchange(e *Engine, c *comm.Comm) error {
 	got := make([]byte, 8)
 	for d := 0; d < n; d++ {
 		to, from := (me+d)%n, (me-d+n)%n
-		if err := e.Sendrecv(c, comm.PointToPoint, p2p.Bytes([]byte{byte(me), byte(d)}), to, 1,
-			p2p.Bytes(got[:2]), from, 1, nil); err != nil {
+		if err := e.Sendrecv(c, comm.PointToPoint, Bytes([]byte{byte(me), byte(d)}), to, 1,
+			Bytes(got[:2]), from, 1, nil); err != nil {
 			return err
 		}
 		if got[0] != byte(from) || got[1] != byte(d) {
@@ -107,7 +106,7 @@ func TestQueueOutlivesComm(t *testing.T) {
 			return err
 		}
 		if e.world == 1 {
-			r, err := e.Irecv(c, 0, p2p.Bytes(got), 0, 0)
+			r, err := e.Irecv(c, 0, Bytes(got), 0, 0)
 			if err != nil {
 				return err
 			}
@@ -116,7 +115,7 @@ func TestQueueOutlivesComm(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 		defer c.Free()
-		return e.Send(c, 0, p2p.Bytes([]byte{1, 2, 3}), 1, 0, p2p.Standard)
+		return e.Send(c, 0, Bytes([]byte{1, 2, 3}), 1, 0, Standard)
 	})
 	require.Equal(t, []byte{1, 2, 3}, got)
 	for _, e := range es {

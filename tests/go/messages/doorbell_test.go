@@ -6,8 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gompirma/core/p2p"
-	"gompirma/core/request"
 	"gompirma/core/shm"
 )
 
@@ -28,17 +26,17 @@ func TestDoorbells(t *testing.T) {
 		wasNotified(b)
 		big, got := pattern(100_000, 1), make([]byte, 100_000)
 		small, in := pattern(8, 2), make([]byte, 8)
-		send := func(data []byte, tag int32, mode p2p.Mode) *request.Request {
-			r, err := a.Isend(a.World, 0, p2p.Bytes(data), 1, tag, mode)
+		send := func(data []byte, tag int32, mode Mode) *Request {
+			r, err := a.Isend(a.World, 0, Bytes(data), 1, tag, mode)
 			require.NoError(t, err)
 			return r
 		}
-		receive := func(into []byte, tag int32) *request.Request {
-			r, err := b.Irecv(b.World, 0, p2p.Bytes(into), 0, tag)
+		receive := func(into []byte, tag int32) *Request {
+			r, err := b.Irecv(b.World, 0, Bytes(into), 0, tag)
 			require.NoError(t, err)
 			return r
 		}
-		finish := func(rs ...*request.Request) {
+		finish := func(rs ...*Request) {
 			for !rs[0].IsComplete() || !rs[1].IsComplete() {
 				a.Progress()
 				b.Progress()
@@ -47,7 +45,7 @@ func TestDoorbells(t *testing.T) {
 			require.NoError(t, waitAll(b, rs[1]))
 		}
 
-		s1, s2, s3 := send(big, 1, p2p.Standard), send(small, 2, p2p.Synchronous), send(small, 3, p2p.Standard)
+		s1, s2, s3 := send(big, 1, Standard), send(small, 2, Synchronous), send(small, 3, Standard)
 		require.True(t, s3.IsComplete())
 		require.False(t, wasNotified(b), "nothing is posted")
 		finish(s2, receive(in, 2))
@@ -59,7 +57,7 @@ func TestDoorbells(t *testing.T) {
 
 		r := receive(got, 4)
 		require.False(t, wasNotified(b))
-		s := send(big, 4, p2p.Standard)
+		s := send(big, 4, Standard)
 		require.False(t, wasNotified(b), "most receivers come soon")
 		a.m.NotifyReceivers()
 		require.True(t, wasNotified(b), "the sender has waited a while for one that does not")
@@ -69,23 +67,23 @@ func TestDoorbells(t *testing.T) {
 		wasNotified(a)
 		wasNotified(b)
 		r = receive(in, 5)
-		s = send(small, 5, p2p.Synchronous)
+		s = send(small, 5, Synchronous)
 		require.False(t, wasNotified(b), "the same")
 		a.m.NotifyReceivers()
 		require.True(t, wasNotified(b), "the same")
 		finish(s, r)
 		require.False(t, wasNotified(a))
 		r = receive(in, 6)
-		s = send(small, 6, p2p.Standard)
+		s = send(small, 6, Standard)
 		require.False(t, wasNotified(b), "there is time until the receiver looks")
 		finish(s, r)
 
-		s = send(big, 7, p2p.Standard|p2p.Urgent)
+		s = send(big, 7, Standard|Urgent)
 		require.True(t, wasNotified(b), "a step of an operation")
 		finish(s, receive(got, 7))
 		require.True(t, wasNotified(a), "which goes on")
-		require.NoError(t, receive(in, 8).Op.Cancel())
-		send(big, 9, p2p.Standard).Op.Cancel()
+		receive(in, 8).Cancel()
+		send(big, 9, Standard).Cancel()
 		require.True(t, wasNotified(b), "the sender may wait for the answer")
 		for a.pendingSends() > 0 {
 			b.Progress()

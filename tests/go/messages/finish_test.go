@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gompirma/core/p2p"
-	"gompirma/core/request"
 	"gompirma/core/shm"
 )
 
@@ -16,8 +14,8 @@ func TestFinalizeWithdraws(t *testing.T) {
 	for _, freed := range []bool{false, true} {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
-		send := func(tag int32) *request.Request {
-			r, err := a.Isend(a.World, 0, p2p.Bytes(nil), 1, tag, p2p.Synchronous)
+		send := func(tag int32) *Request {
+			r, err := a.Isend(a.World, 0, Bytes(nil), 1, tag, Synchronous)
 			require.NoError(t, err)
 			b.Progress()
 			return r
@@ -26,7 +24,7 @@ func TestFinalizeWithdraws(t *testing.T) {
 			send(1)
 		}
 		last := send(2)
-		_, err := b.Irecv(b.World, 0, p2p.Bytes(nil), 0, 2)
+		_, err := b.Irecv(b.World, 0, Bytes(nil), 0, 2)
 		require.NoError(t, err)
 		require.NoError(t, a.Wait(last, nil))
 		if freed {

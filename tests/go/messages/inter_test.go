@@ -11,7 +11,6 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/group"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
 // bridge sends a byte from every member of one group to every member of the other.
@@ -19,9 +18,9 @@ func bridge(e *Engine, c *comm.Comm) error {
 	if !c.IsInter() || c.Block != nil {
 		return fmt.Errorf("not an intercommunicator")
 	}
-	var rs []*request.Request
+	var rs []*Request
 	for r := 0; r < c.RemoteSize(); r++ {
-		s, err := e.Isend(c, 0, p2p.Bytes([]byte{byte(c.Rank()), byte(e.world)}), r, 3, p2p.Standard)
+		s, err := e.Isend(c, 0, Bytes([]byte{byte(c.Rank()), byte(e.world)}), r, 3, Standard)
 		if err != nil {
 			return err
 		}
@@ -29,8 +28,8 @@ func bridge(e *Engine, c *comm.Comm) error {
 	}
 	for r := 0; r < c.RemoteSize(); r++ {
 		got := make([]byte, 2)
-		var st request.Status
-		if err := e.Recv(c, 0, p2p.Bytes(got), r, 3, &st); err != nil {
+		var st p2p.Result
+		if err := e.Recv(c, 0, Bytes(got), r, 3, &st); err != nil {
 			return err
 		}
 		if int(got[0]) != r || int32(got[1]) != c.RemoteGroup().World(r) || st.Source != int32(r) {

@@ -19,7 +19,6 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 	"gompirma/core/shm"
 	"gompirma/core/shm/plain"
 )
@@ -51,17 +50,6 @@ func job(t testing.TB, n int) []*Engine {
 		wg.Wait()
 	})
 	return es
-}
-
-// waitAll waits for all requests, releases them, and returns the first error.
-func waitAll(e *Engine, rs ...*request.Request) error {
-	var first error
-	for _, r := range rs {
-		if err := e.Wait(r, nil); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
 }
 
 // jobWithout returns n processes as job does, without progress threads.
@@ -176,23 +164,23 @@ func TestSendRecvSizes(t *testing.T) {
 		all(t, es, func(e *Engine) error {
 			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, eagerMax - 1,
 				eagerMax, eagerMax + 1, 40_000, 100_000, 3 << 20} {
-				for _, mode := range []p2p.Mode{p2p.Standard, p2p.Synchronous} {
+				for _, mode := range []Mode{Standard, Synchronous} {
 					want := pattern(n, i)
 					if e.world == 0 {
-						if err := e.Send(e.World, comm.PointToPoint, p2p.Bytes(want), 1,
+						if err := e.Send(e.World, comm.PointToPoint, Bytes(want), 1,
 							int32(i), mode); err != nil {
 							return err
 						}
 						continue
 					}
 					got := make([]byte, n)
-					var st request.Status
-					if err := e.Recv(e.World, comm.PointToPoint, p2p.Bytes(got), abi.MPI_ANY_SOURCE,
+					var st p2p.Result
+					if err := e.Recv(e.World, comm.PointToPoint, Bytes(got), abi.MPI_ANY_SOURCE,
 						abi.MPI_ANY_TAG, &st); err != nil {
 						return err
 					}
 					if string(got) != string(want) ||
-						st != (request.Status{Source: 0, Tag: int32(i), Bytes: int64(n)}) {
+						st != (p2p.Result{Source: 0, Tag: int32(i), Bytes: int64(n)}) {
 						return fmt.Errorf("%d bytes: wrong data or status %+v", n, st)
 					}
 				}
@@ -212,19 +200,19 @@ func BenchmarkPingPong(b *testing.B) {
 				buf := make([]byte, n)
 				for i := 0; i < b.N; i++ {
 					if e.world == 0 {
-						if err := e.Send(e.World, 0, p2p.Bytes(buf), 1, 0,
-							p2p.Standard); err != nil {
+						if err := e.Send(e.World, 0, Bytes(buf), 1, 0,
+							Standard); err != nil {
 							return err
 						}
-						if err := e.Recv(e.World, 0, p2p.Bytes(buf), 1, 0, nil); err != nil {
+						if err := e.Recv(e.World, 0, Bytes(buf), 1, 0, nil); err != nil {
 							return err
 						}
 					} else {
-						if err := e.Recv(e.World, 0, p2p.Bytes(buf), 0, 0, nil); err != nil {
+						if err := e.Recv(e.World, 0, Bytes(buf), 0, 0, nil); err != nil {
 							return err
 						}
-						if err := e.Send(e.World, 0, p2p.Bytes(buf), 0, 0,
-							p2p.Standard); err != nil {
+						if err := e.Send(e.World, 0, Bytes(buf), 0, 0,
+							Standard); err != nil {
 							return err
 						}
 					}

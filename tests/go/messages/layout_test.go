@@ -3,7 +3,6 @@ package messages
 import (
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/p2p"
 )
 
 // strided is a layout for tests: each element has blocks blocks of block bytes, stride bytes apart, and the next
@@ -31,19 +30,15 @@ func (s strided) datatype() (*datatype.Type, error) {
 }
 
 // at returns the buffer of count elements at addr.
-func (s strided) at(addr uintptr, count int64) p2p.Buffer {
+func (s strided) at(addr uintptr, count int64) Buffer {
 	if s.block == s.stride {
-		return p2p.Memory(addr, count*s.Size())
+		return Memory(addr, count*s.Size())
 	}
 	x, err := s.datatype()
 	if err != nil {
 		panic(err)
 	}
-	b, err := p2p.Typed(addr, count, x)
-	if err != nil {
-		panic(err)
-	}
-	return b
+	return Typed(addr, count, x)
 }
 
 // each calls f for the contiguous ranges that hold bytes [skip, skip+n) of the data.

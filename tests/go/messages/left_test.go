@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 	"gompirma/core/shm"
 )
 
@@ -19,14 +18,14 @@ func TestReminderRacesStart(t *testing.T) {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
 		out, in := pattern(100_000, 1), make([]byte, 100_000)
-		s, err := a.Isend(a.World, 0, p2p.Bytes(out), 1, 0, p2p.Standard)
+		s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
 		require.NoError(t, err)
 		if cancelled {
-			require.NoError(t, s.Op.Cancel())
+			s.Cancel()
 		} else {
 			a.m.NotifyReceivers()
 		}
-		r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 0)
+		r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
 		require.NoError(t, err)
 		require.True(t, r.IsComplete(), "the sender waits")
 		require.Equal(t, out, in)
@@ -41,20 +40,20 @@ func TestCancelRacesStart(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
 	out, in := pattern(100_000, 1), make([]byte, 100_000)
-	s, err := a.Isend(a.World, 0, p2p.Bytes(out), 1, 0, p2p.Standard)
+	s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
 	require.NoError(t, err)
-	m, err := b.Mprobe(b.World, 0, 0, 0, &request.Status{})
+	m, err := b.Mprobe(b.World, 0, 0, 0, &p2p.Result{})
 	require.NoError(t, err)
-	require.NoError(t, s.Op.Cancel())
+	s.Cancel()
 	// Large enough that the call reads the inbox.
-	other, err := b.Irecv(b.World, 0, p2p.Bytes(make([]byte, 2000)), 0, 1)
+	other, err := b.Irecv(b.World, 0, Bytes(make([]byte, 2000)), 0, 1)
 	require.NoError(t, err)
 	a.Progress()
 	require.True(t, s.IsComplete(), "the sender waits")
 	require.NoError(t, a.Wait(s, nil))
-	require.NoError(t, b.Mrecv(p2p.Bytes(in), m, nil))
+	require.NoError(t, b.Mrecv(Bytes(in), m, nil))
 	require.Equal(t, out, in)
-	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(nil), 1, 1, p2p.Standard))
+	require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 1, Standard))
 	require.NoError(t, b.Wait(other, nil))
 }
 
@@ -65,13 +64,13 @@ func TestStartWakesWaiter(t *testing.T) {
 		es := jobWithout(t, 1)
 		e := es[0]
 		out, in := pattern(100_000, 1), make([]byte, 100_000)
-		send := func() *request.Request {
-			r, err := e.Isend(e.World, 0, p2p.Bytes(out), 0, 0, p2p.Standard)
+		send := func() *Request {
+			r, err := e.Isend(e.World, 0, Bytes(out), 0, 0, Standard)
 			require.NoError(t, err)
 			return r
 		}
-		receive := func() *request.Request {
-			r, err := e.Irecv(e.World, 0, p2p.Bytes(in), 0, 0)
+		receive := func() *Request {
+			r, err := e.Irecv(e.World, 0, Bytes(in), 0, 0)
 			require.NoError(t, err)
 			return r
 		}
@@ -112,22 +111,22 @@ func TestReminderFlushesSends(t *testing.T) {
 	a, b := es[0], es[1]
 	const n = 320_000 // more than the inbox holds, and less than twice that
 	out, in := pattern(n, 1), make([]byte, n)
-	others := make([]*request.Request, 14)
+	others := make([]*Request, 14)
 	for i := range others {
 		var err error
-		others[i], err = a.Isend(a.World, 0, p2p.Bytes(nil), 1, 4, p2p.Synchronous)
+		others[i], err = a.Isend(a.World, 0, Bytes(nil), 1, 4, Synchronous)
 		require.NoError(t, err)
 	}
-	first, err := a.Isend(a.World, 0, p2p.Bytes(out[:n-10_000]), 1, 1, p2p.Standard)
+	first, err := a.Isend(a.World, 0, Bytes(out[:n-10_000]), 1, 1, Standard)
 	require.NoError(t, err)
-	second, err := a.Isend(a.World, 0, p2p.Bytes(out), 1, 2, p2p.Standard)
+	second, err := a.Isend(a.World, 0, Bytes(out), 1, 2, Standard)
 	require.NoError(t, err)
-	r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 2)
+	r, err := b.Irecv(b.World, 0, Bytes(in), 0, 2)
 	require.NoError(t, err)
 	a.Progress() // until the ring is full
 	require.Equal(t, int64(16), a.m.Counts().NumberCapacity)
 	require.Equal(t, 16, a.pendingSends(), "one more needs more places")
-	small, err := a.Isend(a.World, 0, p2p.Bytes(out[:eagerMax]), 1, 3, p2p.Standard)
+	small, err := a.Isend(a.World, 0, Bytes(out[:eagerMax]), 1, 3, Standard)
 	require.NoError(t, err)
 	require.False(t, small.IsComplete())
 	b.requestFlow(flowKeep)
@@ -141,9 +140,9 @@ func TestReminderFlushesSends(t *testing.T) {
 	}
 	require.Equal(t, out, in)
 	require.NoError(t, b.Wait(r, nil))
-	var rs [2]*request.Request
+	var rs [2]*Request
 	for i, data := range [2][]byte{in[:n-10_000], in[:eagerMax]} {
-		rs[i], err = b.Irecv(b.World, 0, p2p.Bytes(data), 0, int32(1+2*i))
+		rs[i], err = b.Irecv(b.World, 0, Bytes(data), 0, int32(1+2*i))
 		require.NoError(t, err)
 	}
 	for !first.IsComplete() || !small.IsComplete() || !rs[0].IsComplete() || !rs[1].IsComplete() {
@@ -153,7 +152,7 @@ func TestReminderFlushesSends(t *testing.T) {
 	require.NoError(t, waitAll(b, rs[:]...))
 	require.NoError(t, waitAll(a, first, second, small))
 	for range others {
-		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(nil), 0, 4, nil))
+		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 4, nil))
 	}
 	require.NoError(t, waitAll(a, others...))
 	b.requestFlow(flowAlong)

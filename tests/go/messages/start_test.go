@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
 // TestStartDefersCopy checks that calls that only start an operation leave the copying of large messages to the thread
@@ -18,30 +17,30 @@ func TestStartDefersCopy(t *testing.T) {
 		a, b := es[0], es[dest]
 		out := pattern(100_000, 1)
 		in := make([]byte, len(out))
-		receive := func(tag int32) *request.Request {
-			r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, tag)
+		receive := func(tag int32) *Request {
+			r, err := b.Irecv(b.World, 0, Bytes(in), 0, tag)
 			require.NoError(t, err)
 			return r
 		}
-		persistent, err := b.Persist(request.Receive, b.World, 0, p2p.Bytes(in), 0, 1, p2p.Standard)
+		persistent, err := b.RecvInit(b.World, 0, Bytes(in), 0, 1)
 		require.NoError(t, err)
-		for tag, start := range []func() *request.Request{
-			func() *request.Request { return receive(0) },
-			func() *request.Request { require.NoError(t, persistent.Op.Start()); return persistent },
-			func() *request.Request {
-				var st request.Status
+		for tag, start := range []func() *Request{
+			func() *Request { return receive(0) },
+			func() *Request { persistent.Start(); return persistent },
+			func() *Request {
+				var st p2p.Result
 				m, err := b.Mprobe(b.World, 0, 0, 2, &st)
 				require.NoError(t, err)
-				r, err := b.Imrecv(p2p.Bytes(in), m)
+				r, err := b.Imrecv(Bytes(in), m)
 				require.NoError(t, err)
 				return r
 			},
 		} {
-			s, err := a.Isend(a.World, 0, p2p.Bytes(out), dest, int32(tag), p2p.Standard)
+			s, err := a.Isend(a.World, 0, Bytes(out), dest, int32(tag), Standard)
 			require.NoError(t, err)
 			r := start()
 			require.False(t, r.IsComplete(), "%d", tag)
-			s2, err := b.Isend(b.World, 0, p2p.Bytes(out), 1-dest, 9, p2p.Standard)
+			s2, err := b.Isend(b.World, 0, Bytes(out), 1-dest, 9, Standard)
 			require.NoError(t, err)
 			require.False(t, r.IsComplete(), "%d: a send copies", tag)
 			b.Progress()
@@ -51,14 +50,14 @@ func TestStartDefersCopy(t *testing.T) {
 			require.NoError(t, b.Wait(r, nil))
 			require.NoError(t, a.Wait(s, nil))
 			other := es[1-dest]
-			require.NoError(t, other.Recv(other.World, 0, p2p.Bytes(make([]byte, len(out))), dest, 9, nil))
+			require.NoError(t, other.Recv(other.World, 0, Bytes(make([]byte, len(out))), dest, 9, nil))
 			require.NoError(t, b.Wait(s2, nil))
 		}
-		require.NoError(t, persistent.Free())
+		persistent.Free()
 
 		done := make(chan error)
-		go func() { done <- a.Send(a.World, 0, p2p.Bytes(out), dest, 5, p2p.Standard) }()
-		var st request.Status
+		go func() { done <- a.Send(a.World, 0, Bytes(out), dest, 5, Standard) }()
+		var st p2p.Result
 		require.NoError(t, b.Probe(b.World, 0, 0, 5, &st))
 		r := receive(5)
 		require.True(t, r.IsComplete(), "the sender waits")
@@ -76,9 +75,9 @@ func TestWaitingSenderIsServed(t *testing.T) {
 			a, b := es[0], es[1]
 			out := pattern(100_000, 1)
 			in := make([]byte, len(out))
-			s, err := a.Isend(a.World, 0, p2p.Bytes(out), 1, 0, p2p.Standard)
+			s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
 			require.NoError(t, err)
-			var st request.Status
+			var st p2p.Result
 			require.NoError(t, b.Probe(b.World, 0, 0, 0, &st))
 			done := make(chan error)
 			wait := func() {
@@ -96,7 +95,7 @@ func TestWaitingSenderIsServed(t *testing.T) {
 				require.Eventually(t, func() bool { return b.arrivedWords() > come }, 10*time.Second,
 					time.Millisecond, "the receiver is told")
 			}
-			r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 0)
+			r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
 			require.NoError(t, err)
 			if early {
 				go wait()

@@ -6,17 +6,13 @@ import (
 	"testing"
 	"unsafe"
 
-	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/datatype/reference"
-	"gompirma/core/p2p"
-	"gompirma/core/request"
 	"gompirma/core/shm"
 )
 
 // Definitions of the engine in C that the tests need: sizes, its inboxes in shared memory (capi/message/inbox.h) and
-// its records (capi/message/record.h). Also probes that leave the message in place, which the library implements only
-// in C.
+// its records (capi/message/record.h).
 
 const (
 	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
@@ -122,34 +118,6 @@ func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
 // numbers.
 const firstNumber = 1 << 32
 
-// Iprobe implements MPI_Iprobe.
-func (e *Engine) Iprobe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
-	e.Progress()
-	return e.look(c, x, source, tag, st)
-}
-
-func (e *Engine) look(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
-	m, found := e.m.Probe(c.Context(x), int32(source), tag, false, c.Handle)
-	if m == nil {
-		return false
-	}
-	*st = request.Status{Source: found.Source, Tag: found.Tag, Bytes: found.Bytes}
-	return true
-}
-
-// Probe implements MPI_Probe.
-func (e *Engine) Probe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) error {
-	found := false
-	peer := int32(shm.PeersAny)
-	if source >= 0 {
-		peer = c.Peers().World(source)
-	}
-	return e.AwaitFor(func() bool {
-		found = found || e.look(c, x, source, tag, st)
-		return found
-	}, shm.Waiting{Peer: peer, Object: uint64(c.Handle)})
-}
-
 // pendingSends returns the number of sends that wait for another process.
 func (e *Engine) pendingSends() int { return int(e.m.Counts().Sends) }
 
@@ -176,18 +144,4 @@ func setCMA(t *testing.T, no bool) {
 		value = "1"
 	}
 	t.Setenv("GOMPIRMA_NO_CMA", value)
-}
-
-// Sendrecv implements MPI_Sendrecv.
-func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out p2p.Buffer, dest int, sendTag int32,
-	in p2p.Buffer, source int, recvTag int32, st *request.Status) error {
-	r, err := e.Irecv(c, x, in, source, recvTag)
-	if err != nil {
-		return err
-	}
-	sent := e.Send(c, x, out, dest, sendTag, p2p.Standard)
-	if err := e.Wait(r, st); err != nil {
-		return err
-	}
-	return sent
 }

@@ -14,7 +14,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
 )
 
 // plan is the list of messages of a random job, known to all processes.
@@ -27,7 +26,7 @@ type planned struct {
 	dest int
 	tag  int32
 	size int
-	mode p2p.Mode
+	mode Mode
 	seq  int // index among the messages of the same sender, destination and tag
 }
 
@@ -50,8 +49,8 @@ func newPlan(rnd *rand.Rand, n, each int) *plan {
 				m.size = rnd.Intn(300)
 			}
 			m.size = m.size / 8 * 8
-			m.mode = []p2p.Mode{p2p.Standard, p2p.Standard, p2p.Standard, p2p.Synchronous,
-				p2p.Ready, p2p.Standard | p2p.Urgent}[rnd.Intn(6)]
+			m.mode = []Mode{Standard, Standard, Standard, Synchronous,
+				Ready, Standard | Urgent}[rnd.Intn(6)]
 			k := [2]int{m.dest, int(m.tag)}
 			m.seq = seq[k]
 			seq[k]++
@@ -98,14 +97,14 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 		}
 	}
 	type receive struct {
-		r    *request.Request
+		r    *Request
 		src  int
 		m    planned
 		mem  *guardedBuffer
 		once bool
 	}
 	var posted []receive
-	var sends []*request.Request
+	var sends []*Request
 	var keep [][]byte
 	toSend := p.from[me]
 	for left > 0 || len(posted) > 0 || len(toSend) > 0 {
@@ -119,7 +118,7 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 			if err != nil {
 				return err
 			}
-			if r == request.Completed {
+			if r.Request == nil {
 				mem.scribble()
 			}
 			sends = append(sends, r)
@@ -146,7 +145,7 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 			if rnd.Intn(2) == 0 {
 				src = rnd.Intn(p.n)
 			}
-			var st request.Status
+			var st p2p.Result
 			msg := e.Improbe(e.World, comm.PointToPoint, src, tag, &st)
 			if msg == nil {
 				continue
@@ -175,11 +174,11 @@ func runPlan(e *Engine, p *plan, rnd *rand.Rand) error {
 				continue
 			}
 			posted = append(posted[:i], posted[i+1:]...)
-			var st request.Status
+			var st p2p.Result
 			if err := e.Wait(x.r, &st); err != nil {
 				return err
 			}
-			if st != (request.Status{Source: int32(x.src), Tag: x.m.tag, Bytes: int64(x.m.size)}) {
+			if st != (p2p.Result{Source: int32(x.src), Tag: x.m.tag, Bytes: int64(x.m.size)}) {
 				return fmt.Errorf("status %+v of message %+v from %d", st, x.m, x.src)
 			}
 			if !bytes.Equal(x.mem.data(), content(x.src, x.m)) {
@@ -222,7 +221,7 @@ func newMemory(rnd *rand.Rand, size int) *guardedBuffer {
 
 func (m *guardedBuffer) addr() uintptr { return uintptr(unsafe.Pointer(&m.all[32])) }
 
-func (m *guardedBuffer) buffer() p2p.Buffer {
+func (m *guardedBuffer) buffer() Buffer {
 	return m.layout.at(m.addr(), m.count)
 }
 
@@ -250,11 +249,11 @@ func TestFloods(t *testing.T) {
 			setCMA(t, noCMA)
 			es := job(t, 3)
 			all(t, es, func(e *Engine) error {
-				var rs []*request.Request
+				var rs []*Request
 				for i := 0; i < each; i++ {
 					for d := 0; d < 3; d++ {
-						r, err := e.Isend(e.World, 0, p2p.Bytes(pattern(size, i+e.world)), d,
-							int32(i), p2p.Standard)
+						r, err := e.Isend(e.World, 0, Bytes(pattern(size, i+e.world)), d,
+							int32(i), Standard)
 						if err != nil {
 							return err
 						}
@@ -264,7 +263,7 @@ func TestFloods(t *testing.T) {
 				got := make([]byte, size)
 				for i := each - 1; i >= 0; i-- {
 					for s := 0; s < 3; s++ {
-						if err := e.Recv(e.World, 0, p2p.Bytes(got), s, int32(i),
+						if err := e.Recv(e.World, 0, Bytes(got), s, int32(i),
 							nil); err != nil {
 							return err
 						}
@@ -286,13 +285,13 @@ func TestBlockingFlood(t *testing.T) {
 	all(t, es, func(e *Engine) error {
 		other := 1 - e.world
 		for i := 0; i < 2000; i++ {
-			if err := e.Send(e.World, 0, p2p.Bytes(pattern(2000, i)), other, 5, p2p.Standard); err != nil {
+			if err := e.Send(e.World, 0, Bytes(pattern(2000, i)), other, 5, Standard); err != nil {
 				return err
 			}
 		}
 		got := make([]byte, 2000)
 		for i := 0; i < 2000; i++ {
-			if err := e.Recv(e.World, 0, p2p.Bytes(got), other, 5, nil); err != nil {
+			if err := e.Recv(e.World, 0, Bytes(got), other, 5, nil); err != nil {
 				return err
 			}
 			if !bytes.Equal(got, pattern(2000, i)) {
@@ -311,27 +310,27 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	most := int64(0)
 	all(t, es, func(e *Engine) error {
 		if e.world == 0 {
-			var rs []*request.Request
+			var rs []*Request
 			b := pattern(size, 1)
 			for i := 0; i < count; i++ {
-				r, err := e.Isend(e.World, 0, p2p.Bytes(b), 1, 0, p2p.Standard)
+				r, err := e.Isend(e.World, 0, Bytes(b), 1, 0, Standard)
 				if err != nil {
 					return err
 				}
 				rs = append(rs, r)
 			}
-			if err := e.Send(e.World, 0, p2p.Bytes(nil), 1, 1, p2p.Standard); err != nil {
+			if err := e.Send(e.World, 0, Bytes(nil), 1, 1, Standard); err != nil {
 				return err
 			}
 			return waitAll(e, rs...)
 		}
-		if err := e.Recv(e.World, 0, p2p.Bytes(nil), 0, 1, nil); err != nil {
+		if err := e.Recv(e.World, 0, Bytes(nil), 0, 1, nil); err != nil {
 			return err
 		}
 		most = e.m.Counts().UnexpectedBytes
 		got := make([]byte, size)
 		for i := 0; i < count; i++ {
-			if err := e.Recv(e.World, 0, p2p.Bytes(got), 0, 0, nil); err != nil {
+			if err := e.Recv(e.World, 0, Bytes(got), 0, 0, nil); err != nil {
 				return err
 			}
 		}
@@ -354,9 +353,9 @@ func TestProgressWhileTheTargetComputes(t *testing.T) {
 				if e.world == 0 {
 					<-posted
 					defer close(sent)
-					return e.Send(e.World, 0, p2p.Bytes(want), 1, 0, p2p.Synchronous)
+					return e.Send(e.World, 0, Bytes(want), 1, 0, Synchronous)
 				}
-				r, err := e.Irecv(e.World, 0, p2p.Bytes(got), 0, 0)
+				r, err := e.Irecv(e.World, 0, Bytes(got), 0, 0)
 				close(posted)
 				if err != nil {
 					return err

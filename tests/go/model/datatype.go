@@ -321,12 +321,12 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	for _, i := range s.Perm(len(lengths)) {
 		disps[i] = at
 		if lengths[i] > 0 {
-			room := ((lengths[i]-1)*kid.extent() + max(kid.trueUB-kid.trueLB, kid.extent()) +
+			span := ((lengths[i]-1)*kid.extent() + max(kid.trueUB-kid.trueLB, kid.extent()) +
 				unit - 1) / unit
 			if !inBytes {
-				room = lengths[i] - 1 + step
+				span = lengths[i] - 1 + step
 			}
-			at += room + s.gap()
+			at += span + s.gap()
 		}
 	}
 	t := &Type{kids: []*Type{kid}}

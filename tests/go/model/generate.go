@@ -550,9 +550,9 @@ func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, a
 	if to-from > z.size {
 		return -1, 0
 	}
-	room := (z.size - (to - from)) / grain
+	positions := (z.size - (to - from)) / grain
 	for range 12 {
-		at = z.start + g.IntN(room+1)*grain - from
+		at = z.start + g.IntN(positions+1)*grain - from
 		if g.IntN(4) == 0 {
 			at = z.start - from
 		}

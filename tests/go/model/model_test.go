@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/harness"
 )
 
 // Environment of these tests:
@@ -224,10 +226,7 @@ func launcher(t *testing.T) *Launcher {
 	var cc string
 	switch envMPI {
 	case "":
-		build, err := filepath.Abs(filepath.Join(top, "build"))
-		require.NoError(t, err)
-		out, err := exec.Command(filepath.Join(top, "scripts/build.sh"), build).CombinedOutput()
-		require.NoError(t, err, "scripts/build.sh: %s", out)
+		build := harness.Built(t, top)
 		cc, l.Command = filepath.Join(build, "bin/gompicc"), []string{filepath.Join(build, "bin/gompirun"),
 			"-n"}
 	case "mpich":
@@ -238,8 +237,7 @@ func launcher(t *testing.T) *Launcher {
 	default:
 		t.Fatalf("GOMPIRMA_MODEL_MPI=%s is neither mpich nor openmpi", envMPI)
 	}
-	out, err := exec.Command(cc, "-O1", "-g", "-o", l.Interp, "interp/interp.c").CombinedOutput()
-	require.NoError(t, err, "%s: %s", cc, out)
+	harness.Output(t, exec.Command(cc, "-O1", "-g", "-o", l.Interp, "interp/interp.c"))
 	return l
 }
 

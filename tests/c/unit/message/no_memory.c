@@ -7,6 +7,8 @@
  */
 #include "processes.h"
 
+#include "message/z_calls.h"
+
 #include <malloc.h>
 
 enum { NONE = -1, MESSAGES = 60, SIZE = 4000 };
@@ -85,8 +87,74 @@ static void reserve(void) {
 	close_all();
 }
 
+/* Tests that opening without memory fails, and that the leak checker finds nothing. */
+static void opening(void) {
+	int failures = 0;
+	struct gompi_messages *m = NULL;
+	struct gompi_processes *all = unit_processes(1, NULL, NULL);
+	CHECK(!gompi_memory_is_low(), "there is no reserve"); /* else nothing is allocated */
+	for (int64_t limit = 0; m == NULL && limit < 1000; limit += 16, failures += m == NULL) {
+		char *control = unit_memory(2 * 4096 + (size_t)GOMPI_VCI_COUNT * GOMPI_INBOX_SIZE);
+		allocatable_bytes = limit;
+		m = gompi_messages_open(
+			&(struct gompi_node){
+				.control = control, .n = 1, .processes = all, .message_rings = control + 2 * 4096},
+			true);
+		allocatable_bytes = NONE;
+	}
+	CHECK(m != NULL && failures >= GOMPI_VCI_COUNT, "%d times out of memory", failures);
+	if (m != NULL)
+		gompi_messages_close(m);
+}
+
+/* Tests that a matched probe that gets no handle leaves the message where it is, and that a matched receive that gets no
+ * request leaves the message with its handle. */
+static void matched_probe(void) {
+	enum { COMM = 0x1000 };
+	const MPI_Comm comm = (MPI_Comm)(uintptr_t)COMM;
+	struct gompi_comm c = {.handle = COMM, .size = 2, .rank = 1, .id = WORLD};
+	MPI_Message message = MPI_MESSAGE_NULL, handle;
+	MPI_Request request = MPI_REQUEST_NULL;
+	MPI_Status status = {.MPI_TAG = 77};
+	int flag;
+	open_all(2, true);
+	c.peers.n = 2, c.peers.stride = 1;
+	CHECK(gompi_comm_open(&c), "no communicator");
+	gompi_messages_attach(process[1]);
+	for (int size = 8; size <= 16; size += 8)
+		send_to(0, 1, WORLD, 1, sent, size, MODE_STANDARD);
+	while (gompi_engine_progress(process[1]))
+		;
+	allocatable_bytes = 0;
+	CHECK(gompi_mprobe(0, 1, comm, &message, &status) == MPI_ERR_NO_MEM &&
+		      gompi_improbe(0, 1, comm, &flag, &message, &status) == MPI_ERR_NO_MEM,
+	      "a message handle without memory");
+	CHECK(message == MPI_MESSAGE_NULL && flag == 0 && status.MPI_TAG == 77, "outputs of a failed probe");
+	for (int size = 8; size <= 16; size += 8) {
+		allocatable_bytes = NONE;
+		CHECK(gompi_mprobe(0, 1, comm, &message, &status) == MPI_SUCCESS, "no message");
+		CHECK(gompi_status_bytes(&status) == size, "%d bytes, not %d", (int)gompi_status_bytes(&status), size);
+		allocatable_bytes = 0;
+		handle = message;
+		int rc = size == 8 ? gompi_imrecv_c(received, SIZE, MPI_BYTE, &message, &request) : MPI_ERR_NO_MEM;
+		CHECK(rc == MPI_ERR_NO_MEM && message == handle && request == MPI_REQUEST_NULL,
+		      "a matched receive without memory: class %d", rc);
+		allocatable_bytes = NONE;
+		CHECK(gompi_imrecv_c(received, SIZE, MPI_BYTE, &message, &request) == MPI_SUCCESS, "no request");
+		CHECK(gompi_wait(&request, &status) == MPI_SUCCESS, "the receive fails");
+		CHECK(message == MPI_MESSAGE_NULL && gompi_status_bytes(&status) == size, "received %d bytes, not %d",
+		      (int)gompi_status_bytes(&status), size);
+	}
+	gompi_messages_detach();
+	gompi_comm_close(COMM);
+	close_all();
+}
+
 int main(void) {
 	unit_node(1);
+	unit_types();
+	opening();
+	matched_probe();
 	fill(sent, SIZE, 5);
 	unexpected();
 	reserve();

@@ -3,9 +3,10 @@
  * one of them is accepted at a time, and each has a time limit, so a peer that connects after all of them is accepted.
  * The process gives up an idle link only in exchange for that peer's link; a descriptor for the next such connection is
  * available afterwards. With enough descriptors the number of these connections is bounded as well.
+ * An attempt to connect that the system refuses for another reason is reported with that reason.
  *
  * sanitizer: address (one thread)
- * wrap: accept4 eventfd
+ * wrap: accept4 eventfd epoll_ctl
  */
 #include "../unit.h"
 
@@ -33,6 +34,14 @@ int __real_eventfd(unsigned count, int flags);
 int __wrap_eventfd(unsigned count, int flags);
 int __wrap_eventfd(unsigned count, int flags) {
 	return system_is_full() ? errno = ENFILE, -1 : __real_eventfd(count, flags);
+}
+
+static int epoll_error; /* not 0: the system accepts no further descriptor in an epoll */
+
+int __real_epoll_ctl(int epoll, int op, int fd, struct epoll_event *e);
+int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *e);
+int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *e) {
+	return op == EPOLL_CTL_ADD && epoll_error != 0 ? errno = epoll_error, -1 : __real_epoll_ctl(epoll, op, fd, e);
 }
 
 /* Sockets of the other ends, none of which is closed, and descriptors that use up those of the process. */
@@ -157,6 +166,12 @@ int main(void) {
 	      "%d unauthenticated links at the same time, not %d", max_unauth_seen, limit);
 	for (int i = 0; i < FLOOD; i++)
 		wait_for_eof(flood[i]);
+
+	char text[GOMPI_TCP_ERROR_BYTES];
+	epoll_error = EPERM;
+	gompi_tcp_peer_want_link(gompi_tcp_peer(RANKS - 2));
+	gompi_tcp_error_detail(RANKS - 2, text, sizeof text);
+	CHECK(strstr(text, strerror(EPERM)) != NULL, "another reason: %s", text);
 	gompi_tcp_end();
 	close(listener);
 	return unit_end();

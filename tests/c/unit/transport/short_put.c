@@ -135,6 +135,10 @@ static void credit_limits_bytes(void) {
 	uint64_t before = sent();
 	CHECK(!gompi_put_short(w, OTHER, 0, data, 4096) || !gompi_put_short(w, OTHER, 0, data, 4096), "too much");
 	CHECK(sent() <= before + 1, "%d records", (int)(sent() - before));
+	struct gompi_stream *s = gompi_stream_find(w, OTHER);
+	uint64_t ahead = gompi_load(&s->ahead_bytes);
+	CHECK(!gompi_put_short(w, OTHER, 0, data, 4096) && gompi_load(&s->ahead_bytes) == ahead,
+	      "a put that was not sent counts %d bytes", (int)(gompi_load(&s->ahead_bytes) - ahead));
 	gompi_unlock(w, 0, true);
 	CHECK_SUCCESS(gompi_win_unlock(OTHER, win));
 }

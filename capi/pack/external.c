@@ -1,29 +1,12 @@
 // Packs and unpacks data in the canonical representation (MPI-5.0 5.3). This file handles types whose canonical form
 // only reverses the bytes of each number, if the arguments are valid. Go handles all other types and all errors
-// (pack.go). No function blocks or communicates.
-#include "base/call_name.h"
+// (capi/pack.go). No function blocks or communicates.
+#include <string.h>
+
+#include "base/go_callbacks.h"
 #include "datatype/buffer.h"
 #include "datatype/type_props.h"
-#include "z_entry.h"
-
-// The arguments of a call that packs or unpacks data.
-struct external {
-	const char *call, *datarep;
-	const void *data, *packed;
-	int64_t count, packed_bytes;
-	MPI_Datatype datatype;
-	MPI_Aint *position;
-};
-
-// Executes the call in Go. The casts are valid because MPI_Aint and MPI_Count are the same type.
-static int run_in_go(const struct external *x, bool packs) {
-	const char *outer = gompi_enter_call(x->call);
-	int rc = gompi_external_in_go((uintptr_t)x->call, (uintptr_t)x->datarep, (uintptr_t)x->data, x->count,
-				      (uintptr_t)x->datatype, (uintptr_t)x->packed, x->packed_bytes,
-				      (uintptr_t)x->position, packs);
-	gompi_leave_call(outer);
-	return rc < 0 ? gompi_raise_pending(rc) : rc;
-}
+#include "pack/z_calls.h"
 
 // Returns the committed type, and stores the size of its numbers and the total size in bytes. Returns NULL if Go must
 // handle the call: the type is not committed, or its canonical form needs more than byte reversal.
@@ -73,7 +56,7 @@ static void swap_bytes(char *to, const char *from, int64_t n, int size) {
 
 // Returns the type if the arguments are valid and there are bytes to convert. Otherwise returns NULL, and Go handles
 // the call.
-static inline const struct gompi_type *valid_type(const struct external *x, int *reversed, int64_t *bytes) {
+static inline const struct gompi_type *valid_type(const struct gompi_external *x, int *reversed, int64_t *bytes) {
 	int64_t lo, hi;
 	const struct gompi_type *t = reversible_type(x->datarep, x->count, x->datatype, reversed, bytes);
 	return t != NULL && x->position != NULL && *bytes > 0 && *x->position >= 0 && *x->position <= x->packed_bytes &&
@@ -83,12 +66,12 @@ static inline const struct gompi_type *valid_type(const struct external *x, int 
 		       : NULL;
 }
 
-static int pack_external(const struct external *x) {
+static int pack_external(const struct gompi_external *x) {
 	int reversed;
 	int64_t bytes;
 	const struct gompi_type *t = valid_type(x, &reversed, &bytes);
 	if (t == NULL)
-		return run_in_go(x, true);
+		return gompi_go_callbacks.external_in_go(x, true);
 	char *to = (char *)(uintptr_t)x->packed + *x->position;
 	gompi_typed_pack(to, bytes, x->data, x->count, t, 0);
 	swap_bytes(to, to, bytes, reversed);
@@ -96,14 +79,14 @@ static int pack_external(const struct external *x) {
 	return MPI_SUCCESS;
 }
 
-static int unpack_external(const struct external *x) {
+static int unpack_external(const struct gompi_external *x) {
 	enum { CHUNK_BYTES = 1024 };
 	int reversed;
 	int64_t bytes;
 	char chunk[CHUNK_BYTES];
 	const struct gompi_type *t = valid_type(x, &reversed, &bytes);
 	if (t == NULL)
-		return run_in_go(x, false);
+		return gompi_go_callbacks.external_in_go(x, false);
 	const char *from = (const char *)x->packed + *x->position;
 	for (int64_t done = 0, n; done < bytes; done += n) {
 		n = bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES;
@@ -116,29 +99,29 @@ static int unpack_external(const struct external *x) {
 
 int gompi_pack_external(const char datarep[], const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
 			MPI_Aint outsize, MPI_Aint *position) {
-	return pack_external(
-		&(struct external){"MPI_Pack_external", datarep, inbuf, outbuf, incount, outsize, datatype, position});
+	return pack_external(&(struct gompi_external){"MPI_Pack_external", datarep, inbuf, outbuf, incount, outsize,
+						      datatype, position});
 }
 GOMPI_ENTRY(MPI_Pack_external, gompi_pack_external);
 
 int gompi_pack_external_c(const char datarep[], const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
 			  void *outbuf, MPI_Count outsize, MPI_Count *position) {
-	return pack_external(&(struct external){"MPI_Pack_external_c", datarep, inbuf, outbuf, incount, outsize,
-						datatype, position});
+	return pack_external(&(struct gompi_external){"MPI_Pack_external_c", datarep, inbuf, outbuf, incount, outsize,
+						      datatype, position});
 }
 GOMPI_ENTRY(MPI_Pack_external_c, gompi_pack_external_c);
 
 int gompi_unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
 			  int outcount, MPI_Datatype datatype) {
-	return unpack_external(&(struct external){"MPI_Unpack_external", datarep, outbuf, inbuf, outcount, insize,
-						  datatype, position});
+	return unpack_external(&(struct gompi_external){"MPI_Unpack_external", datarep, outbuf, inbuf, outcount, insize,
+							datatype, position});
 }
 GOMPI_ENTRY(MPI_Unpack_external, gompi_unpack_external);
 
 int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
 			    void *outbuf, MPI_Count outcount, MPI_Datatype datatype) {
-	return unpack_external(&(struct external){"MPI_Unpack_external_c", datarep, outbuf, inbuf, outcount, insize,
-						  datatype, position});
+	return unpack_external(&(struct gompi_external){"MPI_Unpack_external_c", datarep, outbuf, inbuf, outcount,
+							insize, datatype, position});
 }
 GOMPI_ENTRY(MPI_Unpack_external_c, gompi_unpack_external_c);
 
@@ -150,11 +133,7 @@ static int external_size(const char *call, const char *datarep, int64_t count, M
 		*size = bytes;
 		return MPI_SUCCESS;
 	}
-	const char *outer = gompi_enter_call(call);
-	int rc = gompi_external_size_in_go((uintptr_t)call, (uintptr_t)datarep, count, (uintptr_t)datatype,
-					   (uintptr_t)size);
-	gompi_leave_call(outer);
-	return rc < 0 ? gompi_raise_pending(rc) : rc;
+	return gompi_go_callbacks.external_size_in_go(call, datarep, count, (uintptr_t)datatype, size);
 }
 
 int gompi_pack_external_size(const char datarep[], int incount, MPI_Datatype datatype, MPI_Aint *size) {

@@ -2,14 +2,15 @@
 // freed blocks, so that programs which repeatedly allocate and free the same sizes do not call Go. For Go, a cached
 // block is still allocated. MPI_Alloc_mem returns a cached block with its old contents: MPI does not define the
 // contents of new memory.
-#include "alloc_mem.h"
+#include "win/alloc_mem.h"
 
 #include <string.h>
 
 #include "base/biased_mutex.h"
-#include "base/state.h"
 #include "base/error_status.h"
-#include "z_entry.h"
+#include "base/go_callbacks.h"
+#include "base/state.h"
+#include "win/z_calls.h"
 
 enum {
 	TABLE_ENTRIES = 256, // of the table, which is indexed by a hash of the address
@@ -85,10 +86,7 @@ int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr) {
 			return MPI_SUCCESS;
 		}
 	}
-	const char *outer = gompi_enter_call("MPI_Alloc_mem");
-	int rc = gompi_alloc_mem_uncached(size, (uintptr_t)info, (uintptr_t)baseptr);
-	gompi_leave_call(outer);
-	return rc < 0 ? gompi_raise_pending(rc) : rc;
+	return gompi_go_callbacks.alloc_mem_uncached(size, (uintptr_t)info, baseptr);
 }
 GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem);
 
@@ -125,11 +123,10 @@ static enum cache_result cache_block(char *at, int64_t bytes) {
 static bool is_entry_free(const void *at) { return gompi_load((void *_Atomic *)&find_entry(at)->at) == NULL; }
 
 int gompi_free_mem(void *base) {
-	static const char call[] = "MPI_Free_mem";
 	if (__builtin_expect(base != NULL && gompi_load(&gompi_state.running), 1)) {
 		enum cache_result result = cache_block(base, 0);
 		if (result == NOT_CACHED && is_entry_free(base)) {
-			int64_t bytes = gompi_alloc_mem_bytes((uintptr_t)base);
+			int64_t bytes = gompi_go_callbacks.alloc_mem_bytes(base);
 			if (bytes > 0 && bytes <= MAX_BYTES)
 				result = cache_block(base, bytes);
 		}
@@ -139,12 +136,9 @@ int gompi_free_mem(void *base) {
 			struct gompi_error_status v;
 			gompi_set_error(&v, MPI_ERR_BASE, "%p was not returned by MPI_Alloc_mem, or has been freed",
 					base);
-			return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
+			return gompi_return_error(v.class, "MPI_Free_mem", v.text, GOMPI_ON_NONE, 0);
 		}
 	}
-	const char *outer = gompi_enter_call(call);
-	int rc = gompi_free_mem_uncached((uintptr_t)base);
-	gompi_leave_call(outer);
-	return rc < 0 ? gompi_raise_pending(rc) : rc;
+	return gompi_go_callbacks.free_mem_uncached(base);
 }
 GOMPI_ENTRY(MPI_Free_mem, gompi_free_mem);

@@ -1,16 +1,16 @@
-#include "error.h"
+#include "runtime/raise.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "_cgo_export.h"
+#include "base/error_status.h"
+#include "base/go_callbacks.h"
 #include "base/state.h"
 #include "comm/comm.h"
 #include "errors/codes.h"
 #include "file/file.h"
 #include "win/win.h"
-#include "z_entry.h"
 
 // A pending call of an application's error handler; function is 0 if no call is pending.
 struct pending_call {
@@ -87,7 +87,7 @@ static void store_error_text(int class, const char *call, const char *text, int 
 	*append_error(class_end, class, call, text, kind, object) = 0;
 	gompi_error_store_text(class, class_end);
 	if (fatal)
-		gompi_abort_error(class, (uintptr_t)text_buffer);
+		gompi_go_callbacks.abort_error(class, text_buffer);
 }
 
 int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {

@@ -12,8 +12,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Wrappers of the cursor and of datatype/copy.c for Go's tests, which cannot use cgo. The types must be committed; the
-// addresses are those of buffers.
+// Wrappers of datatype/cursor.c and datatype/copy.c for Go's tests, which cannot use cgo. The types must be committed;
+// the addresses are those of buffers.
 
 func copyTyped(dst unsafe.Pointer, dcount int64, dt *datatype.Type, src unsafe.Pointer, scount int64,
 	st *datatype.Type) int64 {

@@ -1,5 +1,4 @@
-// Package output collects the output of a command while a test reads it.
-package output
+package harness
 
 import (
 	"bytes"

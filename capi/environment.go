@@ -104,6 +104,9 @@ func needRunning() error {
 	return nil
 }
 
+// gompi_abort_job implements MPI_Abort. It does not return.
+//
+//gompi:callback void (uintptr_t comm, int errorcode)
 //export gompi_abort_job
 func gompi_abort_job(comm uintptr, errorcode int32) {
 	abort(errorcode, fmt.Sprintf("MPI_Abort(%s, %d)", commText(comm), errorcode), false)
@@ -136,8 +139,9 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 		storeString(version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING, text, resultlen))
 }
 
-// gompi_alloc_mem_uncached implements MPI_Alloc_mem if the cache of alloc_mem.c has no suitable block.
+// gompi_alloc_mem_uncached implements MPI_Alloc_mem if the cache of win/alloc_mem.c has no suitable block.
 //
+//gompi:callback int (int64_t size, uintptr_t info, void *baseptr) as "MPI_Alloc_mem"
 //export gompi_alloc_mem_uncached
 func gompi_alloc_mem_uncached(size int64, info, baseptr uintptr) int32 {
 	if err := needRunning(); err != nil {
@@ -155,11 +159,13 @@ func gompi_alloc_mem_uncached(size int64, info, baseptr uintptr) int32 {
 // gompi_alloc_mem_bytes returns the size of a small block of MPI_Alloc_mem in bytes, or 0 if there is no such block at
 // the address.
 //
+//gompi:callback int64_t (const void *base)
 //export gompi_alloc_mem_bytes
 func gompi_alloc_mem_bytes(base uintptr) int64 { return rma.BlockBytes(base) }
 
-// gompi_free_mem_uncached implements MPI_Free_mem for blocks that alloc_mem.c does not cache.
+// gompi_free_mem_uncached implements MPI_Free_mem for blocks that win/alloc_mem.c does not cache.
 //
+//gompi:callback int (void *base) as "MPI_Free_mem"
 //export gompi_free_mem_uncached
 func gompi_free_mem_uncached(base uintptr) (rc int32) {
 	defer guard("MPI_Free_mem", 0, 0, &rc)

@@ -1,6 +1,6 @@
-// Raises errors. All calls of error handlers by failed MPI calls are in error.c (MPI-5.0 9.3).
-#ifndef GOMPI_ERROR_H
-#define GOMPI_ERROR_H
+// Raises errors (MPI-5.0 9.3). Only raise.c calls the error handlers of failed MPI calls.
+#ifndef GOMPI_RAISE_H
+#define GOMPI_RAISE_H
 
 #include <stdint.h>
 

@@ -2,13 +2,14 @@
 // exits with the error code as its status, and the launcher ends the other processes.
 #include <unistd.h>
 
-#include "cross.h"
-#include "z_entry.h"
+#include "base/go_callbacks.h"
+#include "base/in_go.h"
+#include "errors/z_calls.h"
 
 int gompi_abort(MPI_Comm comm, int errorcode) {
 	if (gompi_is_in_go())
 		_exit((errorcode & 0xff) != 0 ? errorcode & 0xff : 1);
-	gompi_abort_job((uintptr_t)comm, errorcode);
+	gompi_go_callbacks.abort_job((uintptr_t)comm, errorcode);
 	return MPI_ERR_OTHER;
 }
 GOMPI_ENTRY(MPI_Abort, gompi_abort);

@@ -1,0 +1,77 @@
+package p2p
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// NewOperation returns the description of a send on c, without its buffer. The caller makes it a receive by setting
+// Receive. Precondition: peer is a rank of c.Peers() or, of a receive, MPI_ANY_SOURCE.
+func NewOperation(c *comm.Comm, x comm.Context, peer, tag int32) Operation {
+	o := Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
+		Process: -1}
+	if peer >= 0 {
+		o.Process = c.Peers().World(int(peer))
+	}
+	return o
+}
+
+// Perform executes a send or receive to its end. The wait is in C, except in tests that run several processes in one.
+// The caller keeps the buffer alive. MPI_ERR_NO_MEM; MPI_ERR_TRUNCATE if a message is longer than the buffer, which
+// then holds its beginning.
+func (e *Engine) Perform(o Operation) (Result, error) {
+	o.Blocking = true
+	if x, ok := e.m.Do(o); ok {
+		return x, x.Err()
+	}
+	r, err := e.Begin(o)
+	if r == nil || err != nil {
+		return Result{}, err
+	}
+	what := shm.Waiting{Peer: o.Process, Object: uint64(o.Comm)}
+	if o.Peer == abi.MPI_ANY_SOURCE {
+		what.Peer = shm.PeersAny
+	}
+	if err := e.AwaitFor(r.IsComplete, what); err != nil {
+		r.Cancel() // as far as that is possible
+		r.Free()
+		return Result{}, err
+	}
+	x := r.Finish()
+	return x, x.Err()
+}
+
+// Begin starts a send or receive. The request is nil if the operation has completed already. MPI_ERR_NO_MEM.
+func (e *Engine) Begin(o Operation) (Request, error) {
+	r, ok := e.m.Start(o)
+	if !ok {
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a request")
+	}
+	return r, nil
+}
+
+// Err returns the error of an operation.
+func (x *Result) Err() error {
+	if x.Class == abi.MPI_SUCCESS {
+		return nil
+	}
+	return mpierr.New(x.Class, "%s", x.Text)
+}
+
+// AwaitFor waits until done returns true; what describes the wait for reports. MPI_ERR_PROC_ABORTED if a process has
+// failed, so that done cannot become true.
+func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
+	if err := e.nd.WaitFor(func() bool { return done() || e.m.ErrorClass() != 0 }, what); err != nil {
+		return err
+	}
+	if class := e.m.ErrorClass(); class != 0 && !done() {
+		return mpierr.New(class, "the message queue in shared memory is damaged (internal error)")
+	}
+	return nil
+}
+
+// WaitAllSent waits until this process has sent all of its messages: part of MPI_Finalize. Messages that their receiver
+// has not received when it is in MPI_Finalize too are withdrawn.
+func (e *Engine) WaitAllSent() error { return e.nd.Wait(e.m.AllSent) }

@@ -1,0 +1,104 @@
+/* Proves: work that a thread leaves to the holder of a combining lock (base/combining_lock.h) is done. Threads post
+ * work at all distances in time. After each round all work has been done, although no thread tries the lock again. The
+ * same holds for a biased lock with a flag, as a VCI has it, and for a thread that acquires the mutex directly. */
+#include "../unit.h"
+
+#include "base/biased_mutex.h"
+#include "base/combining_lock.h"
+
+enum { THREADS = 2, DELAYS = 24, ROUNDS = UNIT_REPEATS(30) * DELAYS * DELAYS };
+
+static struct gompi_combining_lock lock;
+static struct gompi_biased_mutex biased;
+static gompi_a32 biased_missed;
+
+static bool try_lock(void) { return gompi_combining_try_lock(&lock); }
+static bool unlock(void) { return gompi_combining_unlock(&lock); }
+
+/* Leaves no work, but may be given some. */
+static bool wait_lock(void) {
+	gompi_mutex_lock(&lock.mutex);
+	return true;
+}
+
+static bool try_lock_biased(void) {
+	if (gompi_biased_trylock(&biased))
+		return true;
+	gompi_missed_post(&biased_missed);
+	return gompi_biased_trylock(&biased);
+}
+static bool unlock_biased(void) { return gompi_biased_unlock(&biased) && gompi_missed_consume(&biased_missed); }
+
+static struct lock_kind {
+	const char *name;
+	bool (*try_lock[THREADS])(void); /* of each thread */
+	bool (*unlock)(void);
+} kinds[] = {{"tried by both threads", {try_lock, try_lock}, unlock},
+	     {"acquired by one thread", {wait_lock, try_lock}, unlock},
+	     {"biased", {try_lock_biased, try_lock_biased}, unlock_biased}};
+static struct lock_kind *kind;
+
+static gompi_a32 posted[THREADS];   /* number of units of work that a thread has posted; stored without order */
+static uint32_t done[THREADS];      /* number of them that have been done; guarded by the lock */
+static gompi_a32 arrived, left;     /* number of threads that have arrived at, or left, all rounds so far */
+static gompi_a32 lost, left_behind; /* rounds that ended with work undone; times that a thread did not get the lock */
+
+static void delay(int n) {
+	for (volatile int i = 0; i < n; i++)
+		gompi_pause();
+}
+
+/* Does all work that has been posted. In some rounds it holds the lock until the other thread posts its work, so that
+ * this happens even if there is only one core. */
+static void do_work(int round) {
+	for (int i = 0; i < THREADS; i++)
+		done[i] = gompi_load(&posted[i]);
+	delay(DELAYS / 2);
+	for (int i = 0; i < THREADS && round % 8 == 0; i++) {
+		for (int n = 0; n < 200 && gompi_load(&posted[i]) == (uint32_t)round; n++)
+			sched_yield();
+		sched_yield();
+	}
+}
+
+/* Waits until all threads have called it n times. Polls first, so that the threads leave it at once. */
+static void synchronize(gompi_a32 *count, uint32_t n) {
+	gompi_add_seq_cst(count, 1);
+	for (int i = 0; i < 500 && gompi_load(count) < n * THREADS; i++)
+		gompi_pause();
+	UNIT_UNTIL(gompi_load_acquire(count) >= n * THREADS);
+}
+
+static void run_thread(int i) {
+	for (int k = 0; k < ROUNDS; k++) {
+		synchronize(&arrived, (uint32_t)k + 1);
+		delay(i == 0 ? k % DELAYS : k / DELAYS % DELAYS);
+		gompi_add(&posted[i], 1);
+		bool has_lock, has_missed = true;
+		while (has_missed && (has_lock = kind->try_lock[i]())) {
+			do_work(k);
+			has_missed = kind->unlock();
+		}
+		if (!has_lock)
+			gompi_add(&left_behind, 1);
+		synchronize(&left, (uint32_t)k + 1);
+		for (int t = 0; t < THREADS && i == 0; t++)
+			if (done[t] != (uint32_t)k + 1)
+				gompi_add(&lost, 1);
+	}
+}
+
+int main(void) {
+	unit_node(1);
+	for (kind = kinds; kind < kinds + sizeof kinds / sizeof *kinds; kind++) {
+		gompi_biased_reset_owner();
+		gompi_store(&arrived, 0), gompi_store(&left, 0), gompi_store(&lost, 0), gompi_store(&left_behind, 0);
+		for (int i = 0; i < THREADS; i++)
+			gompi_store(&posted[i], 0), done[i] = 0;
+		unit_threads(THREADS, run_thread);
+		CHECK(gompi_load(&lost) == 0, "%s: work is lost in %u of %d rounds", kind->name, gompi_load(&lost),
+		      ROUNDS);
+		CHECK(gompi_load(&left_behind) > 0, "%s: no thread has found the lock held", kind->name);
+	}
+	return unit_end();
+}
