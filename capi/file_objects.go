@@ -16,11 +16,11 @@ import (
 
 // Files (MPI-5.0 14): the objects that a file owns. capi/file implements the calls.
 
-var _ = same[C.GOMPI_KIND_FILE-C.int(handle.File)]
-
 // gompi_make_file_objects makes a duplicate of a communicator, without its attributes, and, if it spans nodes, a window of
-// it with 8 bytes at rank 0. Stores their handles. Collective.
+// it with 8 bytes at rank 0. Stores their handles. Collective. Returns 0 or an error class; text, of sizeof ((struct
+// gompi_error_status *)0)->text bytes, then holds the detail.
 //
+//gompi:callback int (uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text)
 //export gompi_make_file_objects
 func gompi_make_file_objects(commHandle, ownComm, win, text uintptr) (rc int32) {
 	defer guard("MPI_File_open", handle.Comm, commHandle, &rc)
@@ -70,6 +70,7 @@ func freeFileComm(c *comm.Comm) {
 
 // gompi_free_file_objects frees what gompi_make_file_objects has made. Collective.
 //
+//gompi:callback void (uintptr_t own_comm, uintptr_t win)
 //export gompi_free_file_objects
 func gompi_free_file_objects(ownComm, win uintptr) {
 	var rc int32
@@ -84,6 +85,7 @@ func gompi_free_file_objects(ownComm, win uintptr) {
 
 // gompi_run_file_queue executes the queued accesses of a file on a thread of the library.
 //
+//gompi:callback void (uintptr_t queue)
 //export gompi_run_file_queue
 func gompi_run_file_queue(queue uintptr) {
 	go C.gompi_file_run_queue(C.uintptr_t(queue))

@@ -4,6 +4,7 @@
 #include "_cgo_export.h"
 #include "base/call_name.h"
 #include "datatype/recipe.h"
+#include "file/file.h"
 #include "runtime/raise.h"
 
 static void *grow_shm(uintptr_t owner, uint64_t bytes) {
@@ -129,6 +130,19 @@ static void abort_error(int class, const char *message) {
     gompi_abort_error(class, (uintptr_t)message);
 }
 
+static int make_file_objects(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text) {
+    int rc = gompi_make_file_objects(comm, (uintptr_t)own_comm, (uintptr_t)win, (uintptr_t)text);
+    return rc < 0 ? gompi_raise_pending(rc) : rc;
+}
+
+static void free_file_objects(uintptr_t own_comm, uintptr_t win) {
+    gompi_free_file_objects(own_comm, win);
+}
+
+static void run_file_queue(uintptr_t queue) {
+    gompi_run_file_queue(queue);
+}
+
 static void find_failed(void) {
     gompi_find_failed();
 }
@@ -179,6 +193,7 @@ static int exchange_with_members(uintptr_t win, const void *mine, int64_t size, 
 // Runs when the library is loaded, before any call of MPI.
 static __attribute__((constructor)) void register_callbacks(void) {
     gompi_go_callbacks = (struct gompi_go_callbacks){
+        .file_errhandler_function = gompi_file_errhandler_function,
         .raise_error = gompi_raise_error,
         .called_error_text = gompi_called_error_text,
         .grow_shm = grow_shm,
@@ -205,6 +220,9 @@ static __attribute__((constructor)) void register_callbacks(void) {
         .alloc_mem_bytes = alloc_mem_bytes,
         .free_mem_uncached = free_mem_uncached,
         .abort_error = abort_error,
+        .make_file_objects = make_file_objects,
+        .free_file_objects = free_file_objects,
+        .run_file_queue = run_file_queue,
         .find_failed = find_failed,
         .reduce_local_checked = reduce_local_checked,
         .external_in_go = external_in_go,

@@ -20,6 +20,7 @@
 #include "datatype/z_calls.h"
 #include "environment/z_calls.h"
 #include "errors/z_calls.h"
+#include "file/z_calls.h"
 #include "group/z_calls.h"
 #include "info/z_calls.h"
 #include "message/z_calls.h"

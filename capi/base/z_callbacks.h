@@ -19,6 +19,8 @@ struct gompi_recipe;
 // capi/z_callbacks.c fills it in before the first call of MPI. All functions may block for a short time and may
 // allocate memory. No fast path calls them.
 struct gompi_go_callbacks {
+    // Returns the error handler function for errors on a file, or on no file.
+    uintptr_t (*file_errhandler_function)(MPI_File fh);
     // Raises an error of the given class on an object (kind is one of GOMPI_ON_). Returns the value that the MPI function
     // named call must return: the class, or the code that the application's error handler stored.
     int (*raise_error)(int class, const char *call, const char *text, int kind, uintptr_t object);
@@ -89,6 +91,14 @@ struct gompi_go_callbacks {
     int (*free_mem_uncached)(void *base);
     // gompi_abort_error ends the job after an error that no error handler has handled. It does not return.
     void (*abort_error)(int class, const char *message);
+    // gompi_make_file_objects makes a duplicate of a communicator, without its attributes, and, if it spans nodes, a window of
+    // it with 8 bytes at rank 0. Stores their handles. Collective. Returns 0 or an error class; text, of sizeof ((struct
+    // gompi_error_status *)0)->text bytes, then holds the detail.
+    int (*make_file_objects)(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text);
+    // gompi_free_file_objects frees what gompi_make_file_objects has made. Collective.
+    void (*free_file_objects)(uintptr_t own_comm, uintptr_t win);
+    // gompi_run_file_queue executes the queued accesses of a file on a thread of the library.
+    void (*run_file_queue)(uintptr_t queue);
     // gompi_find_failed searches for failed processes of the node, and adds them to gompi_node_header()->failed_count. Long
     // waits in C call it.
     void (*find_failed)(void);

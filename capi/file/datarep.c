@@ -10,6 +10,7 @@
 #include "file/transfer.h"
 #include "file/view.h"
 #include "file/z_calls.h"
+#include "pack/z_calls.h"
 
 struct gompi_datarep {
 	struct gompi_datarep *next;

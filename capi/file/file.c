@@ -7,7 +7,7 @@
 
 #include "coll/z_calls.h"
 
-struct gompi_object_pool gompi_files = GOMPI_OBJECT_POOL(GOMPI_KIND_FILE, struct gompi_file);
+struct gompi_object_pool gompi_files = GOMPI_OBJECT_POOL(GOMPI_ON_FILE, struct gompi_file);
 
 int gompi_file_raise(MPI_File fh, const char *call, const struct gompi_error_status *v) {
 	return gompi_return_error(v->class, call, v->text, GOMPI_ON_FILE, (uintptr_t)fh);

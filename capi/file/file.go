@@ -21,7 +21,9 @@ import (
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
+	_ "gompirma/capi/pack"
 	_ "gompirma/capi/rma"
+	_ "gompirma/capi/win"
 )
 
 // The headers are embedded so that packages which import this one are rebuilt when a header changes.

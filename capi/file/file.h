@@ -10,8 +10,6 @@
 #include "datatype/buffer.h"
 #include "errors/handler.h"
 
-enum { GOMPI_KIND_FILE = 5 }; // core/handle.File
-
 // How the data of a view is represented in the file (MPI-5.0 14.5).
 struct gompi_datarep;
 
@@ -96,6 +94,7 @@ extern struct gompi_object_pool gompi_files;
 extern struct gompi_errhandler_ref gompi_file_null_errhandler; // of MPI_FILE_NULL, and of new files
 
 // Returns the error handler function for errors on a file, or on no file.
+// gompi:callback
 uintptr_t gompi_file_errhandler_function(MPI_File fh);
 
 // Returns the file with this handle, or NULL.

@@ -9,11 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-GOMPI_CALL int gompi_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
-				     void *outbuf, MPI_Count outsize, MPI_Count *position);
-GOMPI_CALL int gompi_pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
-GOMPI_CALL int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-				       void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
+GOMPI_CALL int gompi_file_call_errhandler(MPI_File fh, int errorcode);
 GOMPI_CALL int gompi_file_get_errhandler(MPI_File file, MPI_Errhandler *errhandler);
 GOMPI_CALL int gompi_file_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
 GOMPI_CALL int gompi_file_close(MPI_File *fh);

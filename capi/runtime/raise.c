@@ -9,7 +9,6 @@
 #include "base/state.h"
 #include "comm/comm.h"
 #include "errors/codes.h"
-#include "file/file.h"
 #include "win/win.h"
 
 // A pending call of an application's error handler; function is 0 if no call is pending.
@@ -30,7 +29,7 @@ static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	if (w != NULL)
 		return gompi_load(&w->errhandler.function);
 	if (kind == GOMPI_ON_FILE)
-		return gompi_file_errhandler_function((MPI_File)object);
+		return gompi_go_callbacks.file_errhandler_function((MPI_File)object);
 	bool self = gompi_load(&gompi_comm_self_handler_set) || gompi_comm_world.handle == 0;
 	*on = self ? (uintptr_t)MPI_COMM_SELF : (uintptr_t)MPI_COMM_WORLD;
 	if (gompi_comm_world.handle == 0)
@@ -91,7 +90,9 @@ static void store_error_text(int class, const char *call, const char *text, int 
 }
 
 int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
-	const char *call = kind == GOMPI_ON_WIN ? "MPI_Win_call_errhandler" : kind == GOMPI_ON_FILE ? "MPI_File_call_errhandler" : "MPI_Comm_call_errhandler";
+	const char *call = kind == GOMPI_ON_WIN    ? "MPI_Win_call_errhandler"
+			   : kind == GOMPI_ON_FILE ? "MPI_File_call_errhandler"
+						   : "MPI_Comm_call_errhandler";
 	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 

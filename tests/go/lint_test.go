@@ -36,6 +36,7 @@ var layers = [][]string{
 	{"capi/engine", "capi/update", "capi/pack", "capi/runtime"},
 	{"capi/transport"},
 	{"capi/rma", "capi/coll"},
+	{"capi/file"},
 	{"capi"},
 }
 
