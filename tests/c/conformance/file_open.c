@@ -94,6 +94,7 @@ static void modes(void) {
 	CHECK_OK(MPI_File_close(&f));
 	delete ();
 	CHECK_CLASS(MPI_File_delete(name, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+	MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* All ranks get the error of the one that fails, and nothing is left. */
