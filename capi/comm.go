@@ -184,12 +184,11 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err != nil {
 		return d.finish(nil, err)
 	}
-	nd := core.Self().Node
 	c.Ref()
 	run := func() {
-		r.complete(d.finish(c.Idup(number)))
-		c.Unref()
-		nd.Wake(nd.Me)
+		err := d.finish(c.Idup(number))
+		c.Unref() // first: after the completion the application may free c and finalize MPI
+		r.complete(err)
 	}
 	if c.Size() == 1 && !c.IsInter() {
 		run()

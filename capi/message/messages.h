@@ -121,9 +121,8 @@ void gompi_unpost_receive(struct gompi_vci *l, struct gompi_request *r);
 void gompi_handle_message(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 // Extracts a message from the unexpected messages of a context; then only gompi_receive_message can receive it.
 void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_message *m);
-// Returns the message that a receive with this source and tag would match, or NULL. Extracts it if extract is set.
-struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag,
-					 bool extract);
+// Returns the message that a receive with this source and tag would match, or NULL.
+struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag);
 // Receives into r a message that a matched probe has extracted.
 void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
 // Handles RECORD_REMINDER: a process waits for all its sends that have arrived. The next release of the lock copies the
@@ -211,12 +210,13 @@ static inline void gompi_start_locked(struct gompi_vci *l, struct gompi_request 
 
 // The messages of a process (messages.c). The caller holds no lock.
 
-// Creates the message layer of the process that node describes. Returns NULL if out of memory.
+// Creates the message layer of the process that node describes. Returns NULL, with errno set, if out of memory or if the
+// system denies random bytes.
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
 // Frees the message layer. No thread may use it any longer.
 void gompi_messages_close(struct gompi_messages *m);
 
-// Returns the error class of the first damaged inbox, or MPI_SUCCESS if there is none.
+// Returns the error class of the first damaged inbox, or MPI_SUCCESS if no inbox is damaged.
 int gompi_messages_inbox_error(const struct gompi_messages *m);
 
 // Makes m the message layer of the application, and registers it as a service of every wait.
