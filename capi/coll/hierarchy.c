@@ -101,8 +101,8 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 // --- Results that leaders publish to the members of their nodes
 
 // Published in the high byte of the signature word, in place of the collective: the call failed, or the members' calls
-// differ. In the latter case the slot's data holds two signatures that do not match, so at least one is not that of the
-// reader.
+// differ. In the latter case the leader's buffer holds two signatures that do not match, so at least one is not that of
+// the reader.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
 struct head_words {
@@ -514,8 +514,8 @@ static int exchange_rows(struct leader_call *g, int to, uint64_t stride, char ro
 	return 0;
 }
 
-// Returns true if the rows of all members fit into a slot, and the buffers of all nodes into MAX_ROWS_BYTES bytes. Each
-// node's buffer has space for the largest number of members on any node.
+// Returns true if the rows of all members fit into a buffer, and the blocks of all nodes into MAX_ROWS_BYTES bytes.
+// Each node's block has space for the largest number of members on any node.
 static bool rows_fit(const struct gompi_hierarchy *s, uint64_t stride) {
 	return stride <= GOMPI_SHM_SMALL_BYTES && (uint64_t)s->n * stride <= GOMPI_SHM_SMALL_BYTES &&
 	       (uint64_t)s->nodes * (uint64_t)s->max_ranks_per_node * stride <= MAX_ROWS_BYTES;

@@ -14,7 +14,7 @@ import (
 // after their members have agreed there that the data is large.
 
 // maxShmElement is the largest element in bytes that is reduced in shared memory. This works even if there is no memory
-// for large slots.
+// for large buffers.
 const maxShmElement = 2 << 10
 
 // isTwoLevel returns whether a call on which the members have agreed is executed in two levels. A reduction whose order
