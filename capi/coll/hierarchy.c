@@ -10,8 +10,9 @@
 
 // --- Sizes
 
-// Limits in bytes: the rows in slots; the operands of all nodes together; data sent in segments if the network has no
-// RDMA.
+// Limits in bytes. MAX_ROWS_BYTES: the rows of all nodes in an exchange of rows (rows_fit); local_block has this size.
+// MAX_OPERANDS_BYTES: the operands of all nodes in a reduction. MAX_SEGMENTED_BYTES: data that is sent in segments if
+// the network has no RDMA.
 enum { MAX_ROWS_BYTES = 2 * GOMPI_SHM_SMALL_BYTES, MAX_OPERANDS_BYTES = 48 << 10, MAX_SEGMENTED_BYTES = 8 << 20 };
 
 // Returns true if each node has one member. Its data then goes directly from its memory into a record, and from there
