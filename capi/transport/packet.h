@@ -77,8 +77,8 @@ enum { GOMPI_PACKET_DATA = 976 };
 // Maximum data of an operation of a PACKET_*_PULL kind: the size of a bounce buffer (bounce.h).
 enum { PACKET_MAX_PULL_BYTES = 8192 };
 
-// Names of the origin's bounce buffers (gompi_bounce_address) that hold its data and receive the result; 0 if there is
-// none. These are not addresses.
+// Names of the origin's bounce buffers (gompi_bounce_address) that hold its data and receive the result; 0 without a
+// buffer. These are not addresses.
 struct gompi_packet_pull {
 	uint64_t origin, result;
 };

@@ -174,7 +174,7 @@ func tail(all string) string { return all[max(0, len(all)-2000):] }
 
 // wait returns the exit status, or 128 + the signal that ended the command, and the time that the command took.
 func (r *run) wait() (int, time.Duration) {
-	status := r.Status()
+	status := r.Status(t)
 	return status, time.Since(r.began)
 }
 
@@ -190,12 +190,6 @@ func running() (pids []int) {
 		}
 	}
 	return pids
-}
-
-// hostOf returns the host on which a process runs.
-func hostOf(pid int) string {
-	name, _ := exec.Command("nsenter", "-t", strconv.Itoa(pid), "-u", "hostname").Output()
-	return strings.TrimSpace(string(name))
 }
 
 // requireNoProcesses waits until no process of the job runs on any host.

@@ -53,7 +53,7 @@ func prepareProgram(t *testing.T, program string, args ...string) *launch {
 // wait returns the exit status, or 128 + signal if a signal killed gompirun, and checks that nothing remains.
 func (l *launch) wait(t *testing.T) int {
 	t.Helper()
-	status := l.Status()
+	status := l.Status(t)
 	l.requireNoLeftovers(t)
 	return status
 }
