@@ -79,7 +79,8 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 		plans.Remove(object)
 		x.Free()
 	}()
-	if !x.Do() && !x.Poll() { // Poll: in tests, which have several processes in one
+	// Do returns false in tests, where several carriers run in one process. The plan is then polled.
+	if !x.Do() && !x.Poll() {
 		x.Enter()
 		if err := e.AwaitFor(x.Poll, shm.Waiting{Peer: -1, Object: uint64(c.Handle)}); err != nil {
 			x.Abandon(mpierr.ClassOf(err), err.Error())

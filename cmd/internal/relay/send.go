@@ -145,7 +145,7 @@ func (s *Sender) answers() {
 	}
 }
 
-// offset returns the current difference to gompirun's clock, and whether a question must be sent now.
+// offset returns the current offset to gompirun's clock, and whether the caller must request a new clock sample now.
 func (s *Sender) offset() (later time.Duration, asks bool) {
 	s.sync.mu.Lock()
 	defer s.sync.mu.Unlock()
