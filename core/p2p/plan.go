@@ -68,8 +68,8 @@ func (e *Engine) open(p *Plan) (c StartedPlan, object uintptr, err error) {
 	return nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a collective operation")
 }
 
-// Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
-// MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Funcs.
+// Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: the length of another process' message
+// differed; MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Funcs.
 func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 	x, object, err := e.open(p)
 	if err != nil {

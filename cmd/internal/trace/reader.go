@@ -187,7 +187,7 @@ func (r *reader) events() error {
 		r.at = r.dec.InputOffset()
 		var e raw
 		if err := r.dec.Decode(&e); err != nil {
-			// An event of another program may have values of other types.
+			// An event of another program may have values of different types.
 			var kind *json.UnmarshalTypeError
 			if errors.As(err, &kind) && e.Ph != "X" && e.Ph != "" {
 				r.sum.Ignored++
