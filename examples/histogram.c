@@ -254,7 +254,7 @@ int main(int argc, char **argv) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	double begin = MPI_Wtime();
 
-	/* My part of the text, two bytes before it, to see whether a word has begun there already, and some behind it.
+	/* My part of the text, two bytes before it, to see whether a word has begun there already, and some after it.
 	 */
 	int64_t first = size * rank / ranks, end = size * (rank + 1) / ranks;
 	int64_t from = first > 2 ? first - 2 : 0, to = end + 4096 < size ? end + 4096 : size;

@@ -3,10 +3,10 @@
 // has a number that counts initializations on the communicator, and an area of its own, in which numbers count its
 // rounds.
 //
-// The memory of these areas is listed in a table behind the communicator's area. The first member that initializes a
-// collective chooses a free entry for it and publishes the choice; the others find it. No member waits for another. An
-// entry is free again when all members have freed the request. If no entry is free, all members run the collective with
-// messages.
+// The memory of these areas is listed in a table that follows the communicator's area. The first member that
+// initializes a collective chooses a free entry for it and publishes the choice; the others find it. No member waits
+// for another. An entry is free again when all members have freed the request. If no entry is free, all members run the
+// collective with messages.
 #ifndef GOMPI_NBC_PERSISTENT_H
 #define GOMPI_NBC_PERSISTENT_H
 

@@ -39,7 +39,7 @@ func ErrorParam(f *abi.Function) *abi.Param {
 	return nil
 }
 
-// Position returns the position in the ring behind the record read last, in words since the rank began.
+// Position returns the position in the ring after the record read last, in words since the rank began.
 func (r *Rank) Position() uint64 { return r.tail }
 
 // ReportChecked reports to the rank that all its calls with records that end at or before position have been checked.

@@ -29,7 +29,7 @@ type Summary struct {
 
 // Error describes a fault in a file, and its position.
 type Error struct {
-	Offset int64 // the fault is behind this offset; a fault in an event has the offset before the event
+	Offset int64 // the fault is after this offset; a fault in an event has the offset before the event
 	Event  int   // number of the event, from 1; 0 if the fault is not in an event
 	Err    error
 }
