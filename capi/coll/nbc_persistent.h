@@ -33,7 +33,7 @@ struct gompi_nbc_table {
 // at any member allocates the area's memory, unless its entry has some. Returns NULL if there is no area. *use_messages
 // is then true if all members run the collective with messages, and false if this member is out of memory.
 struct gompi_nbc *gompi_nbc_persistent_open(struct gompi_nbc *parent, uint64_t number, bool *use_messages);
-// Closes the view of an inactive request. The last member that does so resets the memory to its unused state.
+// Closes the view of an inactive request. The last member that closes its view resets the memory to its unused state.
 void gompi_nbc_persistent_close(struct gompi_nbc *b);
 // Releases all memory that the table lists and clears the table. No member may use it any longer.
 void gompi_nbc_persistent_reset(struct gompi_nbc *parent);

@@ -54,7 +54,7 @@ int gompi_ring_flush(struct gompi_win *w, int target, const char *call);
 // a result is still pending: then the caller must end the epoch without the ring.
 bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call, int *class);
 
-// Applies the packets in this process' ring, unless another thread does so now. Returns true if there were any.
+// Applies the packets in this process' ring, unless another thread is applying them. Returns true if there were any.
 bool gompi_ring_serve(void);
 
 #pragma GCC visibility pop

@@ -11,8 +11,8 @@ import (
 
 // ErrorParam returns the window or communicator parameter of f on which a call of f raises an error, if the call is the
 // later one of a conflict. It returns nil if f raises none and does not wait for an answer. Functions that access a
-// window's memory or have buffers raise errors. All calls on windows do so too: they raise a conflict that is found too
-// late for its own call.
+// window's memory or have buffers raise errors. All calls on windows raise errors too: they raise a conflict that is
+// found too late for its own call.
 func ErrorParam(f *abi.Function) *abi.Param {
 	param := func(kind string) *abi.Param {
 		for _, p := range f.CParams() {
