@@ -26,8 +26,8 @@ enum {
 	// Polling time before the thread sleeps. To wake a thread takes 100 us or more. Two processes that wait for
 	// each other alternately must not sleep, else 64 messages take 230 us instead of 20.
 	GOMPI_WAIT_POLL_NS = 400000,
-	// Duration of a yield from which on the thread sleeps: a compute-bound thread of this or another job ran on the
-	// core, and would do so after each further yield. The sleeping thread is woken in time. With two endless loops
+	// If a yield returns only after this time, a compute-bound thread of this or another job ran on the core, and
+	// would run again after each further yield. So the thread sleeps, and is woken in time. With two endless loops
 	// beside it, a program that orders accesses through malloc windows (litmus/order_raw) takes 0.2 s instead of 1
 	// to 3.
 	GOMPI_LONG_YIELD_NS = 100000,

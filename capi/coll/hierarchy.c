@@ -403,8 +403,8 @@ static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_c
 	memset(at, 0, stride - (uint64_t)(at - (char *)row));
 }
 
-// Stores this member's part of one segment of rank's row, which is at data. If the rank contributes another number of
-// bytes than expected (sent_bytes), notes the mismatch instead.
+// Stores this member's part of one segment of rank's row, which is at data. If the number of bytes that the rank
+// contributes (sent_bytes) differs from the expected one, notes the mismatch instead.
 static void store_row(struct gompi_coll_call *c, int rank, uint64_t sent_bytes, const char *data, uint64_t from,
 		      uint64_t max_bytes, uint64_t format) {
 	const uint64_t bytes = row_bytes(c, rank);

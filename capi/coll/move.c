@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) int gather_step(struct gompi_shm_co
 		gompi_shm_finish(t);
 		return 0;
 	}
-	gompi_shm_publish(t, w, format); // only a member that is in another call reads it
+	gompi_shm_publish(t, w, format); // only a member that is in a different call reads it
 	gompi_copy_between(gompi_block(&c->outs, t->me) + from, c->in + from, bytes);
 	for (int i = 0; i < t->n; i++) {
 		if (i == t->me)

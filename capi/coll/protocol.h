@@ -152,9 +152,9 @@ static inline int gompi_shm_result(const struct gompi_coll_call *c) {
 int gompi_shm_compare_calls(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format);
 
 // Begins the first operation of a call at a member that follows the root, and waits for the root's buffer. Stores the
-// root's byte count in *bytes. Notes in c if the root's call has another length. Returns GOMPI_COLL_MISMATCH if the
-// root makes another call; the operation is finished then. Otherwise the operation stays open and the caller finishes
-// it.
+// root's byte count in *bytes. Notes in c if the root's call has a different length. Returns GOMPI_COLL_MISMATCH if the
+// root makes a different call; the operation is finished then. Otherwise the operation stays open and the caller
+// finishes it.
 int gompi_shm_read_root_header(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t *bytes);
 
 // Returns the size class for data of calls with many operations: large bodies, or small ones if there is no memory for
@@ -174,7 +174,7 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c); // 
 
 // Runs one operation of a reduction. The other members fill their buffers with operands of the given size. Member 0
 // reduces all operands into acc and stores the result of the reduction function in *failed. It also notes in c members
-// with another signature or format.
+// with a different signature or format.
 int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			       uint64_t bytes, char *acc, int *failed);
 

@@ -161,7 +161,8 @@ void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_CANCEL: the sender of a message withdraws it.
 void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 // Closes the queues of n contexts of a communicator that is being freed: drops their unexpected messages; posted
-// receives stay. Acquires the lock. gompi_close_context_locked does so for one context, under the lock.
+// receives stay. Acquires the lock. gompi_close_context_locked closes the queues of one context; the caller holds the
+// lock.
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
 // Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each send
@@ -172,8 +173,8 @@ bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Makes progress: handles records that have arrived, sends pending output, copies data of matched messages. Returns
 // true if there was anything to do. Does not block: if another thread holds the lock, that thread makes the progress
-// for this thread too. The first function does so for one VCI. The other two do so for all VCIs;
-// gompi_messages_progress skips those that have nothing to do by an unlocked check.
+// for this thread too. The first function serves one VCI, the other two serve all VCIs; gompi_messages_progress skips
+// those that have nothing to do by an unlocked check.
 bool gompi_vci_progress(struct gompi_vci *l);
 bool gompi_messages_progress(struct gompi_messages *m);     // VCIs that may have work
 bool gompi_messages_progress_all(struct gompi_messages *m); // all VCIs: required before a thread sleeps

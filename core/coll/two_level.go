@@ -122,7 +122,7 @@ func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *s
 
 // twoLevelAllgather fills outs with the data that all members have in own. All members know its lengths. Meanwhile the
 // data is contiguous, ordered by node; in outs itself if that is contiguous and in this order. MPI_ERR_TRUNCATE or
-// MPI_ERR_COUNT if a block has another length.
+// MPI_ERR_COUNT if a block's length differs.
 func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy := c.Hierarchy

@@ -117,8 +117,8 @@ func usableCores() int {
 }
 
 // Open maps the shared memory behind fd for process me (-1: an observer, such as the launcher) and validates its
-// header. MPI_ERR_OTHER if it is not a control segment, has another layout, or me is out of range. MPI_ERR_NO_MEM if it
-// cannot be mapped.
+// header. MPI_ERR_OTHER if it is not a control segment, its layout version differs, or me is out of range.
+// MPI_ERR_NO_MEM if it cannot be mapped.
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {

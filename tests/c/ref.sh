@@ -6,7 +6,7 @@
 # failed, N left out".
 #
 #     REF_CC=mpicc.openmpi REF_RUN="mpirun.openmpi --oversubscribe" tests/c/ref.sh put get
-#     REF_NP=4 tests/c/ref.sh fence_assert              (another number of ranks)
+#     REF_NP=4 tests/c/ref.sh fence_assert              (a different number of ranks)
 cd "$(dirname "$0")" || exit 2
 cc=${REF_CC:-mpicc.mpich}
 run=${REF_RUN:-mpiexec.mpich}

@@ -124,8 +124,8 @@ func Parse(path, text string) ([]*Program, error) {
 	return both, nil
 }
 
-// parseHeader returns the values of each key of the first comment, and the name of the wrong version. "KEY VERSION"
-// is another key than KEY.
+// parseHeader returns the values of each key of the first comment, and the name of the wrong version. "KEY VERSION" and
+// KEY are different keys.
 func parseHeader(lines []string) (header map[string][]string, wrong string, err error) {
 	header = map[string][]string{}
 	for _, line := range lines {
