@@ -26,8 +26,8 @@ static inline bool gompi_has_arrays(const struct gompi_collective *a, enum gompi
 	return shape != SHAPE_VECTOR || (s->counts != 0 && s->displs != 0 && (!needs_types || s->types != 0));
 }
 
-// Reads the arguments of block i of a side, whose shape is not SHAPE_NONE. The displacement is in extents of the type; in bytes if the side has an
-// array of types. Returns false if the displacement overflows.
+// Reads the arguments of block i of a side, whose shape is not SHAPE_NONE. The displacement is in extents of the type;
+// in bytes if the side has an array of types. Returns false if the displacement overflows.
 static inline bool gompi_block_arguments(const struct gompi_collective *a, enum gompi_shape shape,
 					 const struct gompi_collective_side *s, int i, int64_t *count, int64_t *displ,
 					 MPI_Datatype *type) {

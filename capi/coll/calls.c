@@ -158,8 +158,7 @@ static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, 
 	char *mine = out.at + (kind == GOMPI_ALLTOALL || !receives ? 0 : (int64_t)s->me * out.size);
 	if (receives && gompi_is_in_place(send.buf))
 		in = (struct gompi_buffer){.at = mine, .size = out.size};
-	else if (gompi_is_in_place(send.buf) ||
-		 !gompi_is_contiguous_side(&in, &send) ||
+	else if (gompi_is_in_place(send.buf) || !gompi_is_contiguous_side(&in, &send) ||
 		 (receives && !gompi_self_block_matches(&in, &out, mine)))
 		return gompi_run_packed(&a);
 	struct gompi_coll_call c = {.kind = kind, .root = root, .name = name, .bytes = (uint64_t)in.size, .in = in.at};
@@ -190,8 +189,7 @@ static inline __attribute__((always_inline)) int gather_or_scatter(const char *n
 		char *mine = all.at + (int64_t)t->me * all.size;
 		if (gompi_is_in_place(one_side.buf))
 			one = (struct gompi_buffer){.at = mine, .size = all.size};
-		else if (!gompi_is_contiguous_side(&one, &one_side) ||
-			 !gompi_self_block_matches(&one, &all, mine))
+		else if (!gompi_is_contiguous_side(&one, &one_side) || !gompi_self_block_matches(&one, &all, mine))
 			goto slow;
 		*(is_scatter ? &c.ins : &c.outs) = (struct gompi_blocks){all.at, (uint64_t)all.size, NULL};
 	} else if (!gompi_is_contiguous_side(&one, &one_side)) {

@@ -211,8 +211,8 @@ static inline void gompi_start_locked(struct gompi_vci *l, struct gompi_request 
 
 // The messages of a process (messages.c). The caller holds no lock.
 
-// Creates the message layer of the process that node describes. Returns NULL, with errno set, if out of memory or if the
-// system denies random bytes.
+// Creates the message layer of the process that node describes. Returns NULL, with errno set, if out of memory or if
+// the system denies random bytes.
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
 // Frees the message layer. No thread may use it any longer.
 void gompi_messages_close(struct gompi_messages *m);

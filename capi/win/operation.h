@@ -28,8 +28,6 @@ struct gompi_operation {
 };
 
 // Records which path an operation takes.
-static inline void gompi_record_path(const struct gompi_operation *o, int path) {
-	*o->path = path;
-}
+static inline void gompi_record_path(const struct gompi_operation *o, int path) { *o->path = path; }
 
 #endif

@@ -91,7 +91,8 @@ func (r *Run) Prepare(t *testing.T, limit time.Duration, program string, args ..
 func (r *Run) Status(t *testing.T) int {
 	t.Helper()
 	r.Cmd.Wait()
-	require.NoError(t, r.ctx.Err(), "%s: killed after %v\n%s%s", strings.Join(r.Cmd.Args, " "), r.limit, &r.Out, &r.Err)
+	require.NoError(t, r.ctx.Err(), "%s: killed after %v\n%s%s", strings.Join(r.Cmd.Args, " "), r.limit, &r.Out,
+		&r.Err)
 	status := r.Cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
 		return 128 + int(status.Signal())

@@ -166,7 +166,8 @@ func waitAll(e *Engine, rs ...*Request) error {
 }
 
 // probe returns the first matching message that has arrived, and makes no progress. If remove, it dequeues the message.
-func (e *Engine) probe(c *comm.Comm, x comm.Context, source int, tag int32, remove bool, st *p2p.Result) *engine.Matched {
+func (e *Engine) probe(c *comm.Comm, x comm.Context, source int, tag int32, remove bool,
+	st *p2p.Result) *engine.Matched {
 	m, found := e.m.Probe(c.Context(x), int32(source), tag, remove, c.Handle)
 	if m != nil {
 		*st = found

@@ -1,6 +1,7 @@
 /* Proves: work that a thread leaves to the holder of a combining lock (base/combining_lock.h) is executed. Threads post
- * work with all combinations of delays. After each round all work has been done, although no thread tries the lock again. The
- * same holds for a biased lock with a flag, as a VCI has it, and for a thread that acquires the mutex directly. */
+ * work with all combinations of delays. After each round all work has been done, although no thread tries the lock
+ * again. The same holds for a biased lock with a flag, as a VCI has it, and for a thread that acquires the mutex
+ * directly. */
 #include "../unit.h"
 
 #include "base/biased_mutex.h"

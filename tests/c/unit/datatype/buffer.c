@@ -1,5 +1,5 @@
-/* Proves: gompi_buffer_check accepts data that lies in the address space, and refuses negative or too large counts, NULL,
- * MPI constants in place of addresses, and data that reaches over an end of the address space.
+/* Proves: gompi_buffer_check accepts data that lies in the address space, and refuses negative or too large counts,
+ * NULL, MPI constants in place of addresses, and data that reaches over an end of the address space.
  *
  * sanitizer: address (one thread)
  */
