@@ -56,7 +56,7 @@ fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz
 	@scripts/deps.sh build
 	@GOMPIRMA_FUZZ_CALLS=$(CALLS) GOMPIRMA_FUZZ_SEED=$(SEED) go test -count=1 -timeout 0 -v -run '^Test(Fuzz|Outside)$$' ./tests/go/fuzz
 
-test-fabric: ## tests of C and Fortran, examples, model, matrix on NODES=2 and 3 pretended nodes; SHORT=1: some on 2
+test-fabric: ## tests of C and Fortran, examples, model, matrix on NODES=2 and 3 simulated nodes; SHORT=1: some on 2
 	@scripts/deps.sh test
 	@GOMPIRMA_TEST_NODES="$(NODES)" GOMPIRMA_TEST_SHORT="$(SHORT)" scripts/test.sh "$(BUILD)" fabric
 

@@ -228,7 +228,8 @@ static void run(const struct program *p, const struct measurement *m, const char
 	say(m, name, seconds[done / 2], -n, json);
 }
 
-/* Returns the measurement with that name, or NULL if no measurement has that name. Sets bytes. */
+/* Returns the measurement that an argument NAME[:BYTES] names, and sets bytes (8 without BYTES). Returns NULL if no
+ * measurement has that name, or if BYTES is not positive. */
 static const struct measurement *named(const struct program *p, const char *name) {
 	size_t length = strcspn(name, ":");
 	bytes = name[length] == ':' ? atol(name + length + 1) : 8;

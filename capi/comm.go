@@ -38,19 +38,37 @@ func storeComm(c *comm.Comm, at uintptr) error {
 		*out[uintptr](at) = abi.MPI_COMM_NULL
 		return nil
 	}
-	h, ok := comm.Handles.Add(c)
-	if !ok {
+	h, err := reserveComm()
+	if err != nil {
 		dropComm(c)
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a communicator: the maximum of %d is "+
+		return err
+	}
+	if err := openReserved(c, h); err != nil {
+		return err
+	}
+	*out[uintptr](at) = h
+	return nil
+}
+
+// reserveComm returns the handle of a communicator that does not exist yet.
+func reserveComm() (uintptr, error) {
+	h, ok := comm.Handles.Reserve()
+	if !ok {
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "cannot create a communicator: the maximum of %d is "+
 			"reached", comm.Handles.MaxLive())
 	}
+	return h, nil
+}
+
+// openReserved gives c a reserved handle, and creates its comm descriptor. If it fails, it frees both.
+func openReserved(c *comm.Comm, h uintptr) error {
 	c.Handle = h
+	comm.Handles.Set(h, c)
 	if err := openComm(c); err != nil {
 		comm.Handles.Remove(h)
 		dropComm(c)
 		return err
 	}
-	*out[uintptr](at) = h
 	return nil
 }
 
@@ -147,6 +165,7 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 // idup is a nonblocking duplication in progress.
 type idup struct {
 	draft                           *comm.Draft // nil without nonblocking shared-memory collectives
+	handle                          uintptr     // reserved for the new communicator
 	newcomm, attributes, errhandler uintptr
 	hints                           any
 }
@@ -159,8 +178,8 @@ var _ = [1]struct{}{}[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
 // idupComm starts a nonblocking duplication. It copies the attributes in this call, because their copy functions belong
 // to the application. These receive MPI_COMM_NULL, because the new communicator does not exist yet. Members that share
 // memory exchange the data of the new communicator by nonblocking shared-memory collectives. The thread that makes
-// progress then creates the communicator and stores its handle. Otherwise a goroutine does both, because it must wait
-// for messages.
+// progress then creates the communicator. Otherwise a goroutine does so, because it must wait for messages. The call
+// itself stores the handle, which is invalid until then: --check identifies the communicator by it.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err := checkNotNull(newcomm, at); err != nil {
 		return err
@@ -176,6 +195,10 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 		return err
 	}
 	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inheritErrhandler(c), hints: hints}
+	if d.handle, err = reserveComm(); err != nil {
+		return d.finish(nil, err)
+	}
+	*out[uintptr](newcomm) = d.handle
 	if descriptorOf(c).nbc != nil && c.Size() <= C.GOMPI_NBC_MAX_RANKS {
 		return d.startNbc(c, at)
 	}
@@ -184,12 +207,11 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err != nil {
 		return d.finish(nil, err)
 	}
-	nd := core.Self().Node
 	c.Ref()
 	run := func() {
-		r.complete(d.finish(c.Idup(number)))
-		c.Unref()
-		nd.Wake(nd.Me)
+		err := d.finish(c.Idup(number))
+		c.Unref() // first: after the completion the application may free c and finalize MPI
+		r.complete(err)
 	}
 	if c.Size() == 1 && !c.IsInter() {
 		run()
@@ -213,17 +235,22 @@ func (d *idup) startNbc(c *comm.Comm, at uintptr) error {
 	return d.finish(d.draft.End(nil, 0, noRequest()))
 }
 
-// finish stores the new communicator for the application. If err is not nil, it frees the prepared hints, attributes
-// and error handler instead.
+// finish gives the new communicator its handle. If err is not nil, it frees the handle and the prepared hints,
+// attributes and error handler instead. After an error it stores MPI_COMM_NULL.
 func (d *idup) finish(n *comm.Comm, err error) error {
 	if err != nil {
 		dropHints(d.hints)
 		dropAttributes(d.attributes)
 		C.gompi_errhandler_release(C.uintptr_t(d.errhandler))
-		return err
+		comm.Handles.Remove(d.handle)
+	} else {
+		n.Info, n.Attributes, n.Errhandler = d.hints, d.attributes, d.errhandler
+		err = openReserved(n, d.handle)
 	}
-	n.Info, n.Attributes, n.Errhandler = d.hints, d.attributes, d.errhandler
-	return storeComm(n, d.newcomm)
+	if err != nil {
+		*out[uintptr](d.newcomm) = abi.MPI_COMM_NULL
+	}
+	return err
 }
 
 // gompi_idup_deliver delivers the data of member 0 (offer) of a MPI_Comm_idup to this member. number identifies the

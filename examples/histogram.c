@@ -5,8 +5,8 @@
  * where to look, and then MPI_Compare_and_swap   tries to write the hash into the slot's key, which is 0 if the slot is
  * free. What the slot held before comes back: 0, then the slot is mine and I put the word's letters into it; my hash,
  * then it is this word's slot already; something else, then I go on to the next slot; MPI_Accumulate         adds 1 to
- * the slot's count. All ranks do so at the same time, and no count is lost. The lengths of the words are counted too,
- * by MPI_Accumulate into a small array on rank 0.
+ * the slot's count. All ranks count words at the same time, and no count is lost. The lengths of the words are counted
+ * too, by MPI_Accumulate into a small array on rank 0.
  *
  *     gompirun -n 4 histogram [FILE] [--top N] [--slots N]
  *
@@ -254,7 +254,7 @@ int main(int argc, char **argv) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	double begin = MPI_Wtime();
 
-	/* My part of the text, two bytes before it, to see whether a word has begun there already, and some behind it.
+	/* My part of the text, two bytes before it, to see whether a word has begun there already, and some after it.
 	 */
 	int64_t first = size * rank / ranks, end = size * (rank + 1) / ranks;
 	int64_t from = first > 2 ? first - 2 : 0, to = end + 4096 < size ? end + 4096 : size;

@@ -329,7 +329,7 @@ int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 extern const int gompi_f_sizes[4]; /* in bytes: LOGICAL, INTEGER, REAL, DOUBLE PRECISION; from logical.f90 */
 
-/* Stores these sizes in an info object. tell_sizes does so only if the sizes differ from those built into the
+/* Stores these sizes in an info object. tell_sizes stores them only if the sizes differ from those built into the
  * library. */
 void gompi_tell_sizes(MPI_Info info);
 static inline void tell_sizes(MPI_Info info) {

@@ -660,7 +660,7 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  */
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -676,7 +676,7 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -793,7 +793,7 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -810,8 +810,8 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 
 /*
  * Returns whether a matching message has arrived, and removes it from matching. Does not wait. (MPI-5.0 3.8.2)
- *   source   in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag      in     message tag; MPI_ANY_TAG where a message is received
+ *   source   in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag      in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm     in     communicator
  *   flag     out    nonzero for true
  *   message  out    matched message
@@ -837,8 +837,8 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 
 /*
  * Returns whether a matching message can be received. Does not wait. (MPI-5.0 3.8.1)
- *   source  in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag     in     message tag; MPI_ANY_TAG where a message is received
+ *   source  in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag     in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm    in     communicator
  *   flag    out    nonzero for true
  *   status  out    status, or MPI_STATUS_IGNORE where it is output
@@ -851,8 +851,8 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
  *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   source    in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -871,7 +871,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -892,7 +892,7 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -917,7 +917,7 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
  *   recvbuf    out    receive buffer
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
- *   source     in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   source     in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
  *   recvtag    in     tag of the received message, or MPI_ANY_TAG
  *   comm       in     communicator
  *   request    out    request
@@ -942,7 +942,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
  *   sendtag   in     tag of the sent message
- *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   source    in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
  *   recvtag   in     tag of the received message, or MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
@@ -964,7 +964,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -982,8 +982,8 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 /*
  * Waits for a matching message and removes it from matching, so that only MPI_Mrecv or MPI_Imrecv can receive it.
  * (MPI-5.0 3.8.2)
- *   source   in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag      in     message tag; MPI_ANY_TAG where a message is received
+ *   source   in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag      in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm     in     communicator
  *   message  out    matched message
  *   status   out    status, or MPI_STATUS_IGNORE where it is output
@@ -1008,8 +1008,8 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 
 /*
  * Waits until a matching message can be received, without receiving it. (MPI-5.0 3.8.1)
- *   source  in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag     in     message tag; MPI_ANY_TAG where a message is received
+ *   source  in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag     in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm    in     communicator
  *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
@@ -1022,8 +1022,8 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
  *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   source    in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
@@ -1041,8 +1041,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
  *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   source    in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1118,7 +1118,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  */
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -1134,7 +1134,7 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1156,7 +1156,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  */
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -1172,7 +1172,7 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1197,7 +1197,7 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
  *   recvbuf    out    receive buffer
  *   recvcount  in     number of elements to receive from a process
  *   recvtype   in     datatype of the received elements
- *   source     in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   source     in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
  *   recvtag    in     tag of the received message, or MPI_ANY_TAG
  *   comm       in     communicator
  *   status     out    status, or MPI_STATUS_IGNORE where it is output
@@ -1222,7 +1222,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
  *   sendtag   in     tag of the sent message
- *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   source    in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
  *   recvtag   in     tag of the received message, or MPI_ANY_TAG
  *   comm      in     communicator
  *   status    out    status, or MPI_STATUS_IGNORE where it is output
@@ -1285,7 +1285,7 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  */
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -1301,7 +1301,7 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   dest      in     rank of the receiver, or MPI_PROC_NULL
- *   tag       in     message tag; MPI_ANY_TAG where a message is received
+ *   tag       in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1342,7 +1342,7 @@ int PMPI_Status_get_error(const MPI_Status *status, int *error);
 /*
  * Returns the MPI_SOURCE field of a status. (MPI-5.0 3.2.5)
  *   status  in     status, or MPI_STATUS_IGNORE where it is output
- *   source  out    rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   source  out    rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
  */
 int MPI_Status_get_source(const MPI_Status *status, int *source);
 int PMPI_Status_get_source(const MPI_Status *status, int *source);
@@ -1350,7 +1350,7 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source);
 /*
  * Returns the MPI_TAG field of a status. (MPI-5.0 3.2.5)
  *   status  in     status, or MPI_STATUS_IGNORE where it is output
- *   tag     out    message tag; MPI_ANY_TAG where a message is received
+ *   tag     out    message tag; a receive or probe also accepts MPI_ANY_TAG
  */
 int MPI_Status_get_tag(const MPI_Status *status, int *tag);
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag);
@@ -1490,8 +1490,8 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
  *   partitions  in     partition
  *   count       in     number of elements, not negative
  *   datatype    in     datatype
- *   dest        in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
- *   tag         in     message tag; MPI_ANY_TAG where a message is received
+ *   dest        in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
+ *   tag         in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -1514,7 +1514,7 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
  *   count       in     number of elements, not negative
  *   datatype    in     datatype
  *   dest        in     rank of the receiver, or MPI_PROC_NULL
- *   tag         in     message tag; MPI_ANY_TAG where a message is received
+ *   tag         in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -2474,7 +2474,7 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     MPI_Info info, MPI_Request *request);
 
 /*
- * Starts MPI_Allgather. Does not wait. (MPI-5.0 6.12.5)
+ * Starts MPI_Allgather. Collective; does not wait. (MPI-5.0 6.12.5)
  *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
@@ -2496,7 +2496,7 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Allgatherv. Does not wait. (MPI-5.0 6.12.5)
+ * Starts MPI_Allgatherv. Collective; does not wait. (MPI-5.0 6.12.5)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
@@ -2519,7 +2519,7 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Allreduce. Does not wait. (MPI-5.0 6.12.8)
+ * Starts MPI_Allreduce. Collective; does not wait. (MPI-5.0 6.12.8)
  *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
  *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
@@ -2540,7 +2540,7 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Alltoall. Does not wait. (MPI-5.0 6.12.6)
+ * Starts MPI_Alltoall. Collective; does not wait. (MPI-5.0 6.12.6)
  *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
@@ -2562,7 +2562,7 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Alltoallv. Does not wait. (MPI-5.0 6.12.6)
+ * Starts MPI_Alltoallv. Collective; does not wait. (MPI-5.0 6.12.6)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
@@ -2590,7 +2590,7 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Alltoallw. Does not wait. (MPI-5.0 6.12.6)
+ * Starts MPI_Alltoallw. Collective; does not wait. (MPI-5.0 6.12.6)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
@@ -2618,7 +2618,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Barrier. Does not wait. (MPI-5.0 6.12.1)
+ * Starts MPI_Barrier. Collective; does not wait. (MPI-5.0 6.12.1)
  *   comm     in     communicator
  *   request  out    request
  */
@@ -2626,7 +2626,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Bcast. Does not wait. (MPI-5.0 6.12.2)
+ * Starts MPI_Bcast. Collective; does not wait. (MPI-5.0 6.12.2)
  *   buffer    inout  address of a buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
@@ -2642,7 +2642,7 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Exscan. Does not wait. (MPI-5.0 6.12.12)
+ * Starts MPI_Exscan. Collective; does not wait. (MPI-5.0 6.12.12)
  *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
  *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
@@ -2663,7 +2663,7 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Gather. Does not wait. (MPI-5.0 6.12.3)
+ * Starts MPI_Gather. Collective; does not wait. (MPI-5.0 6.12.3)
  *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
@@ -2686,7 +2686,7 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Gatherv. Does not wait. (MPI-5.0 6.12.3)
+ * Starts MPI_Gatherv. Collective; does not wait. (MPI-5.0 6.12.3)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
@@ -2712,7 +2712,7 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Request *request);
 
 /*
- * Starts MPI_Reduce. Does not wait. (MPI-5.0 6.12.7)
+ * Starts MPI_Reduce. Collective; does not wait. (MPI-5.0 6.12.7)
  *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
  *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
@@ -2734,7 +2734,7 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Reduce_scatter. Does not wait. (MPI-5.0 6.12.10)
+ * Starts MPI_Reduce_scatter. Collective; does not wait. (MPI-5.0 6.12.10)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   recvbuf     out    receive buffer
  *   recvcounts  in     number of elements to receive from each process, or of its block of a result (array)
@@ -2755,7 +2755,7 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Reduce_scatter_block. Does not wait. (MPI-5.0 6.12.9)
+ * Starts MPI_Reduce_scatter_block. Collective; does not wait. (MPI-5.0 6.12.9)
  *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
  *   recvbuf    out    receive buffer
  *   recvcount  in     number of elements to receive from a process
@@ -2776,7 +2776,7 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Scan. Does not wait. (MPI-5.0 6.12.11)
+ * Starts MPI_Scan. Collective; does not wait. (MPI-5.0 6.12.11)
  *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
  *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
@@ -2797,7 +2797,7 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     MPI_Request *request);
 
 /*
- * Starts MPI_Scatter. Does not wait. (MPI-5.0 6.12.4)
+ * Starts MPI_Scatter. Collective; does not wait. (MPI-5.0 6.12.4)
  *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
@@ -2820,7 +2820,7 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Scatterv. Does not wait. (MPI-5.0 6.12.4)
+ * Starts MPI_Scatterv. Collective; does not wait. (MPI-5.0 6.12.4)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcounts  in     number of elements to send to each process (array)
  *   displs      in     displacement of the block of each process in the buffer, in elements (array)
@@ -3198,7 +3198,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
  * Creates a communicator of a subgroup. Collective over that subgroup alone. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   group    in     group
- *   tag      in     message tag; MPI_ANY_TAG where a message is received
+ *   tag      in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   newcomm  out    communicator
  */
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm);
@@ -3291,7 +3291,7 @@ int MPI_Comm_group(MPI_Comm comm, MPI_Group *group);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group);
 
 /*
- * Starts MPI_Comm_dup. Does not wait. (MPI-5.0 7.4.2)
+ * Starts MPI_Comm_dup. Collective; does not wait. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   newcomm  out    communicator
  *   request  out    request
@@ -3300,7 +3300,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 
 /*
- * Starts MPI_Comm_dup_with_info. Does not wait. (MPI-5.0 7.4.2)
+ * Starts MPI_Comm_dup_with_info. Collective; does not wait. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   info     in     info object
  *   newcomm  out    communicator
@@ -3369,7 +3369,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size);
 /*
  * Splits a communicator by color, each part ordered by key. Collective. (MPI-5.0 7.4.2)
  *   comm     in     communicator
- *   color    in     color of the new communicator of this process; or MPI_UNDEFINED
+ *   color    in     processes with the same color are in the same new communicator; MPI_UNDEFINED: in none
  *   key      in     order of the ranks in the new communicator
  *   newcomm  out    communicator
  */
@@ -3521,7 +3521,7 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
  *   local_leader   in     rank of this group's leader
  *   peer_comm      in     communicator
  *   remote_leader  in     rank of the other group's leader in peer_comm
- *   tag            in     message tag; MPI_ANY_TAG where a message is received
+ *   tag            in     message tag; a receive or probe also accepts MPI_ANY_TAG
  *   newintercomm   out    communicator
  */
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
@@ -3903,7 +3903,7 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 
 /*
- * Starts MPI_Neighbor_allgather. Does not wait. (MPI-5.0 8.7.1)
+ * Starts MPI_Neighbor_allgather. Collective; does not wait. (MPI-5.0 8.7.1)
  *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
@@ -3925,7 +3925,7 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Neighbor_allgatherv. Does not wait. (MPI-5.0 8.7.1)
+ * Starts MPI_Neighbor_allgatherv. Collective; does not wait. (MPI-5.0 8.7.1)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount   in     number of elements to send to a process
  *   sendtype    in     datatype of the sent elements
@@ -3948,7 +3948,7 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Neighbor_alltoall. Does not wait. (MPI-5.0 8.7.2)
+ * Starts MPI_Neighbor_alltoall. Collective; does not wait. (MPI-5.0 8.7.2)
  *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcount  in     number of elements to send to a process
  *   sendtype   in     datatype of the sent elements
@@ -3970,7 +3970,7 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Neighbor_alltoallv. Does not wait. (MPI-5.0 8.7.2)
+ * Starts MPI_Neighbor_alltoallv. Collective; does not wait. (MPI-5.0 8.7.2)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
@@ -3998,7 +3998,7 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * Starts MPI_Neighbor_alltoallw. Does not wait. (MPI-5.0 8.7.2)
+ * Starts MPI_Neighbor_alltoallw. Collective; does not wait. (MPI-5.0 8.7.2)
  *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
  *   sendcounts  in     number of elements to send to each process (array)
  *   sdispls     in     displacement of the block for each process in the send buffer (array)
@@ -4308,8 +4308,8 @@ int MPI_Add_error_string(int errorcode, const char *string);
 int PMPI_Add_error_string(int errorcode, const char *string);
 
 /*
- * Allocates size bytes and stores their address in *(void **)baseptr. Processes of the node access a window over them
- * directly. Errors: MPI_ERR_NO_MEM. (MPI-5.0 9.2)
+ * Allocates size bytes and stores their address in *(void **)baseptr. Processes of the node access a window over this
+ * memory directly. Errors: MPI_ERR_NO_MEM. (MPI-5.0 9.2)
  *   size     in     size in bytes
  *   info     in     info object
  *   baseptr  out    address of a pointer, in which the memory's address is stored
@@ -5160,7 +5160,8 @@ int PMPI_Win_complete(MPI_Win win);
 
 /*
  * Creates a window over size bytes of the program's memory. Collective. Errors: MPI_ERR_SIZE, MPI_ERR_DISP,
- * MPI_ERR_BASE, MPI_ERR_COMM, MPI_ERR_INFO, MPI_ERR_INFO_VALUE. (MPI-5.0 12.2.1)
+ * MPI_ERR_BASE, MPI_ERR_COMM, MPI_ERR_INFO, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED if the memory
+ * cannot be shared in place as the hint gompirma_share_in_place requires. (MPI-5.0 12.2.1)
  *   base       in     address of the memory
  *   size       in     size of this process' part of the window in bytes
  *   disp_unit  in     displacement unit in bytes, positive
@@ -5263,9 +5264,9 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used);
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used);
 
 /*
- * Begins a passive target epoch to one process. Waits for a conflicting lock; a lock on another node may be acquired
- * later. Assertion: MPI_MODE_NOCHECK. Errors: MPI_ERR_LOCKTYPE, MPI_ERR_RANK, MPI_ERR_RMA_SYNC, MPI_ERR_ASSERT.
- * (MPI-5.0 12.5.3)
+ * Begins a passive target epoch to one process. Waits until no conflicting lock is held; a lock on another node may be
+ * acquired later. Assertion: MPI_MODE_NOCHECK. Errors: MPI_ERR_LOCKTYPE, MPI_ERR_RANK, MPI_ERR_RMA_SYNC,
+ * MPI_ERR_ASSERT. (MPI-5.0 12.5.3)
  *   lock_type  in     MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED
  *   rank       in     rank
  *   assert     in     program assertion, 0 or an OR of MPI_MODE_ constants
@@ -5294,8 +5295,8 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win);
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win);
 
 /*
- * Sets hints of a window; keys for creation keep their values. Collective. Errors on all members: MPI_ERR_INFO_VALUE
- * for an invalid value, or different ones where they must be equal. (MPI-5.0 12.2.7)
+ * Sets hints of a window; keys for creation keep their values. Collective: waits for all processes. Errors on all
+ * members: MPI_ERR_INFO_VALUE if one of them passes an invalid value of a key of gompirma. (MPI-5.0 12.2.7)
  *   win   in     window
  *   info  in     info object
  */
@@ -5424,7 +5425,7 @@ int PMPI_Status_set_error(MPI_Status *status, int error);
 /*
  * Sets the MPI_SOURCE field of a status. (MPI-5.0 13.3)
  *   status  inout  status, or MPI_STATUS_IGNORE where it is output
- *   source  in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   source  in     rank of the sender, MPI_ANY_SOURCE, or MPI_PROC_NULL
  */
 int MPI_Status_set_source(MPI_Status *status, int source);
 int PMPI_Status_set_source(MPI_Status *status, int source);
@@ -5432,7 +5433,7 @@ int PMPI_Status_set_source(MPI_Status *status, int source);
 /*
  * Sets the MPI_TAG field of a status. (MPI-5.0 13.3)
  *   status  inout  status, or MPI_STATUS_IGNORE where it is output
- *   tag     in     message tag; MPI_ANY_TAG where a message is received
+ *   tag     in     message tag; a receive or probe also accepts MPI_ANY_TAG
  */
 int MPI_Status_set_tag(MPI_Status *status, int tag);
 int PMPI_Status_set_tag(MPI_Status *status, int tag);
@@ -7226,7 +7227,8 @@ static inline int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub)
 
 /*
  * These are not part of the standard ABI, which does not know the Fortran compiler. An INTEGER of Fortran is an int; with
- * GOMPIRMA_FORTRAN_I8 it has 8 bytes, as in a program that was compiled with -fdefault-integer-8. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
+ * GOMPIRMA_FORTRAN_I8 it has 8 bytes, as in a program that was compiled with -fdefault-integer-8. A handle's integer
+ * is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
  */
 #ifdef GOMPIRMA_FORTRAN_I8
 typedef int64_t MPI_Fint;
@@ -7249,9 +7251,9 @@ extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
 /*
- * These take an instruction inline, and ten times as long as calls. A profiling library may still define them, but sees
- * no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4). With GOMPIRMA_NO_INLINE they
- * are calls.
+ * Inline, each takes one instruction; a call takes ten times as long. A profiling library may still define them, but
+ * sees no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4). With GOMPIRMA_NO_INLINE
+ * they are calls.
  */
 #if defined(__GNUC__) && !(defined(__clang__) && defined(__cplusplus)) && !defined(GOMPIRMA_NO_INLINE)
 extern __inline __attribute__((__gnu_inline__)) MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp)

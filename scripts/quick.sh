@@ -4,7 +4,8 @@
 # It is for work in progress, and takes less than two minutes when little has changed; `make test` runs all tests. A
 # directory is the last element of a package's path: coll stands for core/coll, capi/coll and tests/c/unit/coll, and for
 # the programs in tests/c/conformance, litmus and regress that test it. Without DIRECTORY the script takes those of
-# the files that are changed and not committed. If no file is, it takes those of the last commit. -n prints the selection only.
+# the files that are changed and not committed. If no file is, it takes those of the last commit. -n prints the
+# selection only.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -30,12 +31,15 @@ fi
 programs() {
 	case $1 in
 	coll) echo 'conformance/(coll|op)(_|$)|regress/.*coll' ;;
-	message | p2p | request) echo 'conformance/(p2p|request|grequest|wait)(_|$)' ;;
+	message | p2p) echo 'conformance/(p2p|request|grequest|wait)(_|$)' ;;
 	rma | win | transport | update) echo 'conformance/(win|rma|accumulate|get|put|fetch|compare|fence|flush|lock|pscw|rput|rget|raccumulate|epoch)(_|$)|litmus/' ;;
 	comm | group | attribute) echo 'conformance/(comm|group|topo|attr)(_|$)' ;;
 	datatype) echo 'conformance/type(_|$)' ;;
 	errors | mpierr) echo 'conformance/(err|error|errors|errhandler)' ;;
 	info) echo 'conformance/info(_|$)' ;;
+	environment) echo 'conformance/env(_|$)' ;;
+	pack) echo 'conformance/type_pack' ;;
+	runtime) echo 'conformance/(signals|finalize)' ;;
 	op) echo 'conformance/op' ;;
 	*) echo '' ;;
 	esac
@@ -49,6 +53,7 @@ for dir in "${dirs[@]}"; do
 	for source in tests/c/unit/"$dir"/*.c; do
 		if [ -e "$source" ]; then units+=("unit_${dir}_$(basename "$source" .c)_address"); fi
 	done
+	case $dir in coll | message | p2p) packages+=(./tests/go/collectives ./tests/go/messages) ;; esac
 	pattern=$(programs "$dir")
 	if [ -n "$pattern" ]; then wanted+=("$pattern"); fi
 done

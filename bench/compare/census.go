@@ -208,7 +208,7 @@ and writes this page. bench/census/rows.txt defines the calls and arguments of e
 %d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, and
 %d were before they were measured again.
 
-| reason for a low ratio | rows |
+| why a peer is or may be faster | rows |
 |---|---|
 %s
 %d rows call Go. An empty call of Go from C in a library of its own takes %.0f ns; the fastest row with one call takes

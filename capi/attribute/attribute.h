@@ -1,8 +1,8 @@
 // The attributes and the name of an object: attributes (MPI-5.0 7.7), in the order in which they were first set, and a
 // name. An object gets a table when the first of them is set.
 //
-// Lookups acquire no lock: other libraries look an attribute up in 7 to 15 ns. Changes of a table hold
-// gompi_keyvals_lock. The application's callbacks run without the lock, since they may call MPI.
+// Lookups acquire no lock: it would take longer than the lookup. Changes of a table hold gompi_keyvals_lock. The
+// application's callbacks run without the lock, since they may call MPI.
 #ifndef GOMPI_ATTRIBUTE_H
 #define GOMPI_ATTRIBUTE_H
 

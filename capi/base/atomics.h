@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 // A single load of two fields that were just stored separately stalls until both stores, and all stores before them,
-// have left this core. That takes some 100 ns for a message behind another one. When gcc copies neighbouring fields it
-// merges their loads this way, so that optimization is off.
+// have left this core. That takes some 100 ns for a message that follows another one. When gcc copies neighbouring
+// fields it merges their loads this way, so that optimization is off.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The innermost function implemented in Go that this thread has called and that has not returned; NULL if there is
-// none. Functions implemented in C pass their name where they wait, so that short calls need not record it.
+// The innermost function implemented in Go that this thread has called and that has not returned; NULL outside of such
+// a function. Functions implemented in C pass their name where they wait, so that short calls need not record it.
 extern _Thread_local const char *gompi_call_name __attribute__((tls_model("initial-exec")));
 
 // gompi_enter_call and gompi_leave_call bracket a call of a function implemented in Go. They nest, because a callback

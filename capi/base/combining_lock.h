@@ -20,7 +20,9 @@
 
 #include "base/mutex.h"
 
-// A thread that only waits for the lock, or that tries to acquire it without leaving work, uses mutex directly.
+// A thread that only waits for the lock, or that tries to acquire it without leaving work, uses mutex directly. Every
+// holder, also one that used mutex directly, ends with gompi_combining_unlock or gompi_missed_consume, unless no work
+// can have been posted.
 struct gompi_combining_lock {
 	struct gompi_mutex mutex;
 	gompi_a32 missed; // a thread has found the lock held, and left its work

@@ -35,8 +35,7 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_err
 
 // Raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that describes the error. If text
 // is NULL, class is an error code that the application raised. Returns the value that the function called name must
-// return. It calls Go, so it is not for the fast path. It must be the last
-// act of a call: see gompi_error_status.
+// return. It calls Go, so it is not for the fast path. It must be the last act of a call: see gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 
 // Calls gompi_return_error with MPI_ERR_ARG, for a call whose result address is NULL.

@@ -83,8 +83,8 @@ bool gompi_record_failure(int rank, uint32_t cause) {
 
 // --- Dependencies of waits
 
-// Returns true if the same entry in the memory of a process has been unfilled for at least max_sleep_ns. *stuck holds
-// the one entry that the wait observes.
+// Returns true if one entry in the shared memory of a process has been stuck for at least max_sleep_ns: a sender has
+// reserved it and not filled it. *stuck is the only entry that this wait tracks.
 static bool is_stuck_for_long(int process, struct gompi_stuck_entry *stuck) {
 	if (stuck->since_ns != 0 && stuck->process != process)
 		return false;

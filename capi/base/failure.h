@@ -23,8 +23,8 @@ int gompi_first_failed(void);
 // was already recorded. Wakes no thread.
 bool gompi_record_failure(int rank, uint32_t cause);
 
-// Returns a failed process that the wait depends on, so that the wait cannot complete; GOMPI_NONE_FAILED if there is
-// none. The wait owns *stuck and zeroes it before the first call. Checks each member of the object.
+// Returns a failed process that the wait depends on, so that the wait cannot complete; GOMPI_NONE_FAILED if none
+// of them has failed. The wait owns *stuck and zeroes it before the first call. Checks each member of the object.
 // gompi_failed_for_wait checks them only after a process has failed.
 int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck);
 static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {

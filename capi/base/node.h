@@ -33,7 +33,7 @@ enum gompi_wait_reason {
 	GOMPI_FOR_MESSAGE,    // the peer sends a message with the tag
 	GOMPI_FOR_RECEIPT,    // the peer receives the message with the tag
 	GOMPI_FOR_POST,       // the peer calls MPI_Win_post
-	GOMPI_FOR_COMPLETE,   // all members call MPI_Win_complete; some may have done so already
+	GOMPI_FOR_COMPLETE,   // all members call MPI_Win_complete; some may have called it already
 	GOMPI_FOR_LOCK,       // the lock holder unlocks the peer's memory; the tag is the peer's rank in the window
 	GOMPI_FOR_COLLECTIVE, // the members start the operation; the tag is its sequence number on the communicator
 	GOMPI_FOR_PARTITIONS, // the peer marks the partitions of the message with the tag as ready

@@ -36,7 +36,7 @@ static inline int gompi_ranks_find(const struct gompi_ranks *r, int process) {
 	return (uint32_t)i < (uint32_t)r->n ? i : -1;
 }
 
-// Returns MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members in another order, else
+// Returns MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members in a different order, else
 // MPI_UNEQUAL.
 int gompi_ranks_compare_slow(const struct gompi_ranks *a, const struct gompi_ranks *b);
 static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct gompi_ranks *b) {

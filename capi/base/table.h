@@ -38,7 +38,7 @@ struct gompi_handles {
 	// FIFO of free entries, in the order of their release: byte offsets from the start of the entries' memory, in a
 	// ring buffer of as many elements as there are entries. It is not a list linked through the entries, because
 	// each call would then wait for one more memory access.
-	uint32_t *free_ring, free_head, free_tail; // index of the first free entry, and behind the last one
+	uint32_t *free_ring, free_head, free_tail; // index of the first free entry, and after the last one
 	uint32_t grow_threshold;                   // the table grows when at most this many entries are free
 };
 

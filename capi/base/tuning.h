@@ -27,7 +27,7 @@ enum {
 	// each other alternately must not sleep, else 64 messages take 230 us instead of 20.
 	GOMPI_WAIT_POLL_NS = 400000,
 	// If a yield returns only after this time, a compute-bound thread of this or another job ran on the core, and
-	// would do so after each further yield. So the thread sleeps, and is woken in time. With two endless loops
+	// would run again after each further yield. So the thread sleeps, and is woken in time. With two endless loops
 	// beside it, a program that orders accesses through malloc windows (litmus/order_raw) takes 0.2 s instead of 1
 	// to 3.
 	GOMPI_LONG_YIELD_NS = 100000,
@@ -38,36 +38,37 @@ enum {
 	// --- Checks before a wait, for an event that another core is about to cause. None if there are fewer cores
 	// than processes: the other process may need this core.
 
-	// At a mutex inside the process: its critical sections are shorter, unless the lock holder has been
-	// descheduled.
+	// Checks of a mutex inside the process. They take longer than its critical sections, unless the lock holder has
+	// been descheduled.
 	GOMPI_MUTEX_POLLS = 100,
-	// At the partner's word in a barrier, before the check whether the partner sleeps. That check needs the
-	// preceding stores to have left this core.
+	// Checks of this member's word in a round of a barrier, before the check whether its partner sleeps. That check
+	// needs the preceding stores to have left this core.
 	GOMPI_BARRIER_POLLS = 100,
-	// At a buffer of a shared-memory collective: checks before this member wakes the others (for the same reason),
-	// then checks before the wait serves and yields. Together some microseconds, in which other members copy the
-	// data of a buffer.
+	// Checks for a member's buffer in a shared-memory collective: first before this member publishes what it has
+	// finished and wakes waiting members (for the same reason), then before gompi_await. Together they take some
+	// microseconds, in which other members copy the data of a buffer.
 	GOMPI_SHM_POLLS_BEFORE_WAKE = 200,
 	GOMPI_SHM_POLLS = 5000,
-	// At a full inbox: when two processes both send first, each drains its own inbox meanwhile, within some
-	// microseconds. A send that stays pending costs 3 us. With 64 messages of 16 KiB posted each way, one message
-	// each way takes 1.7 us instead of 2.6.
+	// Checks for space in a full inbox of the receiver. If two processes both send before they receive, each serves
+	// its own inbox during these checks, within some microseconds. A send that becomes pending instead costs 3 us.
+	// With 64 messages of 16 KiB posted each way, one message each way takes 1.7 us; without these checks 2.6 us.
 	GOMPI_INBOX_FULL_POLLS = 200,
-	// At the answer of a ring: about a microsecond, within which a polling target answers. For a target that does
-	// not poll, the next transfers use system calls: 540 ns instead of 4,500.
+	// Checks for the answer of a ring. They take about a microsecond, within which a polling target answers. For a
+	// target that does not poll, the next transfers use system calls: 540 ns instead of 4,500.
 	GOMPI_ACK_POLLS = 400,
 	// Attempts to acquire a member's lock before the thread draws a ticket: a queue hands the lock over at each
 	// unlock, which costs a cache line transfer or a context switch. With these attempts a contended lock with a
 	// fetch_and_op stays below 100 ns. On an oversubscribed node each attempt yields the core.
 	GOMPI_LOCK_TRIES = 1000,
 	GOMPI_LOCK_TRIES_OVERSUB = 2,
-	// At the lock of a large accumulate and at the activity flags of small ones, before the thread yields at each
-	// check. At the lock, it sleeps after as many yields. An update of an element takes 2.5 ns, a change of mode 10
-	// us.
+	// Checks of the lock of a large accumulate, or of the activity flags of small ones, before the thread yields at
+	// each check. A thread that waits for the lock sleeps after as many yields. An update of an element takes 2.5
+	// ns, a change of mode 10 us.
 	GOMPI_MODE_POLLS = 200,
-	// At an activity flag, between checks whether its process is alive: one kill(2) for each process of the node.
+	// Checks of an activity flag between two checks that its process is alive: one kill(2) for each process of the
+	// node.
 	GOMPI_ACTIVITY_POLLS = 10000,
-	// At a table of attached memory that its owner is changing.
+	// Checks of a table of attached memory that its owner is changing, before the thread yields.
 	GOMPI_ATTACHED_TABLE_POLLS = 1000,
 
 	// --- Programs that wait by calling MPI repeatedly (poll.c)
@@ -75,8 +76,8 @@ enum {
 	// Consecutive calls that found nothing, after which the core is yielded. Otherwise each hand-over costs a time
 	// slice: litmus/queue_lock with 4 ranks on 2 cores takes 0.03 s instead of 0.25.
 	GOMPI_POLL_CALLS = 16,
-	// With a core for each process, yield only after this time, and only once in this number of calls: the answer
-	// comes soon from another core, and a yield costs as much as 20 calls.
+	// Time before the first yield, and number of calls for each yield, if there is a core for each process: the
+	// answer arrives soon from another core, and a yield costs as much as 20 calls.
 	GOMPI_POLL_YIELD_NS = 200000,
 	GOMPI_POLL_YIELD_CALLS = 256,
 	// Flushes between checks of the clock, and the minimum time between two flushes that yield. A flush may belong

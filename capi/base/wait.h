@@ -48,7 +48,7 @@ static inline void gompi_wake_after_rmw(struct gompi_waitword *w) {
 }
 
 // An entry in the memory of a process of the node that is reserved and not filled, so the process cannot read the
-// entries behind it (failure.c).
+// entries after it (failure.c).
 struct gompi_stuck_entry {
 	int process;
 	uint64_t entry_id;

@@ -14,8 +14,6 @@ enum gompi_shape { SHAPE_NONE, SHAPE_ONE, SHAPE_EQUAL, SHAPE_VECTOR };
 enum gompi_shape gompi_send_shape(int kind);
 enum gompi_shape gompi_recv_shape(int kind);
 
-static inline bool gompi_is_in_place(uintptr_t buf) { return buf == (uintptr_t)MPI_IN_PLACE; }
-
 // Returns element i of an array of int or, if is_wide, of 64-bit integers.
 static inline int64_t gompi_array_element(uintptr_t list, bool is_wide, int i) {
 	return is_wide ? ((const int64_t *)list)[i] : ((const int *)list)[i];
@@ -28,8 +26,8 @@ static inline bool gompi_has_arrays(const struct gompi_collective *a, enum gompi
 	return shape != SHAPE_VECTOR || (s->counts != 0 && s->displs != 0 && (!needs_types || s->types != 0));
 }
 
-// Reads the arguments of block i of a side. The displacement is in extents of the type; in bytes if the side has an
-// array of types. Returns false if the displacement overflows.
+// Reads the arguments of block i of a side, whose shape is not SHAPE_NONE. The displacement is in extents of the type;
+// in bytes if the side has an array of types. Returns false if the displacement overflows.
 static inline bool gompi_block_arguments(const struct gompi_collective *a, enum gompi_shape shape,
 					 const struct gompi_collective_side *s, int i, int64_t *count, int64_t *displ,
 					 MPI_Datatype *type) {

@@ -153,13 +153,12 @@ static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, 
 	if (s == NULL)
 		return gompi_run_packed(&a);
 	bool receives = kind != GOMPI_GATHER || s->me == root;
-	if (receives && !gompi_is_contiguous(&out, (const void *)recv.buf, recv.count, (MPI_Datatype)recv.type))
+	if (receives && !gompi_is_contiguous_side(&out, &recv))
 		return gompi_run_packed(&a);
 	char *mine = out.at + (kind == GOMPI_ALLTOALL || !receives ? 0 : (int64_t)s->me * out.size);
-	if (receives && send.buf == (uintptr_t)MPI_IN_PLACE)
+	if (receives && gompi_is_in_place(send.buf))
 		in = (struct gompi_buffer){.at = mine, .size = out.size};
-	else if (send.buf == (uintptr_t)MPI_IN_PLACE ||
-		 !gompi_is_contiguous(&in, (const void *)send.buf, send.count, (MPI_Datatype)send.type) ||
+	else if (gompi_is_in_place(send.buf) || !gompi_is_contiguous_side(&in, &send) ||
 		 (receives && !gompi_self_block_matches(&in, &out, mine)))
 		return gompi_run_packed(&a);
 	struct gompi_coll_call c = {.kind = kind, .root = root, .name = name, .bytes = (uint64_t)in.size, .in = in.at};
@@ -185,18 +184,15 @@ static inline __attribute__((always_inline)) int gather_or_scatter(const char *n
 	struct gompi_coll_call c;
 	c.kind = kind, c.root = root, c.name = name;
 	if (kind == GOMPI_ALLGATHER || t->me == root) {
-		if (!gompi_is_contiguous(&all, (const void *)all_side.buf, all_side.count, (MPI_Datatype)all_side.type))
+		if (!gompi_is_contiguous_side(&all, &all_side))
 			goto slow;
 		char *mine = all.at + (int64_t)t->me * all.size;
-		if (one_side.buf == (uintptr_t)MPI_IN_PLACE)
+		if (gompi_is_in_place(one_side.buf))
 			one = (struct gompi_buffer){.at = mine, .size = all.size};
-		else if (!gompi_is_contiguous(&one, (const void *)one_side.buf, one_side.count,
-					      (MPI_Datatype)one_side.type) ||
-			 !gompi_self_block_matches(&one, &all, mine))
+		else if (!gompi_is_contiguous_side(&one, &one_side) || !gompi_self_block_matches(&one, &all, mine))
 			goto slow;
 		*(is_scatter ? &c.ins : &c.outs) = (struct gompi_blocks){all.at, (uint64_t)all.size, NULL};
-	} else if (!gompi_is_contiguous(&one, (const void *)one_side.buf, one_side.count,
-					(MPI_Datatype)one_side.type)) {
+	} else if (!gompi_is_contiguous_side(&one, &one_side)) {
 		goto slow;
 	}
 	c.bytes = (uint64_t)one.size;

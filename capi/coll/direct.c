@@ -1,6 +1,6 @@
-// Large transfers without slots: each member reads its data from the other members' memory with process_vm_readv. This
-// takes one copy instead of two, and two operations, whose cost is small in comparison. The cache lines of the data
-// stay with the sender.
+// Large transfers without the members' buffers: each member reads its data from the other members' memory with
+// process_vm_readv. This takes one copy instead of two, and two operations, whose cost is small in comparison. The
+// cache lines of the data stay with the sender.
 #include "coll/direct.h"
 #include "transport/cma.h"
 

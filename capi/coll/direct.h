@@ -31,7 +31,7 @@ struct gompi_direct_blocks {
 enum { GOMPI_DIRECT_ABOVE_BYTES = 16 << 10 };
 
 // Compares the call with all members, as gompi_shm_compare_calls does, and moves the data if every member can read
-// directly. Sets *done if the data has moved; otherwise the caller sends it through the slots.
+// directly. Sets *done if the data has moved; otherwise the caller sends it through the members' buffers.
 int gompi_shm_read_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			  uint64_t w, uint64_t format, bool *done);
 
@@ -43,13 +43,13 @@ struct gompi_direct_reduction {
 	uint64_t offset, bytes;
 	int upto;
 	char *to;
-	// The result overwrites this member's operand. Then the data goes through the slots or, in an allreduce, is
-	// split into chunks.
+	// The result overwrites this member's operand. Then the data goes through the members' buffers or, in an
+	// allreduce, is split into chunks.
 	bool in_place;
 };
 
 // Reductions of more bytes, or with more bytes in each member's chunk, read their operands directly. Measured: with 4
-// members on 2 cores, 256 KiB for one of them take 130 us directly and 340 us through the slots. With 8 members there
+// members on 2 cores, 256 KiB for one of them take 130 us directly and 340 us through the buffers. With 8 members there
 // is no difference below 32 KiB each.
 enum { GOMPI_REDUCE_DIRECT_ABOVE = 32 << 10, GOMPI_CHUNK_DIRECT_ABOVE = 16 << 10 };
 

@@ -50,6 +50,13 @@ static inline bool gompi_is_contiguous(struct gompi_buffer *r, const void *buf, 
 	return true;
 }
 
+// Applies gompi_is_contiguous to one side of a call.
+static inline bool gompi_is_contiguous_side(struct gompi_buffer *r, const struct gompi_collective_side *s) {
+	return gompi_is_contiguous(r, (const void *)s->buf, s->count, (MPI_Datatype)s->type);
+}
+
+static inline bool gompi_is_in_place(uintptr_t buf) { return buf == (uintptr_t)MPI_IN_PLACE; }
+
 static inline int gompi_shm_run_or_raise(struct gompi_shm_coll *t, struct gompi_coll_call *c, MPI_Comm comm) {
 	int rc = gompi_shm_run(t, c);
 	return __builtin_expect(rc == GOMPI_COLL_DONE, 1) ? MPI_SUCCESS : gompi_shm_raise(rc, c, comm);

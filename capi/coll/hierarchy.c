@@ -10,8 +10,9 @@
 
 // --- Sizes
 
-// Limits in bytes: the rows in slots; the operands of all nodes together; data sent in segments if the network has no
-// RDMA.
+// Limits in bytes. MAX_ROWS_BYTES: the rows of all nodes in an exchange of rows (rows_fit); local_block has this size.
+// MAX_OPERANDS_BYTES: the operands of all nodes in a reduction. MAX_SEGMENTED_BYTES: data that is sent in segments if
+// the network has no RDMA.
 enum { MAX_ROWS_BYTES = 2 * GOMPI_SHM_SMALL_BYTES, MAX_OPERANDS_BYTES = 48 << 10, MAX_SEGMENTED_BYTES = 8 << 20 };
 
 // Returns true if each node has one member. Its data then goes directly from its memory into a record, and from there
@@ -101,8 +102,8 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 // --- Results that leaders publish to the members of their nodes
 
 // Published in the high byte of the signature word, in place of the collective: the call failed, or the members' calls
-// differ. In the latter case the slot's data holds two signatures that do not match, so at least one is not that of the
-// reader.
+// differ. In the latter case the leader's buffer holds two signatures that do not match, so at least one is not that of
+// the reader.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
 struct head_words {
@@ -402,8 +403,8 @@ static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_c
 	memset(at, 0, stride - (uint64_t)(at - (char *)row));
 }
 
-// Stores this member's part of one segment of rank's row, which is at data. If the rank contributes another number of
-// bytes than expected (sent_bytes), notes the mismatch instead.
+// Stores this member's part of one segment of rank's row, which is at data. If the number of bytes that the rank
+// contributes (sent_bytes) differs from the expected one, notes the mismatch instead.
 static void store_row(struct gompi_coll_call *c, int rank, uint64_t sent_bytes, const char *data, uint64_t from,
 		      uint64_t max_bytes, uint64_t format) {
 	const uint64_t bytes = row_bytes(c, rank);
@@ -514,8 +515,8 @@ static int exchange_rows(struct leader_call *g, int to, uint64_t stride, char ro
 	return 0;
 }
 
-// Returns true if the rows of all members fit into a slot, and the buffers of all nodes into MAX_ROWS_BYTES bytes. Each
-// node's buffer has space for the largest number of members on any node.
+// Returns true if the rows of all members fit into a buffer, and the blocks of all nodes into MAX_ROWS_BYTES bytes.
+// Each node's block has space for the largest number of members on any node.
 static bool rows_fit(const struct gompi_hierarchy *s, uint64_t stride) {
 	return stride <= GOMPI_SHM_SMALL_BYTES && (uint64_t)s->n * stride <= GOMPI_SHM_SMALL_BYTES &&
 	       (uint64_t)s->nodes * (uint64_t)s->max_ranks_per_node * stride <= MAX_ROWS_BYTES;

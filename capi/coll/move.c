@@ -1,7 +1,7 @@
-// Collectives that move data through the slots: bcast, gather, scatter, allgather, alltoall.
+// Collectives that move data through the members' buffers: bcast, gather, scatter, allgather, alltoall.
 #include "coll/direct.h"
 
-// Returns the bytes for each of n blocks side by side in one slot.
+// Returns the bytes for each of n blocks side by side in one buffer.
 static uint64_t block_capacity(enum gompi_size_class p, int n) {
 	uint64_t share = gompi_size_class_bytes(p) / (uint64_t)n;
 	return share >= GOMPI_CACHE_LINE ? share / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE : share;
@@ -12,7 +12,7 @@ static uint64_t bytes_left(uint64_t size, uint64_t from, uint64_t step) {
 	return size > from ? gompi_min_u64(size - from, step) : 0;
 }
 
-// --- From the root: MPI_Bcast and MPI_Scatter. In a scatter the slot holds a block of `share` bytes for each member.
+// --- From the root: MPI_Bcast and MPI_Scatter. In a scatter the buffer holds `share` bytes for each member.
 
 // Runs the root's part of an operation, for the range [from, from + n) of its data, or of each member's block.
 static inline __attribute__((always_inline)) int root_step(struct gompi_shm_coll *t, struct gompi_coll_call *c,
@@ -107,7 +107,7 @@ int gompi_shm_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c) { ret
 
 // --- To the root or to all members
 
-// Chooses the size class of a call that puts this many bytes in each member's slot. For GOMPI_IN_LARGE the members
+// Chooses the size class of a call that puts this many bytes in each member's buffer. For GOMPI_IN_LARGE the members
 // first compare their calls. If the longest block is long enough, the data moves directly, and *done is set.
 static int choose_size_class(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			     uint64_t bytes, uint64_t longest, uint64_t w, uint64_t format, enum gompi_size_class *p,
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) int gather_step(struct gompi_shm_co
 		gompi_shm_finish(t);
 		return 0;
 	}
-	gompi_shm_publish(t, w, format); // only a member that is in another call reads it
+	gompi_shm_publish(t, w, format); // only a member that is in a different call reads it
 	gompi_copy_between(gompi_block(&c->outs, t->me) + from, c->in + from, bytes);
 	for (int i = 0; i < t->n; i++) {
 		if (i == t->me)

@@ -1,11 +1,11 @@
 // Nonblocking shared-memory collectives (nbc): nonblocking and persistent collectives (MPI-5.0 6.12, 6.13) among
-// members that share memory. A communicator has a shared memory area for them. It is separate from the slots of
+// members that share memory. A communicator has a shared memory area for them. It is separate from the buffers of
 // blocking collectives (shm_coll.h), because a nonblocking collective can complete after blocking calls that started
 // later. Each persistent collective has an area of its own (nbc_persistent.h).
 //
 // Every collective has a number and every member has a head for it. All members count the numbers alike: they start the
 // nonblocking collectives of a communicator in one order, and likewise the rounds of a persistent collective. In its
-// head a member publishes its call signature (in the format of the slots) and its data. The data is one of:
+// head a member publishes its call signature (as in struct gompi_shm_head) and its data. The data is one of:
 //   - bytes in the head itself;
 //   - bytes in a body;
 //   - the address of the data, which other members read with process_vm_readv(2).

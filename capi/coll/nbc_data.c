@@ -91,7 +91,7 @@ static struct data_layout layout_known(const struct gompi_nbc_op *s, uint64_t lo
 	return (struct data_layout){NBC_IN_BODY, false, capacity, segment_count(longest, capacity)};
 }
 
-// Lays out blocks behind a table of their n lengths.
+// Lays out blocks after a table of their n lengths.
 static struct data_layout layout_table(const uint64_t *length, int n) {
 	uint64_t table = (uint64_t)n * sizeof *length, all = table, longest = 0;
 	for (int j = 0; j < n; j++) {

@@ -3,10 +3,10 @@
 // has a number that counts initializations on the communicator, and an area of its own, in which numbers count its
 // rounds.
 //
-// The memory of these areas is listed in a table behind the communicator's area. The first member that initializes a
-// collective chooses a free entry for it and publishes the choice; the others find it. No member waits for another. An
-// entry is free again when all members have freed the request. If no entry is free, all members run the collective with
-// messages.
+// The memory of these areas is listed in a table that follows the communicator's area. The first member that
+// initializes a collective chooses a free entry for it and publishes the choice; the others find it. No member waits
+// for another. An entry is free again when all members have freed the request. If no entry is free, all members run the
+// collective with messages.
 #ifndef GOMPI_NBC_PERSISTENT_H
 #define GOMPI_NBC_PERSISTENT_H
 
@@ -33,7 +33,7 @@ struct gompi_nbc_table {
 // at any member allocates the area's memory, unless its entry has some. Returns NULL if there is no area. *use_messages
 // is then true if all members run the collective with messages, and false if this member is out of memory.
 struct gompi_nbc *gompi_nbc_persistent_open(struct gompi_nbc *parent, uint64_t number, bool *use_messages);
-// Closes the view of an inactive request. The last member that does so resets the memory to its unused state.
+// Closes the view of an inactive request. The last member that closes its view resets the memory to its unused state.
 void gompi_nbc_persistent_close(struct gompi_nbc *b);
 // Releases all memory that the table lists and clears the table. No member may use it any longer.
 void gompi_nbc_persistent_reset(struct gompi_nbc *parent);

@@ -1,6 +1,6 @@
 // Collectives in which only the sender and the receiver of a block know its length: MPI_Gatherv, MPI_Scatterv,
 // MPI_Alltoallv, MPI_Alltoallw and neighborhood collectives. They take one operation of shared memory. A sender fills
-// its slot with a table of its blocks and with the blocks that fit. For the others the table holds addresses, from
+// its buffer with a table of its blocks and with the blocks that fit. For the others the table holds addresses, from
 // which the receivers read directly. So each member chooses the path of its blocks independently of the other members.
 //
 // A member whose memory is read leaves the operation after all readers have finished. A receiver to which the system
@@ -19,9 +19,9 @@ struct pairs {
 	struct gompi_coll_call *c;
 	uint64_t number;                  // number of the operation
 	int entries;                      // entries of the table
-	enum gompi_size_class size_class; // the slot is its head or one body, or
-	bool uses_all_bodies;             // all bodies as one slot
-	// This member's block for itself; NULL if the block is in the slot or the member has no such block.
+	enum gompi_size_class size_class; // the buffer is its head or one body, or
+	bool uses_all_bodies;             // all bodies as one buffer
+	// This member's block for itself; NULL if the block is in the buffer or the member has no such block.
 	const struct gompi_pair_block *local_block;
 	bool is_lent; // other members read memory of this one, which must not change until they have read it
 	// Copies of blocks for direct reads, one after another; NULL if no block is copied. It separates the two flags:
@@ -32,7 +32,7 @@ struct pairs {
 
 // An entry of a table: a block for one member.
 struct pair_entry {
-	uint64_t position;       // offset in the slot, or REMOTE_DATA and the address
+	uint64_t position;       // offset in the buffer, or REMOTE_DATA and the address
 	uint64_t receiver_bytes; // receiver in bits 41 and up, bytes of the block below
 };
 
@@ -41,13 +41,13 @@ struct pair_entry {
 
 // The format word of a head: the number of entries of the table, and these flags.
 enum {
-	IN_BODY = 1,       // the slot is one body
-	IN_ALL_BODIES = 4, // the slot is all bodies as one
-	TABLE_REMOTE = 2,  // the slot holds only one entry, for the table itself
-	SINGLE_BLOCK = 8   // the slot holds one block for the root and no table; the format word has its bytes
+	IN_BODY = 1,       // the buffer is one body
+	IN_ALL_BODIES = 4, // the buffer is all bodies as one
+	TABLE_REMOTE = 2,  // the buffer holds only one entry, for the table itself
+	SINGLE_BLOCK = 8   // the buffer holds one block for the root and no table; the format word has its bytes
 };
 
-// Entries of a table that fits into the slot.
+// Entries of a table that fits into the buffer.
 enum { MAX_ENTRIES = GOMPI_SHM_SMALL_BYTES / 2 / sizeof(struct pair_entry) };
 
 static inline bool is_neighborhood(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATHER; }
@@ -68,7 +68,7 @@ static inline bool same_block(const struct gompi_pair_block *a, const struct gom
 
 enum { ALL_BODIES_BYTES = GOMPI_SHM_BODIES * GOMPI_SHM_SMALL_BYTES };
 
-// Returns the slot of member i. pair_capacity returns the bytes of the slot.
+// Returns the buffer of member i. pair_capacity returns the bytes of the buffer.
 static inline char *pair_buffer(const struct pairs *p, int i, bool body, bool bodies) {
 	if (bodies)
 		return p->t->member[i].body[0];
@@ -79,9 +79,9 @@ static inline uint64_t pair_capacity(bool body, bool bodies) {
 	return bodies ? ALL_BODIES_BYTES : body ? GOMPI_SHM_SMALL_BYTES : GOMPI_SHM_INLINE_BYTES;
 }
 
-// The state while a slot is filled with the blocks that fit, in their order.
+// The state while a buffer is filled with the blocks that fit, in their order.
 struct fill_state {
-	uint64_t used;   // bytes used in the slot
+	uint64_t used;   // bytes used in the buffer
 	uint64_t packed; // bytes of blocks that are packed for direct reads
 	bool is_lent;
 };
@@ -91,7 +91,7 @@ static inline bool must_pack(const struct gompi_coll_call *c, const struct gompi
 	return b->buf.type != NULL || c->in_place;
 }
 
-// Returns the position of the next block: an offset in the slot of capacity bytes, or REMOTE_DATA and its address.
+// Returns the position of the next block: an offset in the buffer of capacity bytes, or REMOTE_DATA and its address.
 static inline uint64_t assign_position(const struct pairs *p, const struct gompi_pair_block *b, uint64_t capacity,
 				       struct fill_state *f) {
 	if (f->used + block_bytes(b) <= capacity) {
@@ -161,7 +161,7 @@ static int pairs_prepare(struct pairs *p, struct gompi_shm_coll *t, struct gompi
 	return 0;
 }
 
-// Fills and publishes the slot. The caller has begun the operation.
+// Fills and publishes the buffer. The caller has begun the operation.
 static void pairs_publish(struct pairs *p) {
 	struct gompi_shm_coll *t = p->t;
 	struct gompi_coll_call *c = p->c;
@@ -179,7 +179,7 @@ static void pairs_publish(struct pairs *p) {
 	gompi_shm_publish(t, gompi_signature_word(c->kind, c->root, 0), format);
 }
 
-// Begins the next operation. Waits until the slot is free. Returns MPI_ERR_PROC_ABORTED if a process has failed.
+// Begins the next operation. Waits until the buffer is free. Returns MPI_ERR_PROC_ABORTED if a process has failed.
 static int pairs_begin(struct pairs *p) {
 	struct gompi_shm_coll *t = p->t;
 	if (!p->uses_all_bodies)
@@ -342,11 +342,11 @@ static __attribute__((noinline)) int receive_lent(struct pairs *p, const struct 
 static __attribute__((noinline)) int receive_by_remote_table(struct pairs *p, int i, const struct pair_entry *at,
 							     const char *slot, uint64_t entries);
 
-// Receives block i as entry e of its sender's table says. slot is the sender's, of capacity bytes.
+// Receives block i as entry e of its sender's table says. slot is the sender's buffer, of capacity bytes.
 static inline int receive_entry(struct pairs *p, int i, int entry, const struct pair_entry *e, const char *slot,
 				uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];
-	// Read once, because the sender may change its slot at any time.
+	// Read once, because the sender may change its buffer at any time.
 	const uint64_t at = gompi_element_load_relaxed(&e->position);
 	const uint64_t bytes = gompi_element_load_relaxed(&e->receiver_bytes) & BYTES_MASK;
 	if (__builtin_expect(bytes != block_bytes(b), 0)) {
@@ -363,7 +363,7 @@ static inline int receive_entry(struct pairs *p, int i, int entry, const struct 
 	return 0;
 }
 
-// Receives a block that is alone in its sender's slot.
+// Receives a block that is alone in its sender's buffer.
 static inline int receive_single(const struct pairs *p, const struct gompi_pair_block *b, uint64_t bytes,
 				 const char *slot, uint64_t capacity) {
 	if (__builtin_expect(bytes != block_bytes(b), 0))
@@ -375,7 +375,7 @@ static inline int receive_single(const struct pairs *p, const struct gompi_pair_
 	return 0;
 }
 
-// Receives block i, whose sender has published its slot. Notes a block of unexpected length in the call and does not
+// Receives block i, whose sender has published its buffer. Notes a block of unexpected length in the call and does not
 // copy it. Returns 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
 static int pairs_receive(struct pairs *p, int i) {
 	struct gompi_shm_coll *t = p->t;
@@ -485,7 +485,7 @@ static int pairs_finish(struct pairs *p) {
 	return __builtin_expect(p->is_lent || p->has_borrowed || p->packed != NULL, 0) ? wait_for_readers(p) : 0;
 }
 
-// Runs MPI_Gatherv at a member whose block fits into its slot. It waits for no other member.
+// Runs MPI_Gatherv at a member whose block fits into its buffer. It waits for no other member.
 static int gatherv_small(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	const struct gompi_pair_block *b = c->to;
 	enum gompi_size_class size_class = gompi_size_class_of(block_bytes(b));
@@ -499,7 +499,7 @@ static int gatherv_small(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	return GOMPI_COLL_DONE;
 }
 
-// Runs MPI_Gatherv at the root. Like gompi_shm_pairwise, with fewer checks for blocks in slots.
+// Runs MPI_Gatherv at the root. Like gompi_shm_pairwise, with fewer checks for blocks in buffers.
 static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	uint64_t w = gompi_signature_word(GOMPI_GATHERV, c->root, 0);
 	struct pairs p = {.t = t, .c = c, .local_block = c->send_count == 1 ? c->to : NULL};
@@ -552,7 +552,7 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	if (rc)
 		return rc;
 	if (c->kind == GOMPI_SCATTERV && t->me != c->root) {
-		p.number = ++t->seq; // no member reads this slot
+		p.number = ++t->seq; // no member reads this buffer
 	} else {
 		rc = pairs_begin(&p);
 		if (rc == 0)
@@ -572,7 +572,7 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		free(p.packed);
 		return rc;
 	}
-	int members_read = 0; // slots read; if those of all members, they have finished earlier operations
+	int members_read = 0; // buffers read; if those of all members, they have finished earlier operations
 	for (int i = 0; i < c->recv_count; i++)
 		members_read += c->from[i].member >= 0 && c->from[i].member != t->me;
 	if (members_read == t->n - 1 && !is_neighborhood(c->kind))

@@ -24,7 +24,7 @@ static bool spin_on_word(struct word_wait *w, int n) {
 }
 
 // Publishes, if the others do not know it, that this member has finished all operations before the current one. Wakes
-// members that wait for that or for this member's slot.
+// members that wait for that or for this member's buffer.
 static void publish_finished(struct gompi_shm_coll *t) {
 	struct gompi_shm_member *me = &t->member[t->me];
 	if (gompi_load(&me->finished) < t->seq - 1)

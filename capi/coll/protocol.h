@@ -1,7 +1,7 @@
 // Building blocks of the shared-memory collectives. For the files of this directory that implement the algorithms.
 //
-// An operation in which a member reads the slots of all members needs no check of their finished words. A member fills
-// its slot of operation k only after it has finished operation k - 1, so all members have finished k - 1.
+// An operation in which a member reads the buffers of all members needs no check of their finished words. A member
+// fills its buffer of operation k only after it has finished operation k - 1, so all members have finished k - 1.
 #ifndef GOMPI_PROTOCOL_H
 #define GOMPI_PROTOCOL_H
 
@@ -57,7 +57,7 @@ int gompi_shm_await_slow(struct gompi_shm_coll *t, int i);
 int gompi_shm_wait_until(struct gompi_shm_coll *t, bool (*done)(void *), void *arg);
 void gompi_shm_note_mismatch(struct gompi_shm_coll *t, struct gompi_coll_call *c, int i, uint64_t w, uint64_t format);
 
-// Begins the next operation, in which this member fills its slot. Waits until the slot is free. Returns
+// Begins the next operation, in which this member fills its buffer. Waits until the buffer is free. Returns
 // MPI_ERR_PROC_ABORTED if a process has failed.
 static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_class p) {
 	uint64_t depth = p == GOMPI_IN_HEAD ? GOMPI_SHM_HEADS : GOMPI_SHM_BODIES;
@@ -66,8 +66,8 @@ static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_clas
 	return gompi_shm_await_free(t, depth);
 }
 
-// Publishes the slot. Uses plain stores: they drain from the store buffer while this member already polls the other
-// slots, and a full barrier would wait for that. The barrier for sleepers follows before a long wait and when the
+// Publishes the buffer. Uses plain stores: they drain from the store buffer while this member already polls the other
+// buffers, and a full barrier would wait for that. The barrier for sleepers follows before a long wait and when the
 // operation finishes.
 static inline void gompi_shm_publish(struct gompi_shm_coll *t, uint64_t w, uint64_t format) {
 	struct gompi_shm_head *h = gompi_shm_head(t, t->me, t->seq);
@@ -77,7 +77,7 @@ static inline void gompi_shm_publish(struct gompi_shm_coll *t, uint64_t w, uint6
 	gompi_prefetch_write(gompi_shm_head(t, t->me, t->seq + 1));
 }
 
-// Waits for member i's slot of the current operation. Returns MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN on failure.
+// Waits for member i's buffer of the current operation. Returns MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN on failure.
 static inline int gompi_shm_await(struct gompi_shm_coll *t, int i) {
 	// Acquire: pairs with the release in gompi_shm_publish.
 	if (gompi_load_acquire(&gompi_shm_head(t, i, t->seq)->number) == t->seq)
@@ -85,8 +85,8 @@ static inline int gompi_shm_await(struct gompi_shm_coll *t, int i) {
 	return gompi_shm_await_slow(t, i);
 }
 
-// Waits for member i's slot where member i does not wait for this member, so that it may be ahead. If the slot has
-// arrived, prefetches the next one. Later slots would often be fetched before they are filled.
+// Waits for member i's buffer where member i does not wait for this member, so that it may be ahead. If the buffer has
+// arrived, prefetches the next one. Later buffers would often be fetched before they are filled.
 static inline int gompi_shm_await_prefetch(struct gompi_shm_coll *t, int i) {
 	// Acquire: pairs with the release in gompi_shm_publish.
 	if (gompi_load_acquire(&gompi_shm_head(t, i, t->seq)->number) != t->seq)
@@ -105,7 +105,7 @@ static inline bool gompi_shm_check_signature(struct gompi_shm_coll *t, struct go
 	return false;
 }
 
-// Waits for the slots of all members and notes differing calls in c.
+// Waits for the buffers of all members and notes differing calls in c.
 static inline int gompi_shm_await_all(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w,
 				      uint64_t format) {
 	for (int i = t->n - 1; i >= 0; i--) {
@@ -120,20 +120,20 @@ static inline int gompi_shm_await_all(struct gompi_shm_coll *t, struct gompi_col
 	return 0;
 }
 
-// Finishes the current operation: the slots that it read may be refilled.
+// Finishes the current operation: the buffers that it read may be refilled.
 static inline void gompi_shm_finish(struct gompi_shm_coll *t) {
 	struct gompi_shm_member *me = &t->member[t->me];
-	gompi_store_release(&me->finished, t->seq); // after the reads of slots; pairs with gompi_shm_await_free
+	gompi_store_release(&me->finished, t->seq); // after the reads of buffers; pairs with gompi_shm_await_free
 	gompi_wake(&me->wait);
 }
 
 // Finishes an operation in which no member waits for this member's finished word. Publishes finished only in every
-// fourth operation (GOMPI_SHM_BODIES): members that fill slots poll this word, and its cache line would bounce in each
-// operation. A member that fills bodies still finds as many free as it needs. A member that waits for all earlier
+// fourth operation (GOMPI_SHM_BODIES): members that fill buffers poll this word, and its cache line would bounce in
+// each operation. A member that fills bodies still finds as many free as it needs. A member that waits for all earlier
 // operations (pairwise.c) waits only for two kinds of members. They wait too, and publish finished then (wait_word), or
 // they finish at once.
 //
-// If filled is true, other members may wait for this member's slot and are woken.
+// If filled is true, other members may wait for this member's buffer and are woken.
 static inline void gompi_shm_finish_lazy(struct gompi_shm_coll *t, bool filled) {
 	if (t->seq % GOMPI_SHM_BODIES == 0)
 		gompi_shm_finish(t);
@@ -151,10 +151,10 @@ static inline int gompi_shm_result(const struct gompi_coll_call *c) {
 // the calls differ: then no member continues the call.
 int gompi_shm_compare_calls(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format);
 
-// Begins the first operation of a call at a member that follows the root, and waits for the root's slot. Stores the
-// root's byte count in *bytes. Notes in c if the root's call has another length. Returns GOMPI_COLL_MISMATCH if the
-// root makes another call; the operation is finished then. Otherwise the operation stays open and the caller finishes
-// it.
+// Begins the first operation of a call at a member that follows the root, and waits for the root's buffer. Stores the
+// root's byte count in *bytes. Notes in c if the root's call has a different length. Returns GOMPI_COLL_MISMATCH if the
+// root makes a different call; the operation is finished then. Otherwise the operation stays open and the caller
+// finishes it.
 int gompi_shm_read_root_header(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t *bytes);
 
 // Returns the size class for data of calls with many operations: large bodies, or small ones if there is no memory for
@@ -172,9 +172,9 @@ int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c
 int gompi_shm_gatherv(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c); // blocks of individual lengths
 
-// Runs one operation of a reduction. The other members fill their slots with operands of the given size. Member 0
+// Runs one operation of a reduction. The other members fill their buffers with operands of the given size. Member 0
 // reduces all operands into acc and stores the result of the reduction function in *failed. It also notes in c members
-// with another signature or format.
+// with a different signature or format.
 int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			       uint64_t bytes, char *acc, int *failed);
 

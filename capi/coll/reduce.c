@@ -2,8 +2,8 @@
 // all members get bitwise identical results.
 #include "coll/direct.h"
 
-// The operands of an operation, in the members' slots. This member's own operand is read from another copy where
-// possible, because the cache lines of its slot are moving to the other members.
+// The operands of an operation, in the members' buffers. This member's own operand is read from another copy where
+// possible, because the cache lines of its buffer are moving to the other members.
 struct operands {
 	struct gompi_shm_coll *t;
 	uint64_t number;
@@ -28,7 +28,7 @@ reduce_operands(const struct gompi_reduction *r, const struct operands *o, char 
 	return 0;
 }
 
-// Runs one operation: all members fill their slots, and those that get a result reduce the operands of ranks [0, upto).
+// Runs one operation: all members fill their buffers. Those that get a result reduce the operands of ranks [0, upto).
 // Stores the first error of the reduction in *failed and continues, because the other members still need this one.
 static inline int reduce_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, enum gompi_size_class p,
 			      uint64_t from, uint64_t bytes, int upto, int *failed) {
@@ -87,11 +87,11 @@ int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call 
 	return 0;
 }
 
-// One step of a divided reduction. Each member writes its operand to its slot, except the chunk that it reduces itself.
-// It reduces its chunk of all operands into its next slot, from which the others read it.
+// One step of a divided reduction. Each member writes its operand to its buffer, except the chunk that it reduces
+// itself. It reduces its chunk of all operands into its next buffer, from which the others read it.
 struct chunk_step {
 	uint64_t offset, bytes;  // of the step
-	uint64_t chunk_capacity; // bytes for each chunk in a slot
+	uint64_t chunk_capacity; // bytes for each chunk in a buffer
 	uint64_t chunk_bytes;    // bytes of each chunk except the last ones
 };
 
@@ -103,7 +103,7 @@ static inline uint64_t chunk_length(const struct chunk_step *s, int i) {
 	return chunk_begin(s, i + 1) - chunk_begin(s, i);
 }
 
-// Returns the offset of member j's chunk in the slot of member i, which omits its own chunk.
+// Returns the offset of member j's chunk in the buffer of member i, which omits its own chunk.
 static inline uint64_t chunk_offset(const struct chunk_step *s, int i, int j) {
 	return (uint64_t)(j < i ? j : j - 1) * s->chunk_capacity;
 }
@@ -124,7 +124,8 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 	rc = gompi_shm_await_all(t, c, w, format);
 	if (rc)
 		return rc;
-	// All members have filled this slot, so all have finished the operation before it, and the next slot is free.
+	// All members have filled this buffer, so all have finished the operation before it, and the next buffer is
+	// free.
 	char *acc = gompi_shm_data(t, me, t->seq + 1, p);
 	uint64_t bytes = chunk_length(s, me);
 	for (int i = t->n - 1; i >= 0 && !*failed; i--) {

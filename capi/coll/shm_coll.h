@@ -2,10 +2,10 @@
 // without messages.
 //
 // A call consists of one or more operations. All members number them alike, because all make the same calls in the same
-// order. In an operation a member may fill its slot and may read the slots of others; then it publishes that it has
-// finished. A slot is a head, which holds a few bytes of data itself, and a body for more data. Heads and bodies are
-// used cyclically by the number of the operation. A member refills one only after all members have finished the
-// operation that used it before. So a member may be a few operations ahead of others.
+// order. In an operation a member may fill its buffer and may read the buffers of other members; then it publishes that
+// it has finished. A member's buffer (slot in the code) is a head, which holds a few bytes of data itself, and a body
+// for more data. Heads and bodies are used cyclically by the number of the operation. A member refills one only after
+// all members have finished the operation that used it before. So a member may be a few operations ahead of others.
 //
 // Members that pass different lengths would count operations differently and hang, now or in a later call. Therefore a
 // call that takes more than one operation, according to the arguments of any member, begins with an operation that
@@ -64,7 +64,7 @@ enum {
 enum { GOMPI_MAILBOX_IDLE, GOMPI_MAILBOX_FILLED, GOMPI_MAILBOX_REQUESTED /* plus the rank of the member asked */ };
 
 struct gompi_shm_head {
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // of the operation that the slot is filled for; written last
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // of the operation that the buffer is filled for; written last
 	gompi_a64 signature;                         // collective, root and bytes (gompi_signature_word)
 	// decides how many operations the call takes and in which bodies (gompi_format_word)
 	gompi_a64 format;

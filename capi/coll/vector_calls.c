@@ -8,10 +8,6 @@
 
 static int run_in_go(const struct gompi_collective *a) { return gompi_go_callbacks.run_collective(a); }
 
-static bool is_contiguous_side(struct gompi_buffer *b, const struct gompi_collective_side *s) {
-	return gompi_is_contiguous(b, (const void *)s->buf, s->count, (MPI_Datatype)s->type);
-}
-
 static int run_allgatherv(const struct gompi_collective *a) {
 	struct gompi_shm_coll *t = gompi_shm_coll_for((MPI_Comm)a->comm, GOMPI_ALLGATHER);
 	struct gompi_pair_block from[GOMPI_PAIRWISE_MAX_RANKS];
@@ -30,7 +26,7 @@ static int run_allgatherv(const struct gompi_collective *a) {
 	const struct gompi_buffer *mine = &from[t->me].buf;
 	if (gompi_is_in_place(a->send.buf))
 		in = *mine;
-	else if (!is_contiguous_side(&in, &a->send) || !gompi_self_block_matches(&in, mine, mine->at))
+	else if (!gompi_is_contiguous_side(&in, &a->send) || !gompi_self_block_matches(&in, mine, mine->at))
 		return run_in_go(a);
 	struct gompi_coll_call c;
 	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = a->name, c.bytes = (uint64_t)in.size, c.in = in.at,

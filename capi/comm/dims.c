@@ -88,8 +88,8 @@ static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t
 		uint32_t x = d->at[i], spread = largest - smallest;
 		if (power_up_to(x, k, n) < n)
 			continue;
-		// The smallest of the other numbers is at most their geometric mean, so beyond some x no solution is
-		// better.
+		// x is the candidate for the largest number. If the other k - 1 numbers cannot all reach x - spread,
+		// neither x nor a larger candidate improves or equals the spread found so far.
 		if (x > spread && power_up_to(x - spread, k - 1, n) > n / x)
 			break;
 		for (int j = i; j >= 0 && x - d->at[j] <= spread; j--)
@@ -168,8 +168,7 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 		numbers[0] = (uint32_t)left;
 	} else if (trial) {
 		k = two_factors((uint32_t)left, numbers);
-	} else if (found < unset) { // the last number is 1, so the first must be small: no factor is smaller than a
-				    // prime
+	} else if (found < unset) { // at least one number is 1, so the largest must be minimal: one prime each
 		for (k = 0; k < found; k++)
 			numbers[k] = primes[found - 1 - k];
 	} else if ((numbers[0] = root_of(primes, found, unset)) != 0) {

@@ -20,8 +20,7 @@ static inline struct gompi_attributes *gompi_type_attributes_of(uintptr_t handle
 	return gompi_table_get(gompi_type_attributes_table(handle), handle);
 }
 
-// Returns the table of attributes of a type (gompi_attributes_make). Creates the table if the type has none yet.
-// Returns NULL if out of memory.
+// Returns the table of attributes of a type. Creates the table if the type has none yet. Returns NULL if out of memory.
 struct gompi_attributes *gompi_type_attributes_make(uintptr_t handle);
 static inline struct gompi_attributes *gompi_type_attributes_ensure(uintptr_t handle) {
 	struct gompi_attributes *t = gompi_type_attributes_of(handle);

@@ -441,7 +441,8 @@ struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r) {
 	struct construction m = {.r = r, .t = t, .f = &gompi_type_meta(t)->props};
 	const struct gompi_type *old = r->type_count > 0 ? gompi_recipe_type(r, 0) : NULL;
 	*m.f = (struct gompi_type_props){.align = 1};
-	// otherwise blocks() begins the program if it needs to
+	// Types with displacements (list[1] without list[2]) are drafted by blocks(). It calls gompi_draft_begin itself
+	// if there is one block.
 	if (old != NULL && (r->list[1] == NULL || r->list[2] != NULL))
 		gompi_draft_begin(t, old);
 	bool keeps_contents = r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP;

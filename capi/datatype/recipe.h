@@ -44,7 +44,7 @@ static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 
 #pragma GCC visibility push(hidden)
 
-// Stores a copy of r in the memory of t, behind its program of this many words, and acquires references to the types of
+// Stores a copy of r in the memory of t, after its program of this many words, and acquires references to the types of
 // r.
 void gompi_recipe_store(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
 // Makes a type without a handle. Returns NULL if Go must construct it or report the error.

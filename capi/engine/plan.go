@@ -84,9 +84,9 @@ func init() {
 func gompi_plan_go_step(object C.uintptr_t, what C.int64_t, text *C.char) C.int {
 	class, detail := p2p.PlanStep(uintptr(object), int(what))
 	if class != 0 {
-		const room = len(C.struct_gompi_error_status{}.text)
-		b := unsafe.Slice((*byte)(unsafe.Pointer(text)), room)
-		b[min(copy(b, detail), room-1)] = 0
+		const capacity = len(C.struct_gompi_error_status{}.text)
+		b := unsafe.Slice((*byte)(unsafe.Pointer(text)), capacity)
+		b[min(copy(b, detail), capacity-1)] = 0
 	}
 	return C.int(class)
 }

@@ -38,7 +38,7 @@ void gompi_errhandler_release(uintptr_t h);
 void gompi_errhandler_detach(struct gompi_errhandler_ref *r);
 
 // Runs an error handler function of the application with an object and an error code. Returns the code that the
-// function stored.
+// function stored. Must be called without Go frames below, because the function may call MPI or leave by longjmp.
 int gompi_errhandler_run(uintptr_t function, uintptr_t object, int code);
 
 // Calls the error handler of an object with a code of the application. Returns MPI_SUCCESS if the handler returns. The

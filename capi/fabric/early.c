@@ -23,14 +23,14 @@ struct closed_group {
 	uint64_t id;
 };
 
-// Bytes and questions sent early between this process and a peer. Exists as long as the network.
+// Bytes and queries sent early between this process and a peer. Exists as long as the network.
 struct credit_state {
 	struct credit_state *next; // in its bucket
 	int32_t peer;
 	uint32_t unacked_bytes;  // bytes sent early that the peer has not acknowledged
 	uint32_t stored_bytes;   // bytes of the peer's records in early_state.records
 	uint32_t ack_due_bytes;  // bytes of the peer's records that are matched with an open group but not acknowledged
-	uint32_t stored_queries; // number of the peer's questions in early_state.records
+	uint32_t stored_queries; // number of the peer's queries in early_state.records
 };
 
 static struct {
@@ -246,7 +246,7 @@ static struct early_record *dequeue_early_record(uint64_t id) {
 	return e;
 }
 
-// Records that a peer has opened the group, in answer to a question.
+// Records that a peer has opened the group, in answer to a query.
 static void mark_peer_open(int peer, const struct internode_record *r) {
 	struct gompi_internode *m = find_internode_group(r->id);
 	if (m != NULL && r->round < m->rounds && m->edge[r->round].to_peer == peer)

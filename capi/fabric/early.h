@@ -24,7 +24,7 @@ enum {
 	GOMPI_INTERNODE_MAX_AHEAD = 32, // a member is ahead of another by at most this number of calls; a power of two
 	GOMPI_EARLY_MAX_BYTES = 64 << 10,  // maximum unacknowledged bytes sent early to a peer
 	GOMPI_EARLY_OVERHEAD = 64,         // bytes charged for a record in addition to its length
-	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum questions from one peer: one for each thread in a call
+	GOMPI_EARLY_MAX_QUERIES = 64 << 10 // maximum queries from one peer: one for each thread in a call
 };
 
 enum internode_kind {

@@ -39,7 +39,7 @@ struct gompi_port_handler {
 	// call, and no other thread reads it. Records of one peer are delivered in the order in which the peer reserved
 	// them, across all ports. Only the length has been validated: the handler must check the contents.
 	void (*on_record)(int peer, const char *data, size_t length);
-	// Called when there may be room again after a FABRIC_TRY has failed. May be NULL.
+	// Called when space may be available again after a FABRIC_TRY has failed. May be NULL.
 	void (*on_room)(int peer);
 };
 
@@ -56,16 +56,16 @@ static inline bool gompi_fabric_is_open(void) {
 enum { GOMPI_MAX_RECORD_BYTES = (64 << 10) + 128 };
 
 enum gompi_fabric_wait {
-	FABRIC_WAIT, // blocks, and makes progress, until there is room; for MPI calls
-	FABRIC_TRY,  // fails if there is no room now
+	FABRIC_WAIT, // blocks, and makes progress, until space is available; for MPI calls
+	FABRIC_TRY,  // fails if no space is available now
 	// never blocks for credits: uses more memory of this process if necessary; only for answers to a record of the
 	// peer
 	FABRIC_ANSWER,
 };
 
-// Reserves room for a record to peer, aligned to 8, and returns where its data goes. The caller holds the peer's lock
+// Reserves space for a record to peer, aligned to 8, and returns where its data goes. The caller holds the peer's lock
 // until it calls gompi_fabric_commit; it may only write the record in between. Returns NULL on failure, and sets
-// *class: MPI_ERR_PROC_ABORTED if the peer has failed, MPI_ERR_PENDING if there is no room (FABRIC_TRY only),
+// *class: MPI_ERR_PROC_ABORTED if the peer has failed, MPI_ERR_PENDING without space (FABRIC_TRY only),
 // MPI_ERR_NO_MEM if out of memory.
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class);
 

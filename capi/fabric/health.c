@@ -15,13 +15,13 @@
 #include "fabric/peer.h"
 
 enum {
-	PROBE_NS = 750000000,        // between two questions to the next node
+	PROBE_NS = 750000000,        // between two probes of the next node
 	SECOND_CHECK_NS = 500000000, // between two checks of the second process of a node whether the first lives
 	OTHERS_CHECK_NS =
 		2000000000,     // between two checks of the other processes whether they have become first or second
 	REFUSED_NS = 500000000, // after which a peer with a lost connection that cannot be made again is failed
-	REFUSED_RETRY_NS = 150000000, // between two questions while connections are refused
-	MAX_UNANSWERED = 8,           // maximum number of questions without an answer
+	REFUSED_RETRY_NS = 150000000, // between two probes while connections are refused
+	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
 	WITNESSES = 3,                // processes of a node that are asked when its lowest one is silent
 };
 
@@ -188,7 +188,7 @@ int gompi_health_lowest_rank(int ahead) {
 
 bool gompi_health_is_lowest(void) { return living_below() == 0; }
 
-// Sends a peer a question, and records the result.
+// Sends a probe to a peer, and records the result.
 static void probe_peer(struct gompi_peer *p, int64_t now) {
 	if (p->probes_unanswered >= MAX_UNANSWERED)
 		return;

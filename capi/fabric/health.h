@@ -24,8 +24,8 @@ void gompi_health_stop(void);
 // Runs the checks that are due at time now (ns), and returns the time of the next call. Called by the progress thread.
 int64_t gompi_health_tick(int64_t now);
 
-// gompi_health_lowest_rank returns the lowest living process of the node `ahead` places after this one; -1 if there is
-// none, or if it is this node. gompi_health_node_count returns the number of nodes.
+// gompi_health_lowest_rank returns the lowest living process of the node `ahead` places after this one; -1 if no
+// process lives there, or if it is this node. gompi_health_node_count returns the number of nodes.
 int gompi_health_lowest_rank(int ahead);
 int gompi_health_node_count(void);
 // Returns true if this process is the lowest living one of its node.

@@ -315,8 +315,8 @@ int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_c
 // --- Gather at a root
 
 // Receives the other member's record at the root of a group of two. The root sends a record itself only if the other
-// member waits for one, or may do so. If the other member is not in this call, it may be in another call, of which it
-// is the root.
+// member waits for one, or may wait for one. If the other member is not in this call, it may be in a different call, of
+// which it is the root.
 static int run_root_of_two(struct block_exchange *t, bool wait_for_root) {
 	bool sends_first = t->is_mismatch || !poll_for_arrival(t->m, 0);
 	int rc = sends_first ? send_round(t, 0) : 0;

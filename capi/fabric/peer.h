@@ -59,9 +59,9 @@ struct gompi_peer {
 	// Liveness (health.c). Only the progress thread uses these, except activity_seen and sends_in_flight.
 	gompi_a32 activity_seen;   // 1 if a frame has arrived from it since the last check
 	gompi_a32 sends_in_flight; // frames to it that the provider has not completed
-	bool reply_pending;        // it has sent a question, and the answer is not sent yet; under the lock
+	bool reply_pending;        // it has sent a probe, and the answer is not sent yet; under the lock
 	bool was_connected;        // a frame has arrived from it before
-	int probes_unanswered;     // questions without an answer
+	int probes_unanswered;     // probes without an answer
 	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns; // times in ns; 0 if never
 	struct gompi_peer *next;                                                  // in the list of all peers
 };
@@ -94,7 +94,7 @@ void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received);
 // acknowledged.
 void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe);
 
-// Sends the peer a question that its progress thread answers.
+// Sends the peer a probe, which its progress thread answers.
 enum gompi_probe_result {
 	GOMPI_PROBE_SENT,
 	GOMPI_PROBE_BUSY,    // not sent: the provider still works on what has been sent before

@@ -10,7 +10,7 @@
 #include "fabric/peer.h"
 
 // Maximum bytes of one provider operation, with and without a device. DEVICE_INFLIGHT_BYTES limits the bytes in
-// progress per peer with a device, so that a heartbeat waits behind no more than that.
+// progress per peer with a device, so that a heartbeat waits for no more than that.
 enum { DEVICE_SEGMENT_BYTES = 2 << 20, DEVICE_INFLIGHT_BYTES = 4 << 20, SEGMENT_BYTES = 256 << 10 };
 
 // Layout of gompi_transfer.internal.

@@ -25,79 +25,80 @@ GOMPI_CALL int gompi_file_get_size(MPI_File fh, MPI_Offset *size);
 GOMPI_CALL int gompi_file_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent);
 GOMPI_CALL int gompi_file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent);
 GOMPI_CALL int gompi_file_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
-				   char *datarep);
-GOMPI_CALL int gompi_file_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
+    char *datarep);
+GOMPI_CALL int gompi_file_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request);
 GOMPI_CALL int gompi_file_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-				      MPI_Request *request);
-GOMPI_CALL int gompi_file_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-				     MPI_Request *request);
+    MPI_Request *request);
+GOMPI_CALL int gompi_file_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request);
 GOMPI_CALL int gompi_file_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-					 MPI_Datatype datatype, MPI_Request *request);
+    MPI_Datatype datatype, MPI_Request *request);
 GOMPI_CALL int gompi_file_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-					 MPI_Request *request);
+    MPI_Request *request);
 GOMPI_CALL int gompi_file_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-				   MPI_Request *request);
+    MPI_Request *request);
 GOMPI_CALL int gompi_file_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-				       MPI_Request *request);
+    MPI_Request *request);
 GOMPI_CALL int gompi_file_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-				      MPI_Datatype datatype, MPI_Request *request);
+    MPI_Datatype datatype, MPI_Request *request);
 GOMPI_CALL int gompi_file_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-					  MPI_Datatype datatype, MPI_Request *request);
+    MPI_Datatype datatype, MPI_Request *request);
 GOMPI_CALL int gompi_file_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-					  MPI_Request *request);
+    MPI_Request *request);
 GOMPI_CALL int gompi_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh);
 GOMPI_CALL int gompi_file_preallocate(MPI_File fh, MPI_Offset size);
 GOMPI_CALL int gompi_file_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 GOMPI_CALL int gompi_file_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-				     MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_file_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
 GOMPI_CALL int gompi_file_read_all_end(MPI_File fh, void *buf, MPI_Status *status);
 GOMPI_CALL int gompi_file_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-				    MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_file_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-					MPI_Datatype datatype, MPI_Status *status);
+    MPI_Datatype datatype, MPI_Status *status);
 GOMPI_CALL int gompi_file_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-					      MPI_Datatype datatype);
+    MPI_Datatype datatype);
 GOMPI_CALL int gompi_file_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
 GOMPI_CALL int gompi_file_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-					 MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_file_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
 GOMPI_CALL int gompi_file_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status);
 GOMPI_CALL int gompi_file_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-					MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_file_seek(MPI_File fh, MPI_Offset offset, int whence);
 GOMPI_CALL int gompi_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence);
 GOMPI_CALL int gompi_file_set_atomicity(MPI_File fh, int flag);
 GOMPI_CALL int gompi_file_set_info(MPI_File fh, MPI_Info info);
 GOMPI_CALL int gompi_file_set_size(MPI_File fh, MPI_Offset size);
 GOMPI_CALL int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
-				   const char *datarep, MPI_Info info);
+    const char *datarep, MPI_Info info);
 GOMPI_CALL int gompi_file_sync(MPI_File fh);
 GOMPI_CALL int gompi_file_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-				  MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_file_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-				      MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_file_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
 GOMPI_CALL int gompi_file_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 GOMPI_CALL int gompi_file_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-				     MPI_Datatype datatype, MPI_Status *status);
+    MPI_Datatype datatype, MPI_Status *status);
 GOMPI_CALL int gompi_file_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-					 MPI_Datatype datatype, MPI_Status *status);
+    MPI_Datatype datatype, MPI_Status *status);
 GOMPI_CALL int gompi_file_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-					       MPI_Datatype datatype);
+    MPI_Datatype datatype);
 GOMPI_CALL int gompi_file_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 GOMPI_CALL int gompi_file_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-					  MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_file_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
 GOMPI_CALL int gompi_file_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
 GOMPI_CALL int gompi_file_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-					 MPI_Status *status);
+    MPI_Status *status);
 GOMPI_CALL int gompi_register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
-				      MPI_Datarep_conversion_function *write_conversion_fn,
-				      MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state);
+    MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
+    void *extra_state);
 GOMPI_CALL int gompi_register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
-					MPI_Datarep_conversion_function_c *write_conversion_fn,
-					MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state);
+    MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
+    void *extra_state);
 
 #pragma GCC visibility pop
 #endif

@@ -191,8 +191,8 @@ int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 }
 GOMPI_ENTRY(MPI_Group_compare, gompi_group_compare);
 
-// Returns the index of the first of n ranks that is neither a rank of the group nor MPI_PROC_NULL, or n if there is
-// none.
+// Returns the index of the first of n ranks that is neither a rank of the group nor MPI_PROC_NULL, or n if all
+// are valid.
 static int first_invalid_rank(const struct gompi_group *g, int n, const int ranks[]) {
 	int i = 0;
 	while (i < n && (ranks[i] == MPI_PROC_NULL || (uint32_t)ranks[i] < (uint32_t)g->ranks.n))

@@ -1,6 +1,6 @@
 // Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them. A
 // thread of libgomp is reused for the next region. So a thread enters and leaves each region, and the threads
-// themselves are not tracked. Threads of other OpenMP runtimes, which have other functions, are not tracked.
+// themselves are not tracked. Other OpenMP runtimes have different functions, so their threads are not tracked.
 
 #define _GNU_SOURCE
 #include <stdarg.h>

@@ -211,17 +211,17 @@ void gompi_handle_cts(struct gompi_vci *l, const struct gompi_record *h) {
 }
 
 void gompi_vci_unlock_started(struct gompi_vci *l) {
-	bool is_interrupted = false;
+	bool has_sent = false;
 	if (__builtin_expect(l->work_is_urgent, 0))
 		l->messages->progress(l);
 	else if (__builtin_expect(l->must_flush, 0))
-		is_interrupted = gompi_flush_pending(l);
+		has_sent = gompi_flush_pending(l);
 	if (__builtin_expect(l->work != NULL, 0))
 		l->has_completions = true;
 	gompi_vci_unlock(l);
-	// gompi_vci_unlock checks missed_progress only after the release of the mutex. The flush may have released the
-	// mutex, with progress posted, and acquired the lock again without it.
-	if (__builtin_expect(is_interrupted, 0))
+	// gompi_vci_unlock checks missed_progress only after the release of the mutex. A flush that sent may have
+	// released the mutex, with progress posted, and acquired the lock again by its bias.
+	if (__builtin_expect(has_sent, 0))
 		gompi_vci_progress_missed(l);
 }
 
@@ -233,7 +233,8 @@ void gompi_vci_unlock_network(struct gompi_vci *l) {
 	if (__builtin_expect(has_work, 0))
 		l->has_completions = true; // wakes a sleeping thread, which copies the data
 	gompi_vci_unlock_wake(l);
-	if (__builtin_expect(has_work || gompi_load(&l->missed_progress) != 0 || gompi_load(&m->plan_may_continue) != 0,
+	if (__builtin_expect(has_work || gompi_load_seq_cst(&l->missed_progress) != 0 ||
+				     gompi_load(&m->plan_may_continue) != 0,
 			     0))
 		gompi_cell_ring_doorbell(gompi_messages_cell(m, m->node.local_index));
 }

@@ -183,19 +183,17 @@ struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t cont
 					 bool extract, uintptr_t comm, struct gompi_engine_result *out) {
 	struct gompi_vci *l = gompi_vci_of(m, context);
 	gompi_vci_lock(l);
-	struct gompi_message *found = gompi_probe_locked(l, context, source, tag, extract);
+	struct gompi_message *found = gompi_probe_locked(l, context, source, tag);
 	if (found != NULL) {
 		*out = (struct gompi_engine_result){
 			.source = found->entry.source, .tag = found->entry.tag, .bytes = found->size};
-		if (extract)
+		if (extract) {
+			gompi_message_extract(l, context, found);
 			found->comm = comm;
+		}
 	}
 	gompi_vci_unlock_progress(l);
 	return found;
-}
-
-uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context) {
-	return gompi_load_seq_cst(&gompi_vci_of(m, context)->unexpected_arrived);
 }
 
 void gompi_engine_close_contexts(struct gompi_messages *m, uint64_t context, int n) {

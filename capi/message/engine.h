@@ -82,9 +82,6 @@ bool gompi_engine_is_persistent(const struct gompi_request *r);
 // size in *out. If extract is set, extracts the message (matched probe).
 struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t context, int32_t source, int32_t tag,
 					 bool extract, uintptr_t comm, struct gompi_engine_result *out);
-// Returns the number of unexpected messages that have arrived so far in the VCI of a context. The result of a probe
-// can change only when this number changes.
-uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context);
 
 void gompi_engine_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 

@@ -103,7 +103,7 @@ static inline void gompi_inbox_release(struct gompi_inbox *b, uint64_t head) {
 }
 
 // Returns true if producers wait for space and should be notified: when at least half of the ring is free, so that each
-// can send several records. The owner calls this after each gompi_inbox_release, behind a full fence. The producer
+// can send several records. The owner calls this after each gompi_inbox_release and a full fence. The producer
 // registers in waiters and then tries again (gompi_inbox_register_waiter). Without the fence, both could miss the
 // other's store, and the producer would wait forever.
 static inline bool gompi_inbox_should_notify(struct gompi_inbox *b) {

@@ -28,7 +28,7 @@ static bool open_probe(struct gompi_messages *m) {
 	return true;
 }
 
-// Opens VCI i. Returns false if out of memory.
+// Opens VCI i. Returns false, with errno set, if out of memory or if the system denies random bytes.
 static bool open_vci(struct gompi_messages *m, int i) {
 	struct gompi_vci *l = &m->vci[i];
 	l->messages = m;

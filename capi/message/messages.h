@@ -121,9 +121,8 @@ void gompi_unpost_receive(struct gompi_vci *l, struct gompi_request *r);
 void gompi_handle_message(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 // Extracts a message from the unexpected messages of a context; then only gompi_receive_message can receive it.
 void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_message *m);
-// Returns the message that a receive with this source and tag would match, or NULL. Extracts it if extract is set.
-struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag,
-					 bool extract);
+// Returns the message that a receive with this source and tag would match, or NULL.
+struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag);
 // Receives into r a message that a matched probe has extracted.
 void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
 // Handles RECORD_REMINDER: a process waits for all its sends that have arrived. The next release of the lock copies the
@@ -162,7 +161,8 @@ void gompi_send_dropped(struct gompi_vci *l, struct gompi_request *r);
 // Handles RECORD_CANCEL: the sender of a message withdraws it.
 void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 // Closes the queues of n contexts of a communicator that is being freed: drops their unexpected messages; posted
-// receives stay. Acquires the lock. gompi_close_context_locked does so for one context, under the lock.
+// receives stay. Acquires the lock. gompi_close_context_locked closes the queues of one context; the caller holds the
+// lock.
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
 // Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each send
@@ -173,8 +173,8 @@ bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Makes progress: handles records that have arrived, sends pending output, copies data of matched messages. Returns
 // true if there was anything to do. Does not block: if another thread holds the lock, that thread makes the progress
-// for this thread too. The first function does so for one VCI. The other two do so for all VCIs;
-// gompi_messages_progress skips those that have nothing to do by an unlocked check.
+// for this thread too. The first function serves one VCI, the other two serve all VCIs; gompi_messages_progress skips
+// those that have nothing to do by an unlocked check.
 bool gompi_vci_progress(struct gompi_vci *l);
 bool gompi_messages_progress(struct gompi_messages *m);     // VCIs that may have work
 bool gompi_messages_progress_all(struct gompi_messages *m); // all VCIs: required before a thread sleeps
@@ -211,12 +211,13 @@ static inline void gompi_start_locked(struct gompi_vci *l, struct gompi_request 
 
 // The messages of a process (messages.c). The caller holds no lock.
 
-// Creates the message layer of the process that node describes. Returns NULL if out of memory.
+// Creates the message layer of the process that node describes. Returns NULL, with errno set, if out of memory or if
+// the system denies random bytes.
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
 // Frees the message layer. No thread may use it any longer.
 void gompi_messages_close(struct gompi_messages *m);
 
-// Returns the error class of the first damaged inbox, or MPI_SUCCESS if there is none.
+// Returns the error class of the first damaged inbox, or MPI_SUCCESS if no inbox is damaged.
 int gompi_messages_inbox_error(const struct gompi_messages *m);
 
 // Makes m the message layer of the application, and registers it as a service of every wait.

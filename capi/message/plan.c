@@ -245,7 +245,7 @@ void gompi_plan_reset(struct gompi_plan *p) {
 	p->next_step = p->reminded_step = 0;
 	p->error.class = MPI_SUCCESS;
 	gompi_store(&p->is_complete, 0);
-	gompi_mutex_unlock(&p->lock.mutex);
+	gompi_mutex_unlock(&p->lock.mutex); // no work can have been posted: no thread polls a plan before it is started
 }
 
 bool gompi_plan_poll(struct gompi_plan *p) {
@@ -263,7 +263,7 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text) {
 		gompi_set_error(&p->error, class, "%s", text);
 		complete_plan(p);
 	}
-	gompi_mutex_unlock(&p->lock.mutex);
+	gompi_mutex_unlock(&p->lock.mutex); // posted work needs no thread: a complete plan has none
 }
 
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t) {

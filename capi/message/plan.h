@@ -115,9 +115,9 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
 // step on, asks them to react to each message.
 void gompi_plan_remind(struct gompi_plan *p);
 
-// Reports the active messages: sets a bit of t->missing_bitmap for each of the first peers, and adds the number of
-// messages to t->pending_count. Does nothing if another thread runs the plan. The plan must be active
-// (gompi_plan_activate).
+// Reports which messages the plan waits for. For each incomplete one, increments t->pending_count and, if its peer is
+// less than 64 * GOMPI_WAIT_MISSING_WORDS, sets bit peer of t->missing_bitmap. Does nothing if another thread runs the
+// plan. The plan must be active (gompi_plan_activate).
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t);
 
 // Adds a started plan to the plans that progress advances. It stays there until gompi_plan_deactivate or, if it has a

@@ -48,8 +48,8 @@ static void unlist_plan(struct gompi_messages *m, struct gompi_plan *p) {
 	}
 }
 
-// Advances each plan once, and reminds its peers if remind is set. Several threads may do so at once: a thread that is
-// descheduled delays only the plan that it runs. The last thread that leaves a complete plan completes its request.
+// Advances each plan once, and reminds its peers if remind is set. Several threads may run this at once: a thread that
+// is descheduled delays only the plan that it runs. The last thread that leaves a complete plan completes its request.
 static bool progress_plans_once(struct gompi_messages *m, bool remind) {
 	struct gompi_plan *complete = NULL, *next;
 	if (!gompi_is_progress_thread)

@@ -40,7 +40,7 @@ static bool probe_check(struct probe *p) {
 	if (gompi_load(&p->vci->unexpected_count) == 0)
 		return false;
 	gompi_vci_lock(p->vci);
-	struct gompi_message *m = gompi_probe_locked(p->vci, p->context, p->source, p->tag, false);
+	struct gompi_message *m = gompi_probe_locked(p->vci, p->context, p->source, p->tag);
 	p->found = m != NULL;
 	p->out_of_handles = p->found && p->extract && !extract_message(p, m);
 	if (p->found && !p->out_of_handles)

@@ -69,7 +69,7 @@ enum {
 // Handles all records in the inbox. Checks once more after release_space has published the new head. A thread that
 // found no record at the old head may have gone to sleep, although a record has arrived since.
 //
-// If until is not NULL, stops once this receive has its data. The records behind it may stay in the inbox, and need not
+// If until is not NULL, stops once this receive has its data. The records after it may stay in the inbox, and need not
 // be copied to other memory until they are received. If the receive is only matched, it continues, since a
 // RECORD_REMINDER that says that the sender waits may follow.
 static inline __attribute__((always_inline)) bool drain(struct gompi_vci *l, const struct gompi_request *until) {

@@ -133,15 +133,11 @@ void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_m
 	gompi_list_add(&l->extracted, &m->entry);
 }
 
-struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag,
-					 bool extract) {
+struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag) {
 	struct gompi_queue *q = gompi_queue_of(&l->queues, context);
 	if (q->unexpected.count == 0)
 		return NULL;
-	struct gompi_message *m = (struct gompi_message *)gompi_list_find_message(&q->unexpected, source, tag);
-	if (m != NULL && extract)
-		gompi_message_extract(l, context, m);
-	return m;
+	return (struct gompi_message *)gompi_list_find_message(&q->unexpected, source, tag);
 }
 
 void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m) {

@@ -231,8 +231,9 @@ GOMPI_RACY_READ static inline bool gompi_vci_has_work(struct gompi_vci *l) {
 
 static inline void gompi_vci_lock(struct gompi_vci *l) { gompi_biased_lock(&l->lock); }
 // Tries to acquire the lock in order to make progress. Returns false if another thread holds it; then the lock holder
-// makes the progress for this thread too (base/combining_lock.h). A try fails only if another thread holds the mutex of
-// the biased lock, so only a thread that has released the mutex checks missed_progress.
+// makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock. Thus a try
+// fails only if another thread holds the mutex, and a thread that releases the lock without the mutex need not check
+// missed_progress.
 static inline bool gompi_vci_trylock(struct gompi_vci *l) {
 	if (__builtin_expect(gompi_biased_trylock(&l->lock), 1))
 		return true;

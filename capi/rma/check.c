@@ -64,8 +64,8 @@ static int use_byte_types(struct gompi_checked_op *c) {
 			continue;
 		if ((c->byte_types[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
 			return gompi_set_error(c->error, MPI_ERR_NO_MEM,
-					       "out of memory for a copy of a datatype of %lld words",
-					       (long long)sides[i]->type->words);
+					       "out of memory for a copy of a datatype of %lld bytes",
+					       8 * (long long)sides[i]->type->words);
 		sides[i]->type = c->byte_types[i];
 	}
 	return MPI_SUCCESS;

@@ -43,7 +43,7 @@ static inline bool gompi_is_accumulate(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_GET;
 }
 
-// Returns true if elements of t have gaps in or behind their data, as pair types have. Gaps belong to the application:
+// Returns true if elements of t have gaps in or after their data, as pair types have. Gaps belong to the application:
 // they are neither read nor written, and need not be mapped.
 static inline bool gompi_has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
 

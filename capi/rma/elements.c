@@ -183,7 +183,7 @@ static int update_partial(const struct gompi_checked_op *c, const char *origin, 
 				add_unmapped(&unmapped, c, at + (uint64_t)skip, array_offset + skip, origin);
 				continue;
 			}
-			// Overlapping entries are applied in order: an element across the border before those behind it
+			// Overlapping entries are applied in order: an element across the border before those after it
 			// in the range.
 			if (unmapped.crosses_border && unmapped.flags != 0) {
 				gompi_update_end(

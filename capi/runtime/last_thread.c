@@ -1,7 +1,7 @@
 // See last_thread.h. The C library calls exit(0) in the last thread of a process (POSIX, pthread_exit). With this
-// library it would never do so, because it also counts the threads of the Go runtime. So when the main thread ends by
-// pthread_exit, a watcher thread starts. It periodically lists the threads of the process and calls exit(0) when only
-// library threads are left. A program whose main thread does not end by pthread_exit has no such thread.
+// library it would never call exit, because it also counts the threads of the Go runtime. So when the main thread ends
+// by pthread_exit, a watcher thread starts. It periodically lists the threads of the process and calls exit(0) when
+// only library threads are left. A program whose main thread does not end by pthread_exit has no such thread.
 #define _GNU_SOURCE
 #include "runtime/last_thread.h"
 

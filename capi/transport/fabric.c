@@ -201,7 +201,7 @@ static int fabric_post(struct gompi_win *w, int origin, const char *call) {
 	return MPI_SUCCESS;
 }
 
-// Sends the start record if no operation has done so. Limits the number of epochs that wait at the target for posts.
+// Sends the start record if no operation has sent it. Limits the number of epochs that wait at the target for posts.
 static int ensure_started(struct gompi_stream *s, const char *call) {
 	int rc = gompi_load_acquire(&s->lock_sent) ? MPI_SUCCESS : gompi_stream_send_control(s, PACKET_START, false, 0);
 	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->acked) < gompi_load(&s->lock_number) &&

@@ -77,8 +77,8 @@ enum { GOMPI_PACKET_DATA = 976 };
 // Maximum data of an operation of a PACKET_*_PULL kind: the size of a bounce buffer (bounce.h).
 enum { PACKET_MAX_PULL_BYTES = 8192 };
 
-// Names of the origin's bounce buffers (gompi_bounce_address) that hold its data and receive the result; 0 if there is
-// none. These are not addresses.
+// Names of the origin's bounce buffers (gompi_bounce_address) that hold its data and receive the result; 0 without a
+// buffer. These are not addresses.
 struct gompi_packet_pull {
 	uint64_t origin, result;
 };
@@ -153,9 +153,9 @@ static inline bool gompi_packet_is_pull(enum gompi_packet_kind kind) {
 	       kind == PACKET_FETCH_PULL;
 }
 
-// Writes a packet for a member of w. data_bytes is the space behind its header; max_bytes is the maximum number of
-// bytes to move or update. Both are multiples of 8 below 64 KiB. Stores as much of the operation as fits, and sets
-// o->bytes to that number of bytes. For contiguous data, data_bytes must be at least min(o->bytes, max_bytes).
+// Writes a packet for a member of w. data_bytes is the space after its header; max_bytes is the maximum number of bytes
+// to move or update. Both are multiples of 8 below 64 KiB. Stores as much of the operation as fits, and sets o->bytes
+// to that number of bytes. For contiguous data, data_bytes must be at least min(o->bytes, max_bytes).
 void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o,
 			uint64_t data_bytes, uint64_t max_bytes);
 

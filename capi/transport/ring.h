@@ -49,12 +49,12 @@ int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *o,
 // that a target reported.
 int gompi_ring_flush(struct gompi_win *w, int target, const char *call);
 
-// Sends the end of the access epoch at target behind the operations in w, without waiting for them. Returns true if it
+// Sends the end of the access epoch at target after the operations in w, without waiting for them. Returns true if it
 // has sent it, and sets *class to 0 or MPI_ERR_PROC_ABORTED. Returns false if no operation is pending at target, or if
 // a result is still pending: then the caller must end the epoch without the ring.
 bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call, int *class);
 
-// Applies the packets in this process' ring, unless another thread does so now. Returns true if there were any.
+// Applies the packets in this process' ring, unless another thread is applying them. Returns true if there were any.
 bool gompi_ring_serve(void);
 
 #pragma GCC visibility pop

@@ -24,7 +24,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	STREAM_DATA_BYTES = 60 << 10, // data behind the header, which counts it in 16 bits
+	STREAM_DATA_BYTES = 60 << 10, // data after the header, which counts it in 16 bits
 	STREAM_AHEAD_BYTES = 32 << 10,
 	// limit at the target; above STREAM_AHEAD_BYTES, since several threads of the origin may each be one record
 	// ahead

@@ -93,7 +93,7 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 		if ((s = gompi_stream_get(w, target)) == NULL)
 			return MPI_ERR_NO_MEM;
 		// An epoch without operations still must acquire the lock. lock_mu makes sure that only one thread
-		// sends it: another thread may do so now in gompi_acquire_deferred_lock.
+		// sends it: another thread may be sending it now in gompi_acquire_deferred_lock.
 		if (!gompi_load_acquire(&s->lock_sent)) {
 			gompi_mutex_lock(&s->lock_mu);
 			rc = send_lock_once(s, PACKET_LOCK, exclusive);

@@ -94,7 +94,7 @@ static inline bool gompi_stream_must_send_lock(struct gompi_stream *s) {
 }
 
 // gompi_stream_send_lock sends the lock or start record that this epoch needs before its first record.
-// gompi_stream_ensure_lock does so if it has not been sent. Both return 0 or an error class.
+// gompi_stream_ensure_lock sends it unless it has been sent. Both return 0 or an error class.
 int gompi_stream_send_lock(struct gompi_stream *s);
 static inline int gompi_stream_ensure_lock(struct gompi_stream *s) {
 	return gompi_stream_must_send_lock(s) ? gompi_stream_send_lock(s) : MPI_SUCCESS;

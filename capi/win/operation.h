@@ -15,7 +15,7 @@ struct gompi_operation {
 	// Where to allocate the state of an R-form that is still pending when the call returns, if needed
 	// (transport/rma_request.h). NULL: no operation may be left pending.
 	struct gompi_rma_request **rma_request;
-	int *path;        // where to store its path, unless that is the direct one; NULL if not needed
+	int *path;        // where to store its path; holds the direct path initially
 	const char *call; // name of the function
 	const void *origin, *compare;
 	void *result; // result buffer; origin buffer of a get
@@ -28,9 +28,6 @@ struct gompi_operation {
 };
 
 // Records which path an operation takes.
-static inline void gompi_record_path(const struct gompi_operation *o, int path) {
-	if (__builtin_expect(o->path != NULL, 0))
-		*o->path = path;
-}
+static inline void gompi_record_path(const struct gompi_operation *o, int path) { *o->path = path; }
 
 #endif

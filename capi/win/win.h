@@ -155,8 +155,8 @@ struct gompi_win {
 	// value of this member's complete_count at which the open exposure epoch ends; post increases it
 	uint32_t expected_completes;
 	gompi_a32 flush_flags; // FLUSH_* bits: why a flush or fence needs its slow path; 0 if it does not
-	// [n], ring path: position behind this process' last operation in the ring of the member's process; allocated
-	// at the first use
+	// [n], ring path: position after this process' last operation in the ring of the member's process; allocated at
+	// the first use
 	gompi_a64 *_Atomic ring_sent;
 	// streams to members on other nodes (transport/stream.h); allocated at the first use
 	struct gompi_streams *_Atomic streams;

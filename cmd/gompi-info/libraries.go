@@ -53,9 +53,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// cacheEntries parses glibc's ld.so.cache (the format since 2.2, also behind the older one) and returns the path of
-// each library. Of several entries of one name it uses the first for this machine's word size. It skips damaged parts
-// of a cache.
+// cacheEntries parses glibc's ld.so.cache (the format since 2.2, also if it follows the older one) and returns the path
+// of each library. Of several entries of one name it uses the first for this machine's word size. It skips damaged
+// parts of a cache.
 func cacheEntries(cache []byte) map[string]string {
 	const magic, headerSize, entrySize = "glibc-ld.so.cache1.1", 48, 24
 	entries := map[string]string{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// This file finds the first of several ends of ranks. The failure of a rank makes other ranks abort, and they may do so
+// This file finds the first of several ends of ranks. The failure of a rank makes other ranks abort, and they may abort
 // before gompirun notices the failure: the kernel closes a process's connections before its parent can learn of its
 // end. These ranks name the failed rank when they abort.
 

@@ -15,7 +15,7 @@ import (
 
 // This file detects programs that are linked to another MPI library. Gompirun can start programs of MPICH, which use
 // PMI-1. It cannot start those of Open MPI: each process finds no launcher and is a job of its own. Switches that
-// observe calls work with no other library, since its handles and constants have other values.
+// observe calls work with no other library, since the values of its handles and constants differ.
 
 // foreign describes another MPI library that a program loads.
 type foreign struct {

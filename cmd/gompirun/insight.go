@@ -45,7 +45,8 @@ type observation struct {
 // envRing names the variable with the size of each rank's ring in bytes.
 const envRing = "GOMPIRMA_INSIGHT_RING"
 
-// observe creates the memory and finds the library; it returns nil if there are no listeners.
+// observe finds the library to preload into the ranks and creates the memory for their records. It returns nil if there
+// are no listeners.
 func observe(listeners []listener, ranks int) (*observation, error) {
 	if len(listeners) == 0 {
 		return nil, nil

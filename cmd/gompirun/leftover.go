@@ -56,7 +56,7 @@ func childrenOf(parent int, proc string) (children []process) {
 	return children
 }
 
-// statOf returns the fields of /proc/PID/stat behind the name, which may hold any characters: state, parent, group and
+// statOf returns the fields of /proc/PID/stat after the name, which may hold any characters: state, parent, group and
 // so on.
 func statOf(proc, pid string) [][]byte {
 	stat, err := os.ReadFile(proc + "/" + pid + "/stat")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -73,7 +74,7 @@ func makeNodes(sizes []int) (nodes []node, err error) {
 		if n.control, err = shm.CreateControl(size, len(sizes)); err != nil {
 			return nil, err
 		}
-		unix.CloseOnExec(int(n.control.Fd()))
+		n.control = aboveOpen(n.control)
 		if n.memory, err = shm.Open(int(n.control.Fd()), -1); err != nil {
 			return nil, err
 		}
@@ -81,6 +82,26 @@ func makeNodes(sizes []int) (nodes []node, err error) {
 		first += size
 	}
 	return nodes, nil
+}
+
+// aboveOpen moves a file to a descriptor above all open ones, which is closed on exec. syscall.ForkExec moves
+// descriptors to the numbers behind the highest one that it passes on. A rank would lose those that gompirun inherited
+// there.
+func aboveOpen(f *os.File) *os.File {
+	highest := f.Fd()
+	open, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil {
+			highest = max(highest, uintptr(fd))
+		}
+	}
+	moved, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, int(highest)+1)
+	if err != nil { // above the limit
+		unix.CloseOnExec(int(f.Fd()))
+		return f
+	}
+	f.Close()
+	return os.NewFile(uintptr(moved), f.Name())
 }
 
 func (j *job) nodeOf(rank int) *node {

@@ -721,7 +721,7 @@ func (p *parser) checkRemote() error {
 	return nil
 }
 
-// setOutputName sets the output files. It ignores modifiers behind the name.
+// setOutputName sets the output files. It ignores modifiers after the name.
 func (p *parser) setOutputName(value string) error {
 	dir, _, _ := strings.Cut(value, ":")
 	dir = strings.TrimSuffix(dir, ",nocopy")
@@ -748,7 +748,7 @@ func (p *parser) setBind(value string) error {
 var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache",
 	"l2cache", "l3cache", "seq", "fill", "span"}
 
-// setMap parses PLACE or ppr:N:PLACE, followed by modifiers, each behind a colon or a comma.
+// setMap parses PLACE or ppr:N:PLACE, followed by modifiers, each after a colon or a comma.
 func (p *parser) setMap(value string) error {
 	bad := fmt.Errorf("--map-by must be slot, core, socket, node or ppr:N:node, with the modifier PE=N, not %q",
 		value)

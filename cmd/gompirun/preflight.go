@@ -15,7 +15,7 @@ import (
 // preflightRank is the argument of such a process.
 const preflightRank = "--preflight-rank"
 
-// setPreflight makes gompirun the part's program. The argument rest holds the arguments behind the options.
+// setPreflight makes gompirun the part's program. The argument rest holds the arguments after the options.
 func (p *parser) setPreflight(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("--preflight takes no program, but %q is given", rest[0])

@@ -32,7 +32,7 @@ func (w *recordWriter) begin(j *job) (err error) {
 }
 
 // record writes a line: rank and thread, time since the rank's first call, caller, duration, the call with its inputs,
-// and behind "=" the result and the outputs. A record of an entry has ">" in place of the duration.
+// and after "=" the result and the outputs. A record of an entry has ">" in place of the duration.
 func (w *recordWriter) record(rank int, words []uint64) error {
 	r := &w.decoded
 	if err := r.Decode(words); err != nil {

@@ -47,7 +47,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Checks that the option --stats takes a value only behind "=".
+// Checks that the option --stats takes a value only after "=".
 func TestStatsOption(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	o, err := parse([]string{"--stats", "-n", "2", "prog"}, none)

@@ -100,7 +100,7 @@ func (f *frameInfo) at(address uint64) *frameEntry {
 	return &f.frames[i-1]
 }
 
-// frameReader reads numbers. Behind the end it returns zeros and sets failed.
+// frameReader reads numbers. After the end it returns zeros and sets failed.
 type frameReader struct {
 	data   []byte
 	pos    int
@@ -197,7 +197,7 @@ func (r *frameReader) common() *frameCommon {
 				r.pointer(r.byte() & 0x0f)
 			case 'L':
 				r.byte()
-			case 'S': // a signal frame: the address is not behind a call
+			case 'S': // a signal frame: the address does not follow a call
 			default:
 				return nil
 			}

@@ -33,7 +33,7 @@ type Kind struct {
 	Meaning string // a few words for documentation
 }
 
-// DiffersLarge returns whether the kind has another type in the large-count form.
+// DiffersLarge returns whether the kind's type differs in the large-count form.
 func (k *Kind) DiffersLarge() bool { return k.C != k.CLarge }
 
 // Param is one parameter of a function or callback.

@@ -122,7 +122,7 @@ func (p *pmixJob) Fence() error {
 func (p *pmixJob) Limit(d time.Duration) { p.limit = d }
 func (p *pmixJob) SetWatch(w pmi1.Watch) { p.watch = w }
 
-// Finalize does not wait for the other processes: PMIx_Finalize does so only on request.
+// Finalize does not wait for the other processes: PMIx_Finalize waits for them only on request.
 func (p *pmixJob) Finalize() error {
 	done := make(chan error, 1)
 	go func() { done <- p.lib.Finalize() }()

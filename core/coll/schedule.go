@@ -78,8 +78,8 @@ func (v view) forward(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepForward, peer: to, via: v.link, buf: b})
 }
 
-// recv adds a step that starts receiving exactly len(b) bytes. If another number of bytes arrives, the call continues,
-// since others wait for the messages of this process, and returns an error at its end.
+// recv adds a step that starts receiving exactly len(b) bytes. If a different number of bytes arrives, the call
+// continues, since others wait for the messages of this process, and returns an error at its end.
 func (v view) recv(from int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepRecv, peer: from, via: v.link, buf: b})
 }

@@ -4,7 +4,7 @@ import "gompirma/core/comm"
 
 // SharedAllgather is a series of Engine.Allgather among so large a number of members that their data together should
 // not be in the memory of each member: the members of a node share it. It falls back to Allgather if all members are on
-// one node, or a member is alone on its node. It also does so for little data, and without shared memory.
+// one node, or a member is alone on its node. It also falls back for little data, and without shared memory.
 type SharedAllgather struct {
 	e                      *Engine
 	c                      *comm.Comm

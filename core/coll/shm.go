@@ -78,7 +78,7 @@ type ShmCall struct {
 type Agreed struct {
 	Known       bool
 	Bytes       int   // of the root of a broadcast
-	DeferredErr error // error to return at the end of the call: the root of a broadcast has another length
+	DeferredErr error // error to return at the end of the call: the root of a broadcast has a different length
 }
 
 // shmCall returns the operands of a call for shared memory. ok is false if Shm does not support the call. Reductions by
@@ -187,8 +187,8 @@ func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err err
 }
 
 // Mismatch returns the error for the difference between the call of rank i and ours; both are given as words of the
-// shared-memory protocol (capi/coll/shm_coll.h). MPI_ERR_OTHER: another call; MPI_ERR_ROOT: another root;
-// MPI_ERR_TRUNCATE: longer; MPI_ERR_COUNT: shorter, or with elements of another size.
+// shared-memory protocol (capi/coll/shm_coll.h). MPI_ERR_OTHER: a different call; MPI_ERR_ROOT: a different root;
+// MPI_ERR_TRUNCATE: longer; MPI_ERR_COUNT: shorter, or with elements of a different size.
 func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	kind := func(w uint64) Kind { return Kind(w >> 56) }
 	root := func(w uint64) uint64 { return w >> 32 & 0xffffff }

@@ -9,12 +9,12 @@ import (
 )
 
 // Two-level collectives for much data among members on several nodes: the members of a node use shared-memory
-// collectives, and one process of each node, its speaker, exchanges messages with the other nodes. The speaker is the
-// node leader, or the root on its own node. For small data, C does the same (capi/coll/hierarchy.h). Calls arrive here
-// after their members have agreed there that the data is large.
+// collectives, and the node leader of each node (speaker in the code) exchanges messages with the other nodes. On the
+// root's node, the root is the node leader of the call. For small data, C does the same (capi/coll/hierarchy.h). Calls
+// arrive here after their members have agreed there that the data is large.
 
 // maxShmElement is the largest element in bytes that is reduced in shared memory. This works even if there is no memory
-// for large slots.
+// for large buffers.
 const maxShmElement = 2 << 10
 
 // isTwoLevel returns whether a call on which the members have agreed is executed in two levels. A reduction whose order
@@ -51,7 +51,7 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	}
 	c, hierarchy, root := k.Comm, k.Comm.Hierarchy, 0
 	n, place := c.LocalMembers()
-	speakers, speaker := hierarchy.Leaders, 0 // speakers of all nodes, and the index of ours on this node
+	speakers, speaker := hierarchy.Leaders, 0 // node leaders of all nodes, and the local index of ours
 	if k.Kind != KindAllreduce {
 		root = int(hierarchy.NodeOf[k.Root])
 		speakers = append([]int32(nil), speakers...)
@@ -111,8 +111,8 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	return onNode(KindBcast, nil, o.out)
 }
 
-// internodeSchedule returns an empty schedule of the speakers of c. All members call it; the others only count the
-// call.
+// internodeSchedule returns an empty schedule of the node leaders of c. All members call it; members that are no node
+// leader only count the call.
 func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.blockingCount++
 	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), speakers}, c.Hierarchy.Node, len(speakers))
@@ -122,7 +122,7 @@ func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *s
 
 // twoLevelAllgather fills outs with the data that all members have in own. All members know its lengths. Meanwhile the
 // data is contiguous, ordered by node; in outs itself if that is contiguous and in this order. MPI_ERR_TRUNCATE or
-// MPI_ERR_COUNT if a block has another length.
+// MPI_ERR_COUNT if a block's length differs.
 func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy := c.Hierarchy

@@ -347,7 +347,7 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 	})
 }
 
-// Resized creates a copy of old with another lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
+// Resized creates a copy of old with a different lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
 func Resized(form Form, old *Type, lb, extent int64) (*Type, error) {
 	b := &builder{}
 	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, form: form, counts: []int64{lb, extent},

@@ -45,7 +45,7 @@ func TestValidateChangedWords(t *testing.T) {
 					continue
 				}
 				// Bounds that the nodes do not determine, the overlap flag, the type of the elements,
-				// offsets: the result is another type, but a valid one.
+				// offsets: the result is a different type, but a valid one.
 				exercise(t, changed)
 			}
 		}

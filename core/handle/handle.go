@@ -77,6 +77,8 @@ type Table[T any] struct {
 	maxLive int    // limit of live handles; MaxLive except in tests
 	mask    uint32 // mask of numbers; numberMask except in tests
 
+	reserved T // the object of reserved handles
+
 	mu          sync.RWMutex
 	entries     []entry[T]
 	first, last uint32 // of the free list
@@ -228,11 +230,22 @@ func (t *Table[T]) findLocked(h uintptr) *entry[T] {
 	return e
 }
 
+// Reserve returns a handle for an object that Set stores later. Until then Get returns nil for it. ok is false if the
+// limit of live handles is reached.
+func (t *Table[T]) Reserve() (h uintptr, ok bool) { return t.Add(&t.reserved) }
+
+// Set stores the object of a reserved handle.
+func (t *Table[T]) Set(h uintptr, object *T) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.findLocked(h).object = object
+}
+
 // Get returns the object behind h, or nil if h is not a live handle of this table.
 func (t *Table[T]) Get(h uintptr) *T {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if e := t.findLocked(h); e != nil {
+	if e := t.findLocked(h); e != nil && e.object != &t.reserved {
 		return e.object
 	}
 	return nil

@@ -27,6 +27,22 @@ func TestTable(t *testing.T) {
 	require.Equal(t, 2, table.Len())
 }
 
+// TestReserve checks that a reserved handle has no object until Set stores one, and can be removed before.
+func TestReserve(t *testing.T) {
+	table := NewTable[int](Win)
+	x := 1
+	h, ok := table.Reserve()
+	require.True(t, ok)
+	require.Nil(t, table.Get(h))
+	other, _ := table.Reserve()
+	require.NotEqual(t, h, other)
+	table.Set(h, &x)
+	require.Same(t, &x, table.Get(h))
+	table.Remove(other)
+	require.Equal(t, 1, table.Len())
+	require.Same(t, &x, table.Remove(h))
+}
+
 func TestForeignValues(t *testing.T) {
 	table := NewTable[int](Comm)
 	require.Nil(t, table.Get(0), "an empty table")

@@ -16,13 +16,13 @@ const (
 // Access describes the memory accesses of one place in the program since the last call. Each atomic access has a group
 // of its own, which is the last one of its record.
 type Access struct {
-	PC   uint64 // an address behind the instruction
+	PC   uint64 // an address after the instruction
 	Kind int
 	Runs []Run
 }
 
-// Run describes Count blocks of Size bytes. The first begins at Low, each further one Stride bytes behind the one
-// before.
+// Run describes Count blocks of Size bytes. The first begins at Low, each further one Stride bytes after the previous
+// one.
 type Run struct {
 	Low, Size, Stride, Count uint64
 }

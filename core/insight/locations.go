@@ -79,7 +79,7 @@ func (l *Locator) Function(objects []Object, address uint64) string {
 func (l *Locator) find(objects []Object, address uint64) (f *debugFile, o Object, at uint64) {
 	for _, o := range slices.Backward(objects) {
 		if address >= o.Low && address < o.High {
-			// an address inside the call instruction, not behind it
+			// an address inside the call instruction, not after it
 			return l.file(o.Name), o, address - o.Bias - 1
 		}
 	}

@@ -223,7 +223,7 @@ func (m *Memory) UpdateClock(stop <-chan struct{}) {
 }
 
 // ReadOneEach reads one record of each rank for Follow, and passes it to Follow's onRecord. Only afterPass may call it,
-// and must do so if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s
+// and must call it if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s
 // (capi/insight/record.c).
 func (m *Memory) ReadOneEach() {
 	if m.read == nil {

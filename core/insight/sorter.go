@@ -33,7 +33,7 @@ func (o *Sorter) Abandon() { atomic.StoreUint32(&o.abandoned, 1) }
 // Dropped returns the number of records dropped after Abandon.
 func (o *Sorter) Dropped() int { return o.dropped }
 
-// queue holds the pending records of a rank as words, one behind the other in reused blocks of memory. There are
+// queue holds the pending records of a rank as words, one after the other in reused blocks of memory. There are
 // millions of records; an object for each would cost more than their analysis.
 type queue struct {
 	blocks    [][]uint64

@@ -108,7 +108,7 @@ func TestSorterBlocks(t *testing.T) {
 	require.Len(t, o.free, maxFreeBlocks)
 }
 
-// Checks that an invalid record is reported once, and the records behind it are passed on.
+// Checks that an invalid record is reported once, and the records after it are passed on.
 func TestSorterInvalidRecord(t *testing.T) {
 	n := 0
 	o := Sorter{Use: func(int, *Record) { n++ }}

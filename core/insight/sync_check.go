@@ -11,8 +11,8 @@ import (
 
 // ErrorParam returns the window or communicator parameter of f on which a call of f raises an error, if the call is the
 // later one of a conflict. It returns nil if f raises none and does not wait for an answer. Functions that access a
-// window's memory or have buffers raise errors. All calls on windows do so too: they raise a conflict that is found too
-// late for its own call.
+// window's memory or have buffers raise errors. All calls on windows raise errors too: they raise a conflict that is
+// found too late for its own call.
 func ErrorParam(f *abi.Function) *abi.Param {
 	param := func(kind string) *abi.Param {
 		for _, p := range f.CParams() {
@@ -39,7 +39,7 @@ func ErrorParam(f *abi.Function) *abi.Param {
 	return nil
 }
 
-// Position returns the position in the ring behind the record read last, in words since the rank began.
+// Position returns the position in the ring after the record read last, in words since the rank began.
 func (r *Rank) Position() uint64 { return r.tail }
 
 // ReportChecked reports to the rank that all its calls with records that end at or before position have been checked.

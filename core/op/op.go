@@ -160,14 +160,14 @@ func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	if n == 0 || Kernel != nil && Kernel(o.h, b.Handle, origin, target, n) {
 		return nil
 	}
-	return mpierr.New(abi.MPI_ERR_OP, "%s on %s needs the C library (internal error)", o, b.Name)
+	return mpierr.New(abi.MPI_ERR_OP, "internal error: no function in C computes %s on %s", o, b.Name)
 }
 
 // Call calls a user's operation on count elements of a type at two addresses: target = origin op target. MPI_ERR_OP if
 // there is no CallUser.
 func (o *Op) Call(t *datatype.Type, origin, target uintptr, count int64) error {
 	if CallUser == nil {
-		return mpierr.New(abi.MPI_ERR_OP, "%s needs the C library (internal error)", o)
+		return mpierr.New(abi.MPI_ERR_OP, "internal error: no function in C calls %s", o)
 	}
 	const most = 1<<31 - 1 // the functions without _c take an int
 	for !o.large && count > most {

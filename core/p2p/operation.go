@@ -34,7 +34,7 @@ func (e *Engine) Perform(o Operation) (Result, error) {
 	if o.Peer == abi.MPI_ANY_SOURCE {
 		what.Peer = shm.PeersAny
 	}
-	if err := e.AwaitFor(r.IsComplete, what); err != nil {
+	if err := e.AwaitFor(r.IsComplete, what); err != nil && !r.IsComplete() {
 		r.Cancel() // as far as that is possible
 		r.Free()
 		return Result{}, err

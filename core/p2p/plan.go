@@ -68,8 +68,8 @@ func (e *Engine) open(p *Plan) (c StartedPlan, object uintptr, err error) {
 	return nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a collective operation")
 }
 
-// Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
-// MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Funcs.
+// Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: the length of another process' message
+// differed; MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Funcs.
 func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 	x, object, err := e.open(p)
 	if err != nil {
@@ -79,7 +79,8 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 		plans.Remove(object)
 		x.Free()
 	}()
-	if !x.Do() && !x.Poll() { // Poll: in tests, which have several processes in one
+	// Do returns false in tests, where several carriers run in one process. The plan is then polled.
+	if !x.Do() && !x.Poll() {
 		x.Enter()
 		if err := e.AwaitFor(x.Poll, shm.Waiting{Peer: -1, Object: uint64(c.Handle)}); err != nil {
 			x.Abandon(mpierr.ClassOf(err), err.Error())

@@ -16,7 +16,7 @@ func (w *Window) agree(own error, members records) error {
 	}
 	for i := range members.n() {
 		if m := members.at(i); m.class != abi.MPI_SUCCESS {
-			return mpierr.New(m.class, "rank %d has passed invalid arguments", i)
+			return mpierr.New(m.class, "the arguments of rank %d are invalid; its own error says why", i)
 		}
 	}
 	first := members.at(0)
@@ -25,9 +25,8 @@ func (w *Window) agree(own error, members records) error {
 		m := members.at(i)
 		if m.flavor != first.flavor {
 			return mpierr.New(abi.MPI_ERR_WIN,
-				"rank %d calls another function for windows (flavor %d) than rank 0 (flavor "+
-					"%d)", i, m.flavor,
-				first.flavor)
+				"rank %d calls another function that creates a window (flavor %d) than rank 0 "+
+					"(flavor %d)", i, m.flavor, first.flavor)
 		}
 		if m.size != first.size {
 			w.allowed &^= SameSize

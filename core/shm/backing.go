@@ -119,9 +119,9 @@ func unnamedFile(folder string) (int, error) {
 	return fd, nil
 }
 
-// grow sets the size of a memfd. All of it is address space only, but the system compares it with the limit of file
-// sizes (RLIMIT_FSIZE), and SIGXFSZ would end the process. So grow checks the limit first and raises it for the call
-// where that is allowed: up to the hard limit for every user, beyond it for root.
+// grow sets the size of a memfd. This reserves address space, not memory. But the kernel checks the size against the
+// file size limit (RLIMIT_FSIZE) and would end the process with SIGXFSZ. So grow checks the limit first and raises it
+// during the call where that is permitted: every user up to the hard limit, root beyond it.
 func (fd memfd) grow(size int64) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && limit.Cur < uint64(size) {

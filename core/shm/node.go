@@ -117,8 +117,8 @@ func usableCores() int {
 }
 
 // Open maps the shared memory behind fd for process me (-1: an observer, such as the launcher) and validates its
-// header. MPI_ERR_OTHER if it is not a control segment, has another layout, or me is out of range. MPI_ERR_NO_MEM if it
-// cannot be mapped.
+// header. MPI_ERR_OTHER if it is not a control segment, its layout version differs, or me is out of range.
+// MPI_ERR_NO_MEM if it cannot be mapped.
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -131,12 +131,12 @@ func Open(fd, me int) (*Node, error) {
 	unix.Munmap(header)
 	if magic != Magic || layout != Layout {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
-			"file descriptor %d is not a control segment of layout %d (magic %#x, layout "+
-				"%d)", fd, Layout, magic,
-			layout)
+			"file descriptor %d (magic %#x, layout %d) is not shared memory of this version of gompirma "+
+				"(layout %d): gompirun and the library are of different versions", fd, magic, layout,
+			Layout)
 	}
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the control segment has no process %d of %d", me, n)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the shared memory of the node is invalid: it has no process %d of %d", me, n)
 	}
 	nd := &Node{fd: fd, N: n, Me: me, Oversubscribed: n > cores}
 	nd.releaser.init(n, cores)

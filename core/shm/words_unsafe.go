@@ -7,7 +7,7 @@ import (
 )
 
 // The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go; the
-// offsets come from layout.go.
+// offsets come from z_from_c.go and layout.go.
 
 func u32(b []byte, off int64) *uint32 { return (*uint32)(unsafe.Pointer(&b[off])) }
 func u64(b []byte, off int64) *uint64 { return (*uint64)(unsafe.Pointer(&b[off])) }

@@ -105,7 +105,7 @@ type sentinel struct{ name, typ, dims, f08 string }
 
 // symbol returns the sentinel's linker symbol, that of its common block in mpif.h. A sentinel with a different type in
 // mpi_f08 has a different symbol there: gfortran rejects one symbol with two types if a file uses both modules.
-// Sentinels for INTEGERs of 8 bytes have other symbols, so that a program that mixes sizes is detected.
+// Sentinels for INTEGERs of 8 bytes have different symbols, so that a program that mixes sizes is detected.
 func (s sentinel) symbol(b binding, bytes int) string {
 	prefix := "gompi_f_"
 	if b == f08 && s.f08 != "" {

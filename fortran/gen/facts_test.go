@@ -339,7 +339,7 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 	require.Equal(t, wantRank, rank, "%s%s", at, got.shape)
 }
 
-// named returns the name of a procedure: those that start MPI have other names for INTEGERs of 8 bytes.
+// named returns the name of a procedure: those that start MPI have different names for INTEGERs of 8 bytes.
 func named(name string, bytes int) string {
 	switch strings.TrimPrefix(name, "P") {
 	case "MPI_Init", "MPI_Init_thread", "MPI_Session_init":

@@ -273,6 +273,6 @@ func eight(class string, bytes int) string {
 	return class
 }
 
-// starts lists the functions of which every program calls one. In the modules for INTEGERs of 8 bytes they have other
-// linker symbols, so that a program cannot be linked with the library for those of 4 bytes.
+// starts lists the functions of which every program calls one. In the modules for INTEGERs of 8 bytes they have
+// different linker symbols, so that a program cannot be linked with the library for those of 4 bytes.
 var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}

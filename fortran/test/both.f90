@@ -51,7 +51,7 @@ contains
 end module
 
 ! meet synchronizes all processes and has no buffer. The compiler assigns a buffer of mpif.h's calls the type of the
-! calls there, and mpi's calls have other types.
+! calls there, and mpi's calls have different types.
 subroutine meet(size)
   implicit none
   include 'mpif.h'

@@ -268,7 +268,7 @@ contains
     end associate
   end subroutine
 
-  ! scramble overwrites a section with other values.
+  ! scramble overwrites a section with different values.
   subroutine scramble(buf, n)
     integer, intent(inout), asynchronous :: buf(..)
     integer, intent(in) :: n

@@ -43,11 +43,6 @@ static inline int epoch_reusable(int sync) {
 	return sync != SYNC_FENCE && sync != SYNC_PSCW && sync != SYNC_LOCK_ALL && sync != SYNC_FLUSH_ALL;
 }
 
-/* Returns true if epoch_target_done also completes operations at the target. */
-static inline int epoch_done_at_target(int sync) {
-	return sync == SYNC_LOCK || sync == SYNC_LOCK_SHARED || sync == SYNC_FLUSH;
-}
-
 /* Makes this rank's stores visible to remote operations, and their effects visible to its loads. Called outside of any
  * epoch. */
 static inline void epoch_publish(struct window *w) {

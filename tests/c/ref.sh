@@ -6,7 +6,7 @@
 # failed, N left out".
 #
 #     REF_CC=mpicc.openmpi REF_RUN="mpirun.openmpi --oversubscribe" tests/c/ref.sh put get
-#     REF_NP=4 tests/c/ref.sh fence_assert              (another number of ranks)
+#     REF_NP=4 tests/c/ref.sh fence_assert              (a different number of ranks)
 cd "$(dirname "$0")" || exit 2
 cc=${REF_CC:-mpicc.mpich}
 run=${REF_RUN:-mpiexec.mpich}
@@ -25,7 +25,7 @@ line() {
     case $1 in check/*) version=" ${1##*_}" ;; esac
     text=$(sed -n "s/^ \* $2$version: *//p" "$file")
     [ -n "$text" ] || text=$(sed -n "s/^ \* $2: *//p" "$file")
-    echo $text
+    printf '%s\n' "$text" | tr '\n' ' ' | sed 's/ *$//'
 }
 
 programs=()
@@ -33,7 +33,12 @@ left=0
 if [ $# -gt 0 ]; then
     for name in "$@"; do
         case $name in */*) ;; *) name=conformance/$name ;; esac
-        programs+=("${name%.c}")
+        name=${name%.c}
+        case $name in
+        check/*_clean | check/*_race | check/*_error) programs+=("$name") ;;
+        check/*) programs+=("${name}_clean" "${name}_$(sed -n 's/^ \* \(race\|error\): .*/\1/p' "$name.c")") ;;
+        *) programs+=("$name") ;;
+        esac
     done
 else
     checked=$(for file in check/*.c; do

@@ -144,6 +144,7 @@ func eachLauncher(t *testing.T, test func(t *testing.T, l *launcher)) {
 // run is a command that runs outside of the hosts.
 type run struct {
 	harness.Run
+	t     *testing.T
 	began time.Time
 }
 
@@ -152,7 +153,7 @@ const limit = 30 * time.Second
 
 func start(t *testing.T, input string, args ...string) *run {
 	t.Helper()
-	r := &run{began: time.Now()}
+	r := &run{t: t, began: time.Now()}
 	r.Prepare(t, limit, args[0], args[1:]...)
 	r.Cmd.Stdin = strings.NewReader(input)
 	r.Cmd.WaitDelay = time.Second
@@ -174,7 +175,8 @@ func tail(all string) string { return all[max(0, len(all)-2000):] }
 
 // wait returns the exit status, or 128 + the signal that ended the command, and the time that the command took.
 func (r *run) wait() (int, time.Duration) {
-	status := r.Status()
+	r.t.Helper()
+	status := r.Status(r.t)
 	return status, time.Since(r.began)
 }
 
@@ -190,12 +192,6 @@ func running() (pids []int) {
 		}
 	}
 	return pids
-}
-
-// hostOf returns the host on which a process runs.
-func hostOf(pid int) string {
-	name, _ := exec.Command("nsenter", "-t", strconv.Itoa(pid), "-u", "hostname").Output()
-	return strings.TrimSpace(string(name))
 }
 
 // requireNoProcesses waits until no process of the job runs on any host.

@@ -19,8 +19,8 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// mayMiss returns true if --check may miss the findings of a program. It may report the hang instead, because a
-// collective of a window and one of its communicator differ.
+// mayMiss returns true if the program may hang before --check sees both calls: a fence waits on the window, a barrier
+// on the communicator. gompirun then reports the hang.
 func mayMiss(p *suite.Program) bool { return p.Name == "collective_fence_error" }
 
 // checkProgram returns the compiled program. It uses the one of target check_programs if that is newer than its source

@@ -534,18 +534,18 @@ func TestFortranCalls(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	write := func(name, text string) string {
+	write := func(t *testing.T, name, text string) string {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
-	run := func(name string, args ...string) string {
+	run := func(t *testing.T, name string, args ...string) string {
 		cmd := exec.Command(filepath.Join(built(t), "bin", name), args...)
 		cmd.Dir = dir
 		return harness.Output(t, cmd)
 	}
-	run("gompicc", "-g", "-O0", "-Wall", "-Wno-deprecated-declarations", "-c",
-		write("mock.c", mockSource(functions)), "-o", "mock.o")
+	run(t, "gompicc", "-g", "-O0", "-Wall", "-Wno-deprecated-declarations", "-c",
+		write(t, "mock.c", mockSource(functions)), "-o", "mock.o")
 	for binding, start := range map[string]struct{ use, include string }{
 		"f08": {"use mpi_f08", ""}, "mpi": {"use mpi", ""}, "mpif": {"", "include 'mpif.h'"},
 	} {
@@ -560,7 +560,7 @@ func TestFortranCalls(t *testing.T) {
 					n++
 				}
 			}
-			source := write(binding+".f90", `module mock
+			source := write(t, binding+".f90", `module mock
   use, intrinsic :: iso_c_binding
   implicit none
   integer(C_INT), bind(C), target :: mock_buf(16 * 40)
@@ -572,7 +572,7 @@ program calls
   print '(a)', 'all right'
 contains
 `+b.String()+"end program\n")
-			run("gompifort", "-O0", "-fno-range-check", "-ffree-line-length-none",
+			run(t, "gompifort", "-J", t.TempDir(), "-O0", "-fno-range-check", "-ffree-line-length-none",
 				"-fallow-argument-mismatch", "-w", source, "mock.o", "-o", binding)
 			out := harness.Output(t, exec.Command(filepath.Join(dir, binding)))
 			require.Contains(t, out, "all right")

@@ -183,7 +183,7 @@ func TestInsightStats(t *testing.T) {
 	}
 }
 
-// TestInsightStatsSameHandle checks that a datatype may have the handle of a freed one with another size. gompirma
+// TestInsightStatsSameHandle checks that a datatype may have the handle of a freed one with a different size. gompirma
 // reuses handles so late that a second tool simulates it: all contiguous types get one handle.
 func TestInsightStatsSameHandle(t *testing.T) {
 	dir := t.TempDir()

@@ -213,7 +213,7 @@ func TestInsightRecords(t *testing.T) {
 }
 
 // TestInsightSecondTool checks that another tool sees the same calls with gompirma's tool and without. The other tool
-// is preloaded behind it, or a library that the program names, or in the program itself, where the calls of PMPI_X are
+// is preloaded after it, or a library that the program names, or in the program itself, where the calls of PMPI_X are
 // seen. Each call is recorded once.
 func TestInsightSecondTool(t *testing.T) {
 	const tool = `

@@ -339,7 +339,8 @@ int main(void)
 	require.Equal(t, []int64{0, 0}, d.OtherData.Dropped)
 }
 
-// TestTraceComplete checks that ranks wait for a slower gompirun: nothing is lost of many times the ring's capacity.
+// TestTraceComplete checks that a rank whose ring is full waits for gompirun, so that no record is lost. The program
+// writes many times as many records as the ring holds.
 func TestTraceComplete(t *testing.T) {
 	const n = 30000
 	program := compile(t, fmt.Sprintf(`

@@ -53,7 +53,7 @@ func prepareProgram(t *testing.T, program string, args ...string) *launch {
 // wait returns the exit status, or 128 + signal if a signal killed gompirun, and checks that nothing remains.
 func (l *launch) wait(t *testing.T) int {
 	t.Helper()
-	status := l.Status()
+	status := l.Status(t)
 	l.requireNoLeftovers(t)
 	return status
 }
@@ -705,7 +705,7 @@ func TestLauncherBinding(t *testing.T) {
 	require.Equal(t, strings.Repeat("x\n", runtime.NumCPU()+1), out)
 }
 
-// TestLauncherDescriptors checks that ranks have descriptors 0 to 4, those that gompirun itself inherited, and no other
+// TestLauncherDescriptors checks that ranks have descriptors 0 to 4, all that gompirun itself inherited, and no other
 // of gompirun's.
 func TestLauncherDescriptors(t *testing.T) {
 	// descriptors reads what `ls -l /proc/self/fd` prints, without the descriptor that ls itself opened.
@@ -718,9 +718,15 @@ func TestLauncherDescriptors(t *testing.T) {
 		return numbers
 	}
 	dir := filepath.Join(t.TempDir(), "out")
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer null.Close()
+	inherited := []*os.File{7: null, 9: null, 11: null} // descriptors 10, 12 and 14
 	l := prepare(t, "-n", "5", "--output-dir", dir, "ls", "-l", "/proc/self/fd")
+	l.Cmd.ExtraFiles = inherited
 	require.Zero(t, l.run(t), &l.Err)
 	direct := prepareProgram(t, "ls", "-l", "/proc/self/fd")
+	direct.Cmd.ExtraFiles = inherited
 	require.Zero(t, direct.run(t))
 	want := append(descriptors(direct.Out.String()), "3", "4")
 	slices.Sort(want)
@@ -732,9 +738,9 @@ func TestLauncherDescriptors(t *testing.T) {
 		require.Equal(t, slices.Compact(slices.Clone(want)), got)
 	}
 	// gompirun ignores invalid data on the launcher's descriptor while the program does not use MPI.
-	status, _, err := gompirun(t, "-n", "2", "sh", "-c", "echo rubbish >&3; sleep 0.05")
-	require.Zero(t, status, err)
-	require.Empty(t, err)
+	status, _, stderr := gompirun(t, "-n", "2", "sh", "-c", "echo rubbish >&3; sleep 0.05")
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
 }
 
 func TestLauncherInLauncher(t *testing.T) {

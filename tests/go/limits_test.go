@@ -99,7 +99,7 @@ func launchLimited(t *testing.T, ulimit string, command ...string) *launch {
 	return prepareProgram(t, program, command[1:]...)
 }
 
-// requireRight runs usesAllDescriptors with n ranks to its end.
+// requireRight runs l, and checks that each of n ranks prints one line and that standard error is empty.
 func requireRight(t *testing.T, l *launch, n int) {
 	t.Helper()
 	require.Zero(t, l.run(t), "%s%s", &l.Out, &l.Err)
@@ -113,9 +113,11 @@ func requireRight(t *testing.T, l *launch, n int) {
 
 // requireNoSegments returns a function that checks that no System V segment was added meanwhile.
 func requireNoSegments(t *testing.T) func() {
-	before, _ := os.ReadFile("/proc/sysvipc/shm")
+	before, err := os.ReadFile("/proc/sysvipc/shm")
+	require.NoError(t, err)
 	return func() {
-		after, _ := os.ReadFile("/proc/sysvipc/shm")
+		after, err := os.ReadFile("/proc/sysvipc/shm")
+		require.NoError(t, err)
 		require.Equal(t, strings.Count(string(before), "\n"), strings.Count(string(after), "\n"), "%s%s",
 			before, after)
 	}

@@ -49,7 +49,7 @@ type sentence struct {
 }
 
 // sentences returns the sentences of a file. A blank line, a list item, a table and indented text end a sentence, and
-// so does a comment behind code.
+// so does a comment after code.
 func sentences(file, content string) (found []sentence) {
 	content = preamble.ReplaceAllStringFunc(content, func(m string) string { // C, not text
 		return strings.Repeat("\n", strings.Count(m, "\n"))

@@ -70,8 +70,8 @@ func TestListeningSockets(t *testing.T) {
 	isFirst := func(ip net.IP) bool { return ip.Equal(net.IPv4(127, 0, 0, 1)) }
 	const only = "GOMPIRMA_INTERFACE=127.0.0.0/8"
 	require.Empty(t, at(prepare(t, "-n", "2", program)), "a job on one node")
-	are(at(prepare(t, "--nodes", "2", "-n", "4", program)), "pretended nodes", net.IP.IsLoopback)
-	are(at(prepare(t, "--nodes", "2", "-n", "2", program), only), "pretended nodes and an interface", isFirst)
+	are(at(prepare(t, "--nodes", "2", "-n", "4", program)), "simulated nodes", net.IP.IsLoopback)
+	are(at(prepare(t, "--nodes", "2", "-n", "2", program), only), "simulated nodes and an interface", isFirst)
 	if _, err := exec.LookPath("mpiexec.mpich"); err != nil {
 		t.Log("left out: MPICH's launcher is not installed")
 		return

@@ -18,7 +18,7 @@ import (
 const (
 	probeTimeout = 3 * time.Second // for a connection, and for each answer
 	pingCount    = 200
-	streamBytes  = 16 << 20 // bytes, in one second at most
+	streamBytes  = 16 << 20 // maximum bytes of the bandwidth measurement, which also ends after one second
 	strangerText = "a process of another job answers there"
 )
 

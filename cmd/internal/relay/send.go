@@ -29,10 +29,10 @@ type clockSync struct {
 	mu      sync.Mutex
 	clock   clock
 	samples []clockSample // the last few answers
-	askedAt time.Duration // time of the pending question; 0 if none
+	askedAt time.Duration // time of the pending clock request; 0 if none
 }
 
-// Number of questions at the beginning, and number of recent answers of which the fastest counts later.
+// Number of clock requests at the beginning, and number of recent answers of which the fastest counts later.
 const (
 	firstSamples = 32
 	keptSamples  = 8
@@ -125,7 +125,7 @@ func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
 	return s, nil
 }
 
-// answers receives the answers to later questions.
+// answers receives the answers to later clock requests.
 func (s *Sender) answers() {
 	defer close(s.out)
 	var buf []byte
@@ -145,7 +145,7 @@ func (s *Sender) answers() {
 	}
 }
 
-// offset returns the current difference to gompirun's clock, and whether a question must be sent now.
+// offset returns the current offset to gompirun's clock, and whether the caller must request a new clock sample now.
 func (s *Sender) offset() (later time.Duration, asks bool) {
 	s.sync.mu.Lock()
 	defer s.sync.mu.Unlock()

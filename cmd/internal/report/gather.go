@@ -208,7 +208,7 @@ func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 			}
 			pop()
 		}
-		// an event that ends behind the enclosing one, by a fault of the file, counts up to the end of that one
+		// an event that ends after the enclosing one, by a fault of the file, counts up to the end of that one
 		if len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			top.own -= min(e.dur, top.e.start+top.e.dur-e.start)

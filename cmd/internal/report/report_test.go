@@ -86,7 +86,7 @@ func TestTimes(t *testing.T) {
 		call(trace.Message, "MPI_Recv", 1, 360, 50, func(e *trace.Event) {
 			e.Waited, e.For, e.Bytes = 40, 0, 8
 		}),
-		// A call within another; a wait outside of any call; a wait that ends, by a fault, behind its call.
+		// A call within another; a wait outside of any call; a wait that ends, by a fault, after its call.
 		call(trace.Collective, "MPI_Reduce", 0, 0, 100, nil),
 		call(trace.Other, "MPI_Type_size", 0, 10, 30, nil),
 		wait(0, 400, 5, trace.None),

@@ -29,7 +29,7 @@ type Summary struct {
 
 // Error describes a fault in a file, and its position.
 type Error struct {
-	Offset int64 // the fault is behind this offset; a fault in an event has the offset before the event
+	Offset int64 // the fault is after this offset; a fault in an event has the offset before the event
 	Event  int   // number of the event, from 1; 0 if the fault is not in an event
 	Err    error
 }
@@ -187,7 +187,7 @@ func (r *reader) events() error {
 		r.at = r.dec.InputOffset()
 		var e raw
 		if err := r.dec.Decode(&e); err != nil {
-			// An event of another program may have values of other types.
+			// An event of another program may have values of different types.
 			var kind *json.UnmarshalTypeError
 			if errors.As(err, &kind) && e.Ph != "X" && e.Ph != "" {
 				r.sum.Ignored++

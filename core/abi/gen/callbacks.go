@@ -18,7 +18,7 @@ import (
 //     before //export: "//gompi:callback int (const char *name, int size)". A negative result is a token for
 //     gompi_raise_pending. If the function executes a whole call of MPI, its name follows as an expression in C:
 //     `as "MPI_Barrier"`.
-//   - a prototype in a header of capi, after the line "// gompi:callback".
+//   - a prototype in a header below capi, after the line "// gompi:callback".
 type callback struct {
 	comment, result, name, parameters, call string
 	header                                  string // of a function in C
@@ -36,7 +36,7 @@ var (
 // callbacks returns the callbacks that the sources of capi declare, by the names of their files.
 func callbacks(root string) ([]callback, error) {
 	var list []callback
-	for _, pattern := range []string{"capi/*.h", "capi/*/*.h", "capi/*.go"} {
+	for _, pattern := range []string{"capi/*/*.h", "capi/*.go"} {
 		names, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return nil, err
@@ -69,7 +69,8 @@ func callbackFiles(root string) (genfile.Files, error) {
 	var fields, wrappers, values strings.Builder
 	var declared, headers []string
 	for _, c := range list {
-		comment := strings.ReplaceAll("\n"+c.comment, "\n//", "\n    //")
+		comment := strings.Replace(c.comment, "// gompi_", "// ", 1)
+		comment = strings.ReplaceAll("\n"+comment, "\n//", "\n    //")
 		fmt.Fprintf(&fields, "%s    %s(*%s)(%s);\n", comment[1:], c.result, c.name, c.parameters)
 		declared = append(declared, structs.FindAllString(c.parameters, -1)...)
 		if c.header != "" {
@@ -85,8 +86,8 @@ func callbackFiles(root string) (genfile.Files, error) {
 	var header, source strings.Builder
 	fmt.Fprintf(&header, `// %s
 //
-// Callbacks from these packages to the layer above them: to Go, and to the C code in capi. No package below capi calls
-// either by name, so each package can be compiled, tested and understood without them.
+// Callbacks from these packages to the layers above them: to Go, and to capi/runtime. No package calls either by name,
+// so each package can be compiled, tested and understood without them.
 #ifndef GOMPI_Z_CALLBACKS_H
 #define GOMPI_Z_CALLBACKS_H
 

@@ -200,16 +200,17 @@ func TestCallbacks(t *testing.T) {
 		"capi/go.go": "// gompi_name stores a name.\n//\n//gompi:callback void (int peer, char *name)\n" +
 			"//export gompi_name\n//gompi:callback int (const struct gompi_recipe *x) as x->call\n" +
 			"//export gompi_run\n",
-		"capi/c.h": "// Adds.\n// gompi:callback\nbool gompi_add(int a,\n\t\tint b);\nint gompi_other(void);\n",
+		"capi/add/c.h": "// Adds.\n// gompi:callback\nbool gompi_add(int a,\n\t\tint b);\n" +
+			"int gompi_other(void);\n",
 	})
 	files, err := callbackFiles(root)
 	require.NoError(t, err)
 	require.Contains(t, string(files["capi/base/z_callbacks.h"]), "{\n    // Adds.\n"+
 		"    bool (*add)(int a, int b);\n"+
-		"    // gompi_name stores a name.\n    void (*name)(int peer, char *name);\n"+
+		"    // name stores a name.\n    void (*name)(int peer, char *name);\n"+
 		"    int (*run)(const struct gompi_recipe *x);\n};\n")
 	source := string(files["capi/z_callbacks.c"])
-	require.Contains(t, source, "#include \"c.h\"\n\nstatic void name(int peer, char *name) {\n"+
+	require.Contains(t, source, "#include \"add/c.h\"\n\nstatic void name(int peer, char *name) {\n"+
 		"    gompi_name(peer, (uintptr_t)name);\n}\n\nstatic int run(const struct gompi_recipe *x) {\n"+
 		"    const char *outer = gompi_enter_call(x->call);\n    int rc = gompi_run((uintptr_t)x);\n"+
 		"    gompi_leave_call(outer);\n    return rc < 0 ? gompi_raise_pending(rc) : rc;\n}\n")

@@ -129,7 +129,8 @@ const headerBottom = `
 
 /*
  * These are not part of the standard ABI, which does not know the Fortran compiler. An INTEGER of Fortran is an int; with
- * GOMPIRMA_FORTRAN_I8 it has 8 bytes, as in a program that was compiled with -fdefault-integer-8. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
+ * GOMPIRMA_FORTRAN_I8 it has 8 bytes, as in a program that was compiled with -fdefault-integer-8. A handle's integer
+ * is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
  */
 #ifdef GOMPIRMA_FORTRAN_I8
 typedef int64_t MPI_Fint;
@@ -152,9 +153,9 @@ extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
 /*
- * These take an instruction inline, and ten times as long as calls. A profiling library may still define them, but sees
- * no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4). With GOMPIRMA_NO_INLINE they
- * are calls.
+ * Inline, each takes one instruction; a call takes ten times as long. A profiling library may still define them, but
+ * sees no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4). With GOMPIRMA_NO_INLINE
+ * they are calls.
  */
 #if defined(__GNUC__) && !(defined(__clang__) && defined(__cplusplus)) && !defined(GOMPIRMA_NO_INLINE)
 extern __inline __attribute__((__gnu_inline__)) MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp)

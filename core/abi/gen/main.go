@@ -22,7 +22,7 @@ import (
 )
 
 var generator = genfile.Generator{Package: "core/abi/gen", Generate: generate,
-	Owned: []string{"capi/z_entry_*.c", "capi/*/z_calls.h", "capi/*/z_collectives.c", "capi/insight/generated/*"}}
+	Owned: []string{"capi/z_entry_*.c", "capi/*/z_calls.h", "capi/coll/z_*.c", "capi/insight/generated/*"}}
 
 func main() {
 	missing := flag.Bool("missing", false, "list the functions without implementation")
@@ -82,8 +82,8 @@ func generate(root string) (genfile.Files, error) {
 		"tests/c/fuzz/generated/kinds.h":         fuzzKinds(),
 		"tests/c/fuzz/generated/calls.c":         fuzzCalls(have),
 	}
-	for room, functions := range folders {
-		files["capi/"+room+"/z_calls.h"] = callsHeader(room, functions)
+	for dir, functions := range folders {
+		files["capi/"+dir+"/z_calls.h"] = callsHeader(dir, functions)
 	}
 	maps.Copy(files, entryPoints(have))
 	maps.Copy(files, insightFiles())

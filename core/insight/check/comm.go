@@ -60,23 +60,25 @@ type commKey struct {
 	number      int
 }
 
-// pendingIdup is a communicator whose creation a rank has started and that the rank has not used yet. MPI may return
-// its handle at the return of the call, or only at completion. In the second case the recorded value of the handle is
-// arbitrary.
+// pendingIdup is a communicator whose creation a rank has started and that the rank has not used yet. The call returns
+// its handle.
 type pendingIdup struct {
 	*comm
 	handle uint64
 	site   *callSite // of the call
 }
 
-// commOf returns the communicator of a handle of the rank, or nil if it is unknown. An unknown handle is assigned to
-// the next communicator that MPI_Comm_idup has made.
+// commOf returns the communicator of a handle of the rank, or nil if it is unknown. The first use of a handle of
+// MPI_Comm_idup makes its communicator live.
 func (k *rank) commOf(h uint64) *comm {
 	m := k.comms[h]
 	if m != nil || h < firstDynamic || len(k.idups) == 0 {
 		return m
 	}
-	i := max(0, slices.IndexFunc(k.idups, func(d pendingIdup) bool { return d.handle == h }))
+	i := slices.IndexFunc(k.idups, func(d pendingIdup) bool { return d.handle == h })
+	if i < 0 {
+		return nil
+	}
 	d, o := k.idups[i], object{"COMMUNICATOR", h}
 	k.idups = slices.Delete(k.idups, i, i+1)
 	k.comms[h], k.liveObjects[o] = d.comm, d.site

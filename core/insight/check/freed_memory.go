@@ -32,12 +32,12 @@ func (c *Checker) freedMemory(k *rank, e *event) {
 	}
 }
 
-// unboundedBytes exceeds the size of any memory. A window of that size covers everything behind an address, whether it
+// unboundedBytes exceeds the size of any memory. A window of that size covers everything after an address, whether it
 // belongs to the window or not. The value equals that of capi/insight/window_memory.c, which checks all other ways to
 // free memory.
 const unboundedBytes = 1 << 40
 
-// isBeyondBase reports whether an address is inside a window only because the window covers everything behind its
+// isBeyondBase reports whether an address is inside a window only because the window covers everything after its
 // beginning.
 func (k *rank) isBeyondBase(w *window, address uint64) bool {
 	p := &w.parts[slices.Index(w.comm.members, k.number)]

@@ -1,5 +1,5 @@
 /* clean: Rank 1 reads its integer after the fence that completes the accumulate.
- * race: Rank 1 reads the integer to which rank 0 adds (MPI-5.0 12.3).
+ * race: Rank 1 reads its integer while rank 0 adds to it (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

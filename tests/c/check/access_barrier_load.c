@@ -1,5 +1,5 @@
-/* clean: Rank 0 puts, unlocks and enters the barrier, and rank 1 reads after it, under a lock of its own memory.
- * race: Rank 0 puts and enters the barrier without a flush, and rank 1 reads after it (MPI-5.0 12.7).
+/* clean: Rank 0 puts, unlocks and enters the barrier. Rank 1 reads after the barrier, under a lock of its own memory.
+ * race: Rank 0 puts and enters the barrier without a flush. Rank 1 reads after the barrier (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

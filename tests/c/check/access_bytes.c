@@ -1,5 +1,5 @@
 /* clean: Rank 0 puts byte 5, and rank 1 stores to bytes 4 and 6 (MPI-5.0 12.7).
- * race: Rank 0 puts byte 5, and rank 1 stores to it.
+ * race: Rank 0 puts byte 5, and rank 1 stores to byte 5.
  *
  * np: 2
  * ref: mpich

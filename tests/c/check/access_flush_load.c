@@ -1,5 +1,6 @@
-/* clean: Rank 0 puts, flushes and enters the barrier, after which rank 1 calls MPI_Win_sync and reads (MPI-5.0 12.7).
- * race: Rank 0 puts and flushes, and rank 1 reads the integer without waiting for that (MPI-5.0 12.7).
+/* clean: Rank 0 puts, flushes and enters the barrier. After the barrier, rank 1 calls MPI_Win_sync and reads (MPI-5.0
+ * 12.7).
+ * race: Rank 0 puts and flushes. Rank 1 reads the integer without waiting for the flush (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 1 copies its window memory elsewhere after the fence that completes the put.
- * race: Rank 1 copies its window memory elsewhere while rank 0 puts to it (MPI-5.0 12.7).
+/* clean: Rank 1 copies its window memory to another buffer after the fence that completes the put.
+ * race: Rank 1 copies its window memory to another buffer while rank 0 puts to it (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Rank 0 puts, flushes and enters the barrier; after it rank 1 reads, which needs no further call in the
- * unified model (MPI-5.0 12.7).
- * race: Rank 1 reads after a barrier what rank 0 has put and flushed after it (MPI-5.0 12.7).
+/* clean: Rank 0 puts, flushes and enters the barrier. Rank 1 reads after the barrier: the unified model needs no
+ * further call (MPI-5.0 12.7).
+ * race: Rank 0 puts and flushes after the barrier, and rank 1 reads after the same barrier (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

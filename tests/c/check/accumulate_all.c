@@ -1,5 +1,5 @@
-/* clean: All ranks add to the integers of all, the target itself too (MPI-5.0 12.7.1).
- * race: All ranks add to the integers of all, the target itself too; rank 2 puts to its own in the same epoch
+/* clean: Each rank adds to an integer of every rank, also of itself (MPI-5.0 12.7.1).
+ * race: Each rank adds to an integer of every rank, also of itself. Rank 2 puts to its own integer in the same epoch
  * (MPI-5.0 12.3).
  *
  * np: 3

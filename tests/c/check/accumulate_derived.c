@@ -1,6 +1,6 @@
-/* clean: Every second integer is added to by one origin, the first four by another: the basic type is the same
- * (MPI-5.0 12.7.1).
- * race: Every second integer is added to by one origin; another adds floats to the first two places (MPI-5.0 12.7.1).
+/* clean: One origin adds to every second integer, another to the first four: the basic type is the same (MPI-5.0
+ * 12.7.1).
+ * race: One origin adds to every second integer, another adds floats to the first two locations (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: A fetch-and-op and an accumulate of two origins that both add to one integer (MPI-5.0 12.7.1).
- * race: A fetch-and-op that multiplies and an accumulate that adds, of two origins at one integer (MPI-5.0 12.2.1).
+/* clean: One origin calls MPI_Fetch_and_op and another MPI_Accumulate; both add to one integer (MPI-5.0 12.7.1).
+ * race: One origin multiplies with MPI_Fetch_and_op and another adds with MPI_Accumulate at one integer (MPI-5.0
+ * 12.2.1).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A sum is flushed before a barrier, the product of another origin follows it: they are not concurrent.
- * race: A sum and, after a barrier, a product of another origin; the sum is not completed before the barrier (MPI-5.0
+/* clean: One origin adds and flushes before a barrier, another multiplies after it: the operations are not concurrent.
+ * race: One origin adds before a barrier without completing the sum, another multiplies after the barrier (MPI-5.0
  * 12.2.1).
  *
  * np: 3

@@ -1,5 +1,6 @@
-/* clean: A bitwise or, and a fetching bitwise or, of two origins at one integer.
- * race: A bitwise and, and a fetching bitwise or, of two origins at one integer (MPI-5.0 12.2.1).
+/* clean: Two origins apply MPI_BOR to one integer, one of them with MPI_Get_accumulate.
+ * race: Two origins update one integer, one with MPI_BAND, the other with MPI_BOR and MPI_Get_accumulate (MPI-5.0
+ * 12.2.1).
  *
  * np: 3
  * ref: mpich

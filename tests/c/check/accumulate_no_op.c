@@ -1,5 +1,5 @@
-/* clean: A get, and an accumulate with MPI_NO_OP that changes nothing, of two origins (MPI-5.0 12.3.4).
- * race: A put, and an accumulate with MPI_NO_OP that reads the same place (MPI-5.0 12.7).
+/* clean: One origin gets an integer, another accumulates with MPI_NO_OP, which changes nothing (MPI-5.0 12.3.4).
+ * race: One origin puts to an integer, another accumulates with MPI_NO_OP, which reads it (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

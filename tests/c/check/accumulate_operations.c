@@ -1,6 +1,6 @@
-/* clean: Two maxima of two origins at one integer.
- * race: A sum and a maximum of two origins at one integer: accumulate_ops is same_op_no_op by default (MPI-5.0
- * 12.2.1).
+/* clean: Two origins accumulate with MPI_MAX at one integer.
+ * race: Two origins accumulate at one integer, one with MPI_SUM, the other with MPI_MAX: accumulate_ops is
+ * same_op_no_op by default (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: A sum over integers 0 to 3 and a product over 4 to 7 have no integer in common: each location has one
- * operation.
- * race: A sum over integers 0 to 3 and a product over 3 to 6 have integer 3 in common (MPI-5.0 12.2.1).
+/* clean: One origin adds to integers 0 to 3, another multiplies 4 to 7: each location has one operation.
+ * race: One origin adds to integers 0 to 3, another multiplies 3 to 6: integer 3 has two operations (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

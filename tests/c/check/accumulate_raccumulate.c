@@ -1,5 +1,5 @@
-/* clean: A request-based sum and a sum of two origins at one integer (MPI-5.0 12.7.1).
- * race: A request-based sum and a minimum of two origins at one integer (MPI-5.0 12.2.1).
+/* clean: Two origins add to one integer, one of them with MPI_Raccumulate (MPI-5.0 12.7.1).
+ * race: One origin adds to an integer with MPI_Raccumulate, another accumulates with MPI_MIN (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: Accumulates of records with several predefined datatypes are atomic to each other for each element (MPI-5.0
- * 12.7.1).
- * race: One of the records' elements is accumulated to with another predefined datatype (MPI-5.0 12.7.1).
+/* clean: One origin accumulates a record of several predefined datatypes, another one of its elements: each element is
+ * updated atomically (MPI-5.0 12.7.1).
+ * race: One origin accumulates a record of several predefined datatypes, another one of its elements with a different
+ * datatype (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: none (MPICH 4.0 ends with an assertion)

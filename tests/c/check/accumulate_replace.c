@@ -1,5 +1,6 @@
-/* clean: MPI_REPLACE of two origins at one integer: one of the two values is stored completely (MPI-5.0 12.7.1).
- * race: MPI_REPLACE and a sum of two origins at one integer are two operations (MPI-5.0 12.2.1).
+/* clean: Two origins accumulate with MPI_REPLACE at one integer: one of the two values is stored completely (MPI-5.0
+ * 12.7.1).
+ * race: Two origins accumulate at one integer with two operations, MPI_REPLACE and MPI_SUM (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

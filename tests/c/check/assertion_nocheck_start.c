@@ -1,5 +1,5 @@
-/* clean: Start and post both say that no check is needed, and a barrier orders them (MPI-5.0 12.5.5).
- * error: The start says that no check is needed, the post does not say so (MPI-5.0 12.5.5).
+/* clean: MPI_Win_start and MPI_Win_post both assert MPI_MODE_NOCHECK, and a barrier orders them (MPI-5.0 12.5.5).
+ * error: MPI_Win_start asserts MPI_MODE_NOCHECK, but MPI_Win_post does not (MPI-5.0 12.5.5).
  *
  * np: 3
  * ref: mpich

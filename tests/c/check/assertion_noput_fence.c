@@ -1,5 +1,5 @@
-/* clean: Rank 2 says that no rank will put to its window before the next fence; rank 0 gets (MPI-5.0 12.5.5).
- * error: Rank 2 says that no rank will put to its window before the next fence, but rank 0 does (MPI-5.0 12.5.5).
+/* clean: Rank 2 asserts that no rank puts to its window before the next fence; rank 0 only gets (MPI-5.0 12.5.5).
+ * error: Rank 2 asserts that no rank puts to its window before the next fence, but rank 0 puts (MPI-5.0 12.5.5).
  *
  * np: 3
  * ref: mpich

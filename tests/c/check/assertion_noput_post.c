@@ -1,5 +1,5 @@
-/* clean: Rank 2 exposes its window and says that no rank will put to it; rank 0 gets (MPI-5.0 12.5.5).
- * error: Rank 2 exposes its window and says that no rank will put to it, but rank 0 adds to it (MPI-5.0 12.5.5).
+/* clean: Rank 2 exposes its window and asserts that no rank puts to it; rank 0 only gets (MPI-5.0 12.5.5).
+ * error: Rank 2 exposes its window and asserts that no rank puts to it, but rank 0 adds to it (MPI-5.0 12.5.5).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 2 sends from its window and says at the next fence that nothing was stored there (MPI-5.0 12.5.5).
- * error: Rank 2 receives into its window and says at the next fence that nothing was stored there (MPI-5.0 12.5.5).
+/* clean: Rank 2 sends from its window and asserts at the next fence that nothing was stored there (MPI-5.0 12.5.5).
+ * error: Rank 2 receives into its window and asserts at the next fence that nothing was stored there (MPI-5.0 12.5.5).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Rank 2 stores to its window and exposes it, saying nothing; the next time it says that nothing was stored;
- * this is true (MPI-5.0 12.5.5).
- * error: Rank 2 stores to its window and exposes it, saying that nothing was stored there (MPI-5.0 12.5.5).
+/* clean: Rank 2 stores to its window and exposes it without an assertion. At the next exposure it asserts that nothing
+ * was stored, which is true (MPI-5.0 12.5.5).
+ * error: Rank 2 stores to its window, and asserts that nothing was stored when it exposes the window (MPI-5.0 12.5.5).
  *
  * np: 3
  * ref: mpich

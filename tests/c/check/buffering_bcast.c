@@ -1,5 +1,5 @@
-/* clean: Rank 0 sends after the collective after which rank 1 receives (MPI-5.0 6.14).
- * error: Rank 0 sends before the collective after which rank 1 receives (MPI-5.0 6.14).
+/* clean: Rank 0 sends after the collective, and rank 1 receives after it (MPI-5.0 6.14).
+ * error: Rank 0 sends before the collective, and rank 1 receives after it (MPI-5.0 6.14).
  *
  * np: 2
  * ref: mpich

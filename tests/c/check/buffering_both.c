@@ -1,4 +1,4 @@
-/* clean: Both ranks send , one before it receives and the other after that (MPI-5.0 3.5).
+/* clean: Both ranks send, one before it receives, the other after it receives (MPI-5.0 3.5).
  * error: Both ranks send before they receive, which needs a buffer (MPI-5.0 3.5).
  *
  * np: 2

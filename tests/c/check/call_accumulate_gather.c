@@ -1,5 +1,5 @@
-/* clean: The gather follows the fence that completes the accumulate.
- * race: Rank 1 passes the integer to which rank 0 adds to a gather (MPI-5.0 12.7).
+/* clean: Rank 1 passes its integer to a gather after the fence that completes the accumulate.
+ * race: Rank 1 passes its integer to a gather while rank 0 adds to the integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

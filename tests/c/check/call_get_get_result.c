@@ -1,6 +1,6 @@
 /* clean: Rank 1 gets into its window memory after the fence that completes the get of rank 0.
- * race: Rank 1 gets into the integer of its window memory that rank 0 gets: the first is a store to it (MPI-5.0
- * 12.3).
+ * race: Rank 1 gets into an integer of its window memory while rank 0 gets the same integer: the get of rank 1 stores
+ * to it (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: A get of rank 0, and a message that rank 1 sends from the same integer: both read (MPI-5.0 12.3).
- * race: A get of rank 0, and a message that rank 1 receives into the same integer: a get and a local store conflict
- * (MPI-5.0 12.3).
+/* clean: Rank 0 gets an integer, and rank 1 sends a message from it: both only read (MPI-5.0 12.3).
+ * race: Rank 0 gets an integer, and rank 1 receives a message into it: a get and a local store conflict (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

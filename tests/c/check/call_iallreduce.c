@@ -1,6 +1,7 @@
-/* clean: A nonblocking reduction into window memory is waited for before the barrier, the put follows it.
- * race: A nonblocking reduction into window memory is waited for at the end; the put after the barrier meets it
- * (MPI-5.0 6.12).
+/* clean: Rank 1 waits before the barrier for its nonblocking reduction into window memory. Rank 0 puts after the
+ * barrier.
+ * race: Rank 1 waits at the end for its nonblocking reduction into window memory. Rank 0 puts there after the barrier,
+ * while the reduction may be in progress (MPI-5.0 6.12).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A send of window memory is waited for before the barrier, the put follows it.
- * race: A send of window memory is waited for at the end; the put after the barrier may come before it is done
- * (MPI-5.0 3.7).
+/* clean: Rank 1 waits before the barrier for its send of window memory. Rank 0 puts after the barrier.
+ * race: Rank 1 waits at the end for its send of window memory. Rank 0 puts there after the barrier, while the send may
+ * be in progress (MPI-5.0 3.7).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A persistent receive into window memory is waited for before the barrier, the put follows it.
- * race: A persistent receive into window memory is started before the barrier and waited for at the end; the put
- * after the barrier meets it.
+/* clean: Rank 1 waits before the barrier for its persistent receive into window memory. Rank 0 puts after the barrier.
+ * race: Rank 1 starts a persistent receive into window memory before the barrier and waits for it at the end. Rank 0
+ * puts there after the barrier, while the receive may be in progress.
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The reduction follows the fence that completes the put.
- * race: Rank 1 passes the integer to which rank 0 puts to a reduction (MPI-5.0 12.7).
+/* clean: Rank 1 passes its integer to a reduction after the fence that completes the put.
+ * race: Rank 1 passes its integer to a reduction while rank 0 puts to the integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The exchange follows the fence that completes the put.
- * race: Rank 1 receives an exchange into three integers, and rank 0 puts to the last of them (MPI-5.0 12.7).
+/* clean: The exchange follows the fence that completes the put of rank 0.
+ * race: Rank 1 receives three integers in an exchange while rank 0 puts to the last of them (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

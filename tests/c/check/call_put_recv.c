@@ -1,5 +1,5 @@
-/* clean: A fence between a put of rank 0 and the message that rank 1 receives into the same integer.
- * race: A put of rank 0 and a message that rank 1 receives into the same integer, between the same fences (MPI-5.0
+/* clean: A fence separates the put of rank 0 from the message that rank 1 receives into the same integer.
+ * race: Rank 0 puts to an integer of rank 1 and rank 1 receives a message into it, between the same fences (MPI-5.0
  * 12.7).
  *
  * np: 3

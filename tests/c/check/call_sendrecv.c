@@ -1,5 +1,4 @@
-/* clean: Rank 1 exchanges messages with rank 2 and sends the integer that rank 0 gets; what it receives goes
- * elsewhere.
+/* clean: Rank 1 exchanges messages with rank 2. It sends the integer that rank 0 gets and receives into another one.
  * race: Rank 1 exchanges messages with rank 2 and receives into the integer that rank 0 gets (MPI-5.0 12.3).
  *
  * np: 3

@@ -1,5 +1,7 @@
-/* clean: Barriers of the program, which call PMPI_Barrier, are between a put and a get (MPI-5.0 15.2).
- * race: Nothing is between a put and a get of the program, which call their PMPI names (MPI-5.0 15.2).
+/* clean: The program's own MPI_Barrier, which calls PMPI_Barrier, orders a put of rank 0 before a get of rank 1
+ * (MPI-5.0 15.2).
+ * race: Rank 0 puts and rank 1 gets, both with the program's own functions, which call PMPI names, without a barrier
+ * between (MPI-5.0 15.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 0 sends two ints to rank 1, which takes two from it (MPI-5.0 6.8).
- * error: Rank 0 sends two ints to rank 1, which takes one from each rank (MPI-5.0 6.8).
+/* clean: Rank 0 sends two ints to rank 1, and rank 1 receives two ints from rank 0 (MPI-5.0 6.8).
+ * error: Rank 0 sends two ints to rank 1, but rank 1 receives one int from each rank (MPI-5.0 6.8).
  *
  * np: 2
  * ref: mpich

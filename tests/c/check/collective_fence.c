@@ -1,5 +1,5 @@
-/* clean: All ranks fence the window, then they are in a barrier (MPI-5.0 12.5.1).
- * error: Rank 0 fences the window, the others are in a barrier (MPI-5.0 12.5.1).
+/* clean: All ranks call MPI_Win_fence, then MPI_Barrier (MPI-5.0 12.5.1).
+ * error: Rank 0 calls MPI_Win_fence, the other ranks call MPI_Barrier (MPI-5.0 12.5.1).
  *
  * np: 3
  * ref: mpich

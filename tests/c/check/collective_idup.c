@@ -1,6 +1,6 @@
-/* clean: Two communicators are copied concurrently, in a different order at each rank (MPI-5.0 7.4.2, 6.14).
- * error: Copies of two communicators, which are begun in a different order at each rank, are confused at rank 1
- * (MPI-5.0 6.14).
+/* clean: Each rank duplicates two communicators concurrently, in a different order (MPI-5.0 7.4.2, 6.14).
+ * error: Each rank duplicates two communicators in a different order, and rank 1 then confuses the copies (MPI-5.0
+ * 6.14).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 0 broadcasts four ints, and the others take four (MPI-5.0 6.4).
- * error: Rank 0 broadcasts four ints, the others take eight (MPI-5.0 6.4).
+/* clean: Rank 0 broadcasts four ints, and the other ranks receive four (MPI-5.0 6.4).
+ * error: Rank 0 broadcasts four ints, but the other ranks receive eight (MPI-5.0 6.4).
  *
  * np: 3
  * ref: mpich

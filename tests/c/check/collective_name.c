@@ -1,5 +1,5 @@
-/* clean: All ranks are in a barrier, then in a reduction (MPI-5.0 6.14).
- * error: Rank 0 is in a barrier, the others in a reduction (MPI-5.0 6.14).
+/* clean: All ranks call MPI_Barrier, then a reduction (MPI-5.0 6.14).
+ * error: Rank 0 calls MPI_Barrier, the other ranks call a reduction (MPI-5.0 6.14).
  *
  * np: 3
  * ref: mpich

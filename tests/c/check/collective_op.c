@@ -1,5 +1,5 @@
-/* clean: All ranks take the sum (MPI-5.0 6.9.6).
- * error: Rank 0 takes the sum, the others the maximum (MPI-5.0 6.9.6).
+/* clean: All ranks pass MPI_SUM to a reduction (MPI-5.0 6.9.6).
+ * error: Rank 0 passes MPI_SUM to a reduction, the other ranks pass MPI_MAX (MPI-5.0 6.9.6).
  *
  * np: 3
  * ref: mpich

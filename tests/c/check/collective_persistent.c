@@ -1,5 +1,5 @@
-/* clean: Two persistent collectives are started in a different order at each rank (MPI-5.0 6.13).
- * error: Two persistent collectives are initialized in a different order at each rank (MPI-5.0 6.13).
+/* clean: Each rank starts two persistent collectives in a different order (MPI-5.0 6.13).
+ * error: Each rank initializes two persistent collectives in a different order (MPI-5.0 6.13).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Two ranks have the parts of a sum in the same order (MPI-5.0 6.10).
- * error: Two ranks have the parts of a sum in a different order (MPI-5.0 6.10).
+/* clean: Both ranks pass the same counts to MPI_Reduce_scatter (MPI-5.0 6.10).
+ * error: Both ranks pass the counts to MPI_Reduce_scatter in a different order (MPI-5.0 6.10).
  *
  * np: 2
  * ref: mpich

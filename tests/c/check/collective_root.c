@@ -1,5 +1,5 @@
-/* clean: Rank 0 is the root of the broadcast for all (MPI-5.0 6.4).
- * error: Each rank says that it is the root of the broadcast (MPI-5.0 6.4).
+/* clean: All ranks name rank 0 as the root of the broadcast (MPI-5.0 6.4).
+ * error: Each rank names itself as the root of the broadcast (MPI-5.0 6.4).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Rank 1 waits for a flag in its memory with atomic loads and then reads the data (MPI-5.0 12.7).
- * race: Rank 1 waits for a flag in its memory with atomic loads, but reads the data before (MPI-5.0 12.7).
+ * race: Rank 1 waits for a flag in its memory with atomic loads, but reads the data before the flag (MPI-5.0 12.7).
  *
  * np: 2
  * ref: none (MPI_Win_sync makes no progress there)

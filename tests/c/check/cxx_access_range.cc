@@ -1,5 +1,5 @@
 /* clean: Rank 1 adds one to each element of the vector after the fence that completes the put of rank 0.
- * race: Rank 1 adds one to each element of the vector to which rank 0 puts (MPI-5.0 12.7).
+ * race: Rank 1 adds one to each element of the vector while rank 0 puts to it (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: An array made with new is deleted when the window on it is freed (MPI-5.0 12.2.5).
- * error: An array made with new is deleted while the window on it exists (MPI-5.0 12.2.5).
+/* clean: The program deletes an array after it frees the window on it (MPI-5.0 12.2.5).
+ * error: The program deletes an array while the window on it exists (MPI-5.0 12.2.5).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: The origin buffer of a put, a member of an object, is changed by a method after a local flush.
- * race: The origin buffer of a put, a member of an object, is changed by a method before the put is completed
- * (MPI-5.0 12.3).
+/* clean: A method changes the origin buffer of a put, a member of its object, after a local flush.
+ * race: A method changes the origin buffer of a put, a member of its object, before the put is completed (MPI-5.0
+ * 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A vector is sent when the get into it is flushed.
- * race: A vector under a get is sent before the get is completed (MPI-5.0 12.3).
+/* clean: A rank gets into a vector, flushes and sends the vector.
+ * race: A rank sends a vector before its get into the vector is completed (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

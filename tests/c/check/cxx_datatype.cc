@@ -1,6 +1,5 @@
-/* clean: The first members of an array of structs are put by one origin, a second member by another (MPI-5.0 12.3).
- * race: The first members of an array of structs are put by one origin, the third struct as a whole by another
- * (MPI-5.0 12.3).
+/* clean: One origin puts the first members of an array of structs, another puts a second member (MPI-5.0 12.3).
+ * race: One origin puts the first members of an array of structs, another puts the whole third struct (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: An exception leaves the block when the put in it is flushed; a barrier follows (MPI-5.0 12.7).
- * race: An exception leaves the block before the put in it is flushed; a barrier follows (MPI-5.0 12.7).
+/* clean: A block puts, flushes and throws an exception before a barrier (MPI-5.0 12.7).
+ * race: A block puts and throws an exception before it flushes; a barrier follows (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

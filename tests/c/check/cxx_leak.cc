@@ -1,5 +1,5 @@
-/* clean: The request of a message that a function starts is waited for by its caller.
- * error: The request of a message that a function starts is dropped (MPI-5.0 3.7).
+/* clean: A function starts a message, and its caller waits for the request.
+ * error: A function starts a message and drops the request (MPI-5.0 3.7).
  *
  * np: 2
  * ref: mpich

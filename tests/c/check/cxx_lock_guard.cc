@@ -1,5 +1,6 @@
-/* clean: A guard takes an exclusive lock and releases it at the end of its block (MPI-5.0 12.5.3).
- * race: A guard takes a shared lock and releases it at the end of its block, for two origins at once (MPI-5.0
+/* clean: Two origins put under an exclusive lock, which a guard acquires and releases at the end of its block (MPI-5.0
+ * 12.5.3).
+ * race: Two origins put under a shared lock, which a guard acquires and releases at the end of its block (MPI-5.0
  * 12.5.3).
  *
  * np: 3

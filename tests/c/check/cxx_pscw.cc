@@ -1,5 +1,5 @@
-/* clean: Two origins put parts side by side in one exposure epoch (MPI-5.0 12.5.2).
- * race: Two origins put overlapping parts in one exposure epoch (MPI-5.0 12.5.2).
+/* clean: Two origins put to adjacent ranges in one exposure epoch (MPI-5.0 12.5.2).
+ * race: Two origins put to overlapping ranges in one exposure epoch (MPI-5.0 12.5.2).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: The requests of four gets are waited for, and the results of all are sent (MPI-5.0 12.3.5).
- * race: Of the requests of four gets all but the last are waited for, and the results of all are sent (MPI-5.0
- * 12.3.5).
+/* clean: A rank waits for the requests of four gets and sends all results (MPI-5.0 12.3.5).
+ * race: A rank waits for the requests of three of four gets and sends all results (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Ranks 0 and 1 work on one shared array, with a barrier and MPI_Win_sync between (MPI-5.0 12.7).
- * race: Ranks 0 and 1 work on one shared array with a barrier too few (MPI-5.0 12.7).
+/* clean: Rank 0 writes a shared array and rank 1 updates it, after MPI_Win_sync and a barrier (MPI-5.0 12.7).
+ * race: Rank 0 writes a shared array and rank 1 updates it, without a barrier between (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

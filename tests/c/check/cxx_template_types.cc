@@ -1,5 +1,5 @@
-/* clean: A template adds an int for both origins (MPI-5.0 12.7.1).
- * race: A template adds an int for one origin and a float for another to the same place (MPI-5.0 12.7.1).
+/* clean: Two origins add an int with a function template (MPI-5.0 12.7.1).
+ * race: One origin adds an int with a function template, another adds a float to the same location (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

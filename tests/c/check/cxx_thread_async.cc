@@ -1,5 +1,6 @@
-/* clean: An asynchronous function puts and flushes. The thread that waits for it puts afterwards (MPI-5.0 12.7).
- * race: An asynchronous function puts and flushes. The thread that waits for it puts before (MPI-5.0 12.7).
+/* clean: An asynchronous function puts and flushes. The main thread waits for the function, then puts (MPI-5.0 12.7).
+ * race: An asynchronous function puts and flushes. The main thread puts before it waits for the function (MPI-5.0
+ * 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: A thread puts and flushes before it sets an atomic flag that another one waits for, which then puts (MPI-5.0
- * 12.7).
- * race: A thread puts and flushes when it has set an atomic flag that another one waits for, which then puts (MPI-5.0
+/* clean: One thread puts, flushes and sets an atomic flag. Another thread waits for the flag, then puts (MPI-5.0 12.7).
+ * race: One thread sets an atomic flag, then puts and flushes. Another thread waits for the flag, then puts (MPI-5.0
  * 12.7).
  *
  * np: 2

@@ -1,5 +1,7 @@
-/* clean: A thread flushes its put before it signals a condition to another thread, which then puts (MPI-5.0 12.7).
- * race: A thread flushes its put after it has signaled a condition to another thread, which then puts (MPI-5.0 12.7).
+/* clean: One thread puts, flushes and signals a condition. Another thread waits for the condition, then puts (MPI-5.0
+ * 12.7).
+ * race: One thread puts, signals a condition and flushes after it. Another thread waits for the condition, then puts
+ * (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Two threads put to one element and flush under a guard of one mutex (MPI-5.0 12.7).
- * race: Two threads put to one element under a guard of one mutex, and flush without it (MPI-5.0 12.7).
+/* clean: Two threads put to one element and flush while each holds one mutex by a guard (MPI-5.0 12.7).
+ * race: Two threads put to one element while each holds one mutex by a guard, but flush after the guard (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A thread puts to an element and flushes; when it is joined, another one puts.
- * race: Two threads put to one element at once (MPI-5.0 12.7).
+/* clean: One thread puts to an element and flushes. Another thread puts to it after the first is joined.
+ * race: Two threads put to one element at the same time (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

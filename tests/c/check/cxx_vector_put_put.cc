@@ -1,5 +1,5 @@
-/* clean: Two origins put to one element of a vector, with a fence between.
- * race: Two origins put to one element of a vector, whose window is fenced only before and after (MPI-5.0 12.3).
+/* clean: Two origins put to one element of a vector, with a fence between the puts.
+ * race: Two origins put to one element of a vector between the same two fences (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: One memory is attached to a dynamic window and has a window of its own; two origins put to two integers,
+/* clean: Two windows contain the same memory, one dynamic, the other created on it. Two origins put to two integers,
  * each through another window.
- * race: One memory is attached to a dynamic window and has a window of its own; two origins put to one integer, each
+ * race: Two windows contain the same memory, one dynamic, the other created on it. Two origins put to one integer, each
  * through another window (MPI-5.0 12.7).
  *
  * np: 3

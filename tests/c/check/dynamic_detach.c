@@ -1,6 +1,6 @@
-/* clean: Rank 2 detaches its memory after a barrier that comes after the put is done (MPI-5.0 12.2.4).
- * error: Rank 2 detaches its memory after a while, but it is not notified that the put to it is done. Because of the
- * sleep the put is usually complete; the sleep orders nothing (MPI-5.0 12.2.4).
+/* clean: Rank 2 detaches its memory after a barrier that follows the completion of the put (MPI-5.0 12.2.4).
+ * error: Rank 2 sleeps and detaches its memory, but is not notified that the put to it is complete. The put is usually
+ * complete after the sleep, but the sleep orders nothing (MPI-5.0 12.2.4).
  *
  * np: 3
  * ref: mpich

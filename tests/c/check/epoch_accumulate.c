@@ -1,5 +1,5 @@
-/* clean: An accumulate before MPI_Win_unlock_all (MPI-5.0 12.5.3).
- * error: An accumulate after MPI_Win_unlock_all (MPI-5.0 12.5.3). It returns an error.
+/* clean: Rank 0 accumulates before MPI_Win_unlock_all (MPI-5.0 12.5.3).
+ * error: Rank 0 accumulates after MPI_Win_unlock_all (MPI-5.0 12.5.3). It returns an error.
  *
  * np: 2
  * ref: mpich

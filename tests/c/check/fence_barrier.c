@@ -1,5 +1,6 @@
-/* clean: A barrier and a fence between put and get.
- * race: A barrier in place of a fence: it completes no put (MPI-5.0 12.5.1).
+/* clean: Rank 0 puts, all ranks enter a barrier and a fence, and rank 1 gets.
+ * race: Rank 0 puts, all ranks enter a barrier but no fence, and rank 1 gets: a barrier completes no put (MPI-5.0
+ * 12.5.1).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A ring: each rank puts to its neighbour, and after a fence the neighbour passes the received value on.
- * race: A ring: each rank puts to its neighbour, and the neighbour passes the received value on without a fence
- * between (MPI-5.0 12.7).
+/* clean: Each rank puts a value to its neighbour in a ring. After a fence, it puts the received value to its neighbour.
+ * race: Each rank puts a value to its neighbour in a ring. Without a fence, it puts the received value to its neighbour
+ * (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

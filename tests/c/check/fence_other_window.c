@@ -1,5 +1,5 @@
-/* clean: A fence of this window, and one of another, between two puts.
- * race: A fence of another window between two puts: it completes nothing of this one (MPI-5.0 12.5.1).
+/* clean: A fence of this window and one of another window separate the two puts.
+ * race: A fence of another window separates the two puts: it completes no operation of this window (MPI-5.0 12.5.1).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Of four ranks each puts to the next one, and rank 3 to rank 1 too, in the next epoch.
- * race: Of four ranks each puts to the next one. Rank 3 puts to rank 1 too, in the same epoch as rank 0 (MPI-5.0
+/* clean: Four ranks put, each to the next rank. Rank 3 also puts to rank 1, in the next epoch.
+ * race: Four ranks put, each to the next rank. Rank 3 also puts to rank 1, in the same epoch as rank 0 (MPI-5.0
  * 12.5.1).
  *
  * np: 4

@@ -1,5 +1,5 @@
-/* clean: The flush comes before the barrier (MPI-5.0 12.5.4).
- * race: The flush follows the barrier (MPI-5.0 12.5.4).
+/* clean: Rank 0 flushes its put before the barrier (MPI-5.0 12.5.4).
+ * race: Rank 0 flushes its put after the barrier (MPI-5.0 12.5.4).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A flush of all targets and a barrier: the put is done at its target (MPI-5.0 12.5.4).
- * race: A local flush of all targets and a barrier: the put is done at its origin, not at its target (MPI-5.0
- * 12.5.4).
+/* clean: Rank 0 calls MPI_Win_flush_all before the barrier: the put is complete at its target (MPI-5.0 12.5.4).
+ * race: Rank 0 calls MPI_Win_flush_local_all before the barrier: the put is complete at its origin, not at its target
+ * (MPI-5.0 12.5.4).
  *
  * np: 3
  * ref: mpich

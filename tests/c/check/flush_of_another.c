@@ -1,5 +1,5 @@
 /* clean: Rank 0 flushes its own put before the barrier (MPI-5.0 12.5.4).
- * race: Rank 1 flushes the target before it puts: it completes its own operations, not those of rank 0 (MPI-5.0
+ * race: Rank 1 flushes the target before it puts: the flush completes operations of rank 1, not of rank 0 (MPI-5.0
  * 12.5.4).
  *
  * np: 3

@@ -1,5 +1,5 @@
-/* clean: A flush of the target in the window of the put (MPI-5.0 12.5.4).
- * race: A flush of the same target in another window (MPI-5.0 12.5.4).
+/* clean: Rank 0 flushes the target in the window of the put (MPI-5.0 12.5.4).
+ * race: Rank 0 flushes the same target in another window (MPI-5.0 12.5.4).
  *
  * np: 3
  * ref: mpich

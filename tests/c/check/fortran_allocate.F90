@@ -1,4 +1,4 @@
-! clean: Rank 1 reads memory from MPI_Win_allocate by a pointer after a barrier that comes after the flush.
+! clean: Rank 1 reads memory from MPI_Win_allocate by a pointer after a barrier that follows the flush.
 ! race: Rank 1 reads memory from MPI_Win_allocate by a pointer while rank 0 puts to it (MPI-5.0 12.3).
 !
 ! np: 2

@@ -1,5 +1,5 @@
-! clean: Two threads of rank 0 put to one integer and flush in a critical section of OpenMP (MPI-5.0 12.7).
-! race: Two threads of rank 0 put to one integer in a critical section of OpenMP, but flush after it (MPI-5.0 12.7).
+! clean: Two threads of rank 0 put to one integer and flush in an OpenMP critical section (MPI-5.0 12.7).
+! race: Two threads of rank 0 put to one integer in an OpenMP critical section, but flush after it (MPI-5.0 12.7).
 !
 ! np: 2
 ! ref: mpich

@@ -1,5 +1,5 @@
 ! clean: Rank 2 receives into its window memory after the fence that completes the put.
-! race: Rank 2 receives into its window memory the integer to which rank 0 puts (MPI-5.0 12.7).
+! race: Rank 2 receives into an integer of its window memory while rank 0 puts to it (MPI-5.0 12.7).
 !
 ! np: 3
 ! ref: mpich

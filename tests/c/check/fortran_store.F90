@@ -1,5 +1,5 @@
 ! clean: Rank 1 assigns to its window memory after the fence that completes the put.
-! race: Rank 1 assigns to its window memory to which rank 0 puts (MPI-5.0 12.7).
+! race: Rank 1 assigns to its window memory while rank 0 puts to it (MPI-5.0 12.7).
 !
 ! np: 2
 ! ref: mpich

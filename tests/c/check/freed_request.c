@@ -1,5 +1,5 @@
 /* clean: A request is waited for once.
- * error: A copy of a request is waited for after the request has been (MPI-5.0 3.7.3). It returns an error.
+ * error: A rank waits for a copy of a request that is already complete (MPI-5.0 3.7.3). It returns an error.
  *
  * np: 2
  * ref: mpich

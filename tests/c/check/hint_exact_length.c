@@ -1,5 +1,5 @@
-/* clean: A receive is as long as its message on a communicator with the hint that all are (MPI-5.0 7.4.4).
- * error: A receive is longer than its message on a communicator with the hint that none is (MPI-5.0 7.4.4).
+/* clean: A receive is as long as its message, on a communicator with the hint mpi_assert_exact_length (MPI-5.0 7.4.4).
+ * error: A receive is longer than its message, on a communicator with the hint mpi_assert_exact_length (MPI-5.0 7.4.4).
  *
  * np: 2
  * ref: mpich

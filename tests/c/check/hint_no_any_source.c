@@ -1,5 +1,5 @@
-/* clean: A receive names its source on a communicator with the hint that all do (MPI-5.0 7.4.4).
- * error: A receive takes any source on a communicator with the hint that none does (MPI-5.0 7.4.4).
+/* clean: A receive names its source, on a communicator with the hint mpi_assert_no_any_source (MPI-5.0 7.4.4).
+ * error: A receive uses MPI_ANY_SOURCE on a communicator with the hint mpi_assert_no_any_source (MPI-5.0 7.4.4).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: A window that was created with the hint that it is never locked is fenced (MPI-5.0 12.2.1).
- * error: A window that was created with the hint that it is never locked is locked (MPI-5.0 12.2.1). It returns an
- * error.
+/* clean: The ranks fence a window that has the hint no_locks (MPI-5.0 12.2.1).
+ * error: Rank 0 locks a window that has the hint no_locks (MPI-5.0 12.2.1). It returns an error.
  *
  * np: 2
  * ref: mpich

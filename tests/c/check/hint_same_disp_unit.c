@@ -1,5 +1,5 @@
-/* clean: A window with the hint that all displacement units are the same, which is true (MPI-5.0 12.2.1).
- * error: A window with the hint that all displacement units are the same, which is not true (MPI-5.0 12.2.1).
+/* clean: The window has the hint same_disp_unit, and all displacement units are the same (MPI-5.0 12.2.1).
+ * error: The window has the hint same_disp_unit, but the displacement units differ (MPI-5.0 12.2.1).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A window with the hint that all sizes are the same, which is true (MPI-5.0 12.2.1).
- * error: A window with the hint that all sizes are the same, which is not true (MPI-5.0 12.2.1).
+/* clean: The window has the hint same_size, and all sizes are the same (MPI-5.0 12.2.1).
+ * error: The window has the hint same_size, but the sizes differ (MPI-5.0 12.2.1).
  *
  * np: 2
  * ref: mpich

@@ -1,7 +1,6 @@
-/* clean: A put takes two integers by a datatype of absolute addresses, and one between them is received into (MPI-5.0
- * 5.1.5).
- * race: A put takes two integers by a datatype of absolute addresses, and one of them is received into (MPI-5.0
- * 5.1.5).
+/* clean: Rank 0 puts two integers by a datatype of absolute addresses and receives into the integer between them
+ * (MPI-5.0 5.1.5).
+ * race: Rank 0 puts two integers by a datatype of absolute addresses and receives into one of them (MPI-5.0 5.1.5).
  *
  * np: 2
  * ref: mpich

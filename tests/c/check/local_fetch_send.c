@@ -1,5 +1,5 @@
 /* clean: The result of a fetch-and-op is sent after a local flush.
- * race: The result of a fetch-and-op is sent before it is completed (MPI-5.0 12.3.4).
+ * race: The result of a fetch-and-op is sent before the operation is completed (MPI-5.0 12.3.4).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
 /* clean: The result of a fetching accumulate is passed to a reduction after a flush.
- * race: The result of a fetching accumulate is passed to a reduction before it is completed (MPI-5.0 12.3.4).
+ * race: The result of a fetching accumulate is passed to a reduction before the accumulate is completed (MPI-5.0
+ * 12.3.4).
  *
  * np: 2
  * ref: mpich

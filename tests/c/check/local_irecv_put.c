@@ -1,5 +1,5 @@
-/* clean: A put starts from a buffer when the receive into it has been waited for.
- * race: A put starts from a buffer into which a receive is in progress (MPI-5.0 3.7).
+/* clean: A rank waits for its receive into a buffer, then puts from the buffer.
+ * race: A rank puts from a buffer while its receive into the buffer is in progress (MPI-5.0 3.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A loop puts from one variable, which a local flush completes before the next store to it.
- * race: A loop puts from one variable to which it stores before each put (MPI-5.0 12.3).
+/* clean: A loop stores to a variable and puts from it; a local flush completes the put before the next store.
+ * race: A loop stores to a variable and puts from it without a local flush (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

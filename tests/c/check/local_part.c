@@ -1,6 +1,5 @@
-/* clean: Four integers are the result buffer of a get in progress, and the four after them are sent.
- * race: Four integers are the result buffer of a get in progress, and the last of them is sent with its neighbours
- * (MPI-5.0 12.3).
+/* clean: Four integers are the result buffer of a get in progress, and the following four integers are sent.
+ * race: Four integers are the result buffer of a get in progress, and a send includes the last of them (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

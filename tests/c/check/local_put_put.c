@@ -1,5 +1,6 @@
-/* clean: One buffer is the origin of puts to two ranks, both in progress: they only read it (MPI-5.0 12.3).
- * race: One buffer is the origin of a put and the result of a get to two ranks, both in progress (MPI-5.0 12.3).
+/* clean: One buffer is the origin buffer of two puts in progress, to two ranks: both only read it (MPI-5.0 12.3).
+ * race: One buffer is the origin buffer of a put and the result buffer of a get, both in progress, at two ranks
+ * (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Two request-based accumulates have one origin buffer; both requests are waited for, then the buffer is
- * received into.
- * race: Two request-based accumulates have one origin buffer; one request is waited for, then the buffer is received
- * into (MPI-5.0 12.3.5).
+/* clean: Two request-based accumulates have one origin buffer. The rank waits for both requests, then receives into the
+ * buffer.
+ * race: Two request-based accumulates have one origin buffer. The rank waits for one request, then receives into the
+ * buffer (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The result of a request-based get is read when MPI_Waitsome has completed its request (MPI-5.0 12.3.5).
- * race: The result of a request-based get is read before its request is completed (MPI-5.0 12.3.5).
+/* clean: The result of a request-based get is read after MPI_Waitsome has completed the request (MPI-5.0 12.3.5).
+ * race: The result of a request-based get is read before the request is completed (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

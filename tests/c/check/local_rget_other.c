@@ -1,5 +1,5 @@
-/* clean: Of two request-based gets the first is waited for, and its result is sent.
- * race: Of two request-based gets the first is waited for, and the result of the second is sent (MPI-5.0 12.3.5).
+/* clean: A rank waits for the first of two request-based gets and sends its result.
+ * race: A rank waits for the first of two request-based gets and sends the result of the second (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Of two request-based gets MPI_Waitany completes one, and the result of that one is sent (MPI-5.0 12.3.5).
- * race: Of two request-based gets MPI_Waitany completes one, and the result of the other is sent (MPI-5.0 12.3.5).
+/* clean: MPI_Waitany completes one of two request-based gets, and the result of that get is sent (MPI-5.0 12.3.5).
+ * race: MPI_Waitany completes one of two request-based gets, and the result of the other get is sent (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

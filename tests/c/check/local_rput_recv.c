@@ -1,5 +1,5 @@
-/* clean: The request of a put is completed, then a message is received into its origin buffer (MPI-5.0 12.3.5).
- * race: A message is received into the origin buffer of a put whose request is not completed (MPI-5.0 12.3.5).
+/* clean: A rank completes the request of a put, then receives a message into the origin buffer (MPI-5.0 12.3.5).
+ * race: A rank receives a message into the origin buffer of a put whose request is not completed (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,7 @@
-/* clean: One call puts twice out of one buffer, which is received into when both are complete (MPI-5.0 12.3.5).
- * race: One call puts twice out of one buffer, which is received into when the first is complete (MPI-5.0 12.3.5).
+/* clean: A call site puts twice from one buffer. Rank 0 receives into the buffer after both puts are complete (MPI-5.0
+ * 12.3.5).
+ * race: A call site puts twice from one buffer. Rank 0 receives into the buffer after the first put is complete
+ * (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

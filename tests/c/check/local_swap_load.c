@@ -1,5 +1,5 @@
 /* clean: The result of a compare-and-swap is read after a local flush (MPI-5.0 12.3.4).
- * race: The result of a compare-and-swap is read before it is completed (MPI-5.0 12.3.4).
+ * race: The result of a compare-and-swap is read before the operation is completed (MPI-5.0 12.3.4).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: The even integers of a buffer are the origin buffer of a put in progress, and an odd one is received into.
- * race: The even integers of a buffer are the origin buffer of a put in progress, and one of them is received into
- * (MPI-5.0 12.3).
+/* clean: The even integers of a buffer are the origin buffer of a put in progress. A message is received into an odd
+ * one.
+ * race: The even integers of a buffer are the origin buffer of a put in progress. A message is received into an even
+ * one (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

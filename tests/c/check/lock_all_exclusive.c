@@ -1,6 +1,6 @@
-/* clean: One origin puts under an exclusive lock, another within MPI_Win_lock_all, which is a shared lock of each
- * target (MPI-5.0 12.5.3).
- * race: One origin puts under a shared lock, another within MPI_Win_lock_all: both are shared (MPI-5.0 12.5.3).
+/* clean: One origin puts under an exclusive lock, another under MPI_Win_lock_all, which is a shared lock of each target
+ * (MPI-5.0 12.5.3).
+ * race: One origin puts under a shared lock, another under MPI_Win_lock_all: both locks are shared (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

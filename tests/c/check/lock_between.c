@@ -1,6 +1,6 @@
-/* clean: Rank 0 ends MPI_Win_lock_all before the barrier after which rank 1 puts.
- * race: Rank 0 puts within MPI_Win_lock_all before a barrier, and unlocks after it; rank 1 puts after it too (MPI-5.0
- * 12.5.3).
+/* clean: Rank 0 calls MPI_Win_unlock_all before a barrier, and rank 1 puts after the barrier.
+ * race: Rank 0 puts under MPI_Win_lock_all before a barrier and unlocks after the barrier. Rank 1 puts after the
+ * barrier too (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

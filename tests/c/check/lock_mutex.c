@@ -1,6 +1,7 @@
-/* clean: An exclusive lock of rank 3 keeps two origins apart that put to rank 2 under shared locks, and unlock that
- * first (MPI-5.0 12.5.3).
- * race: Each origin holds an exclusive lock of its own memory, which keeps no rank away from rank 2 (MPI-5.0 12.5.3).
+/* clean: Two origins put to rank 2 under shared locks while each holds an exclusive lock of rank 3. They unlock rank 2
+ * first, so the puts are ordered (MPI-5.0 12.5.3).
+ * race: Two origins put to rank 2 while each holds an exclusive lock of its own memory, which excludes no rank from
+ * rank 2 (MPI-5.0 12.5.3).
  *
  * np: 4
  * ref: mpich

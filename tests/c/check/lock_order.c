@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts to integer 0, then locks and puts a flag to 1. Rank 1 locks and gets the flag until it is set,
- * then puts to 0: so its lock is the later one (MPI-5.0 12.5.3).
- * race: Rank 0 puts to integer 0, then locks and puts to 1. Rank 1 locks and gets 1, then puts to 0, whatever it has
- * read: the order of the locks varies. Because of the sleep, rank 1 is usually first; the sleep orders nothing
+/* clean: Rank 0 puts to integer 0, then locks and puts a flag to integer 1. Rank 1 locks and gets the flag until it is
+ * set, then puts to integer 0. So the lock of rank 1 is the later one (MPI-5.0 12.5.3).
+ * race: Rank 0 puts to integer 0, then locks and puts to integer 1. Rank 1 locks and gets integer 1 once, then puts to
+ * integer 0. The order of the locks varies. Because of the sleep, rank 1 is usually first, but the sleep orders nothing
  * (MPI-5.0 12.5.3).
  *
  * np: 3

@@ -1,5 +1,5 @@
-/* clean: In each of a hundred epochs two origins put to two integers, which they exchange with every fence.
- * race: In one of a hundred epochs two origins put to the same integer (MPI-5.0 12.7).
+/* clean: In each of a hundred epochs, two origins put to two different integers, which they exchange at every fence.
+ * race: In one of a hundred epochs, two origins put to the same integer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

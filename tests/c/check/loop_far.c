@@ -1,5 +1,6 @@
-/* clean: A hundred puts go round eight integers, with a flush each time round.
- * race: A hundred puts go round eight integers, so that those which are eight apart meet (MPI-5.0 12.7).
+/* clean: Rank 0 puts a hundred times to eight integers cyclically, with a flush in each cycle.
+ * race: Rank 0 puts a hundred times to eight integers cyclically: puts eight iterations apart have the same target
+ * (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: A loop of get, flush, change, put and flush.
- * race: A loop of get, change and put: the get of a step may meet the put of the step before (MPI-5.0 12.7).
+/* clean: A loop gets, flushes, changes the value, puts and flushes.
+ * race: A loop gets, flushes, changes the value, puts and only flushes locally: a get may overlap the previous put
+ * (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

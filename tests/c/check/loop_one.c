@@ -1,6 +1,6 @@
-/* clean: A thousand puts of two origins to even and odd integers.
- * race: A thousand puts of two origins to even and odd integers; one of the second origin goes to an even one
- * (MPI-5.0 12.3).
+/* clean: Two origins put a thousand times, one to even, the other to odd integers.
+ * race: Two origins put a thousand times, one to even, the other to odd integers. One put of the second origin is to an
+ * even integer (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

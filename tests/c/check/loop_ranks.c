@@ -1,5 +1,5 @@
 /* clean: Each of four ranks puts to the integer of its rank at rank 0.
- * race: Each of four ranks puts to the integer of its rank at rank 0, but rank 3 to that of rank 2 (MPI-5.0 12.3).
+ * race: Each of four ranks puts to the integer of its rank at rank 0, but rank 3 puts to that of rank 2 (MPI-5.0 12.3).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: A halo in two buffers: each step puts to one, and sends what came with the step before.
- * race: A halo in two buffers: each step puts to the one that its neighbour sends in the same step (MPI-5.0 12.7).
+/* clean: Each step puts to one of two buffers. One step also reduces the buffer of the previous step.
+ * race: Each step puts to one of two buffers. One step also reduces the buffer to which its neighbour puts (MPI-5.0
+ * 12.7).
  *
  * np: 2
  * ref: mpich

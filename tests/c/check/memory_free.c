@@ -1,5 +1,5 @@
-/* clean: Memory from malloc is freed when the window on it is (MPI-5.0 12.2.5).
- * error: Memory from malloc is freed while the window on it exists (MPI-5.0 12.2.5).
+/* clean: The program frees memory from malloc after it frees the window on it (MPI-5.0 12.2.5).
+ * error: The program frees memory from malloc while the window on it exists (MPI-5.0 12.2.5).
  *
  * np: 2
  * ref: mpich

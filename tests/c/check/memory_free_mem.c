@@ -1,5 +1,5 @@
-/* clean: Memory from MPI_Alloc_mem is freed when the window on it is (MPI-5.0 9.2).
- * error: Memory from MPI_Alloc_mem is freed while the window on it exists (MPI-5.0 9.2).
+/* clean: The program frees memory from MPI_Alloc_mem after it frees the window on it (MPI-5.0 9.2).
+ * error: The program frees memory from MPI_Alloc_mem while the window on it exists (MPI-5.0 9.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Mapped memory is unmapped when the window on it is freed (MPI-5.0 12.2.5).
- * error: Mapped memory is unmapped while the window on it exists (MPI-5.0 12.2.5).
+/* clean: The program unmaps memory after it frees the window on it (MPI-5.0 12.2.5).
+ * error: The program unmaps memory while the window on it exists (MPI-5.0 12.2.5).
  *
  * np: 2
  * ref: mpich

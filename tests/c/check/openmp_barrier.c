@@ -1,5 +1,5 @@
-/* clean: One thread of rank 0 puts and flushes before a barrier of OpenMP, the other puts after it (MPI-5.0 12.7).
- * race: One thread of rank 0 puts and flushes, the other puts, and a barrier of OpenMP comes too late (MPI-5.0 12.7).
+/* clean: One thread of rank 0 puts and flushes before an OpenMP barrier, another thread puts after it (MPI-5.0 12.7).
+ * race: One thread of rank 0 puts and flushes, and another thread puts, both before an OpenMP barrier (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

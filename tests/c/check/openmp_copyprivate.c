@@ -1,5 +1,7 @@
-/* clean: What one thread puts in a single construct it flushes before it hands a value to the other (MPI-5.0 12.7).
- * race: What one thread puts in a single construct it flushes when it has handed a value to the other (MPI-5.0 12.7).
+/* clean: In a single construct, a thread puts and flushes before copyprivate passes a value to another thread, which
+ * then puts (MPI-5.0 12.7).
+ * race: In a single construct, a thread puts. It flushes only after copyprivate passes a value to another thread, which
+ * then puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: Two tasks of OpenMP, of which one depends on the other, put to one integer and flush (MPI-5.0 12.7).
- * race: Two tasks of OpenMP, of which one depends on the other, put to one integer, and neither flushes (MPI-5.0
- * 12.7).
+/* clean: Two OpenMP tasks put to one integer. The second depends on the first, which flushes (MPI-5.0 12.7).
+ * race: Two OpenMP tasks put to one integer. The second depends on the first, which does not flush (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A loop of OpenMP whose steps come to threads as they are free, each for another integer (MPI-5.0 12.7).
- * race: A loop of OpenMP whose steps come to threads as they are free, two of them for one integer (MPI-5.0 12.7).
+/* clean: An OpenMP loop with schedule(dynamic) puts in each iteration to a different integer (MPI-5.0 12.7).
+ * race: An OpenMP loop with schedule(dynamic) puts in two iterations to the same integer (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

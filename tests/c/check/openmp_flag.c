@@ -1,5 +1,7 @@
-/* clean: One thread of rank 0 puts and flushes before it sets a flag that the other waits for (MPI-5.0 12.7).
- * race: One thread of rank 0 sets a flag that the other waits for before it puts and flushes (MPI-5.0 12.7).
+/* clean: One thread of rank 0 puts, flushes and sets a flag. Another thread waits for the flag, then puts (MPI-5.0
+ * 12.7).
+ * race: One thread of rank 0 sets a flag, then puts and flushes. Another thread waits for the flag, then puts (MPI-5.0
+ * 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: A loop of OpenMP in which each thread puts to another integer, and after the loop to all of them (MPI-5.0
- * 12.7).
- * race: A loop of OpenMP with nowait in which each thread puts, and then the next integer is put to (MPI-5.0 12.7).
+/* clean: In an OpenMP loop, each thread puts to a different integer. After the loop, each thread puts to the integer of
+ * the other (MPI-5.0 12.7).
+ * race: In an OpenMP loop with nowait, each thread puts to a different integer. After its iterations, each thread puts
+ * to the integer of the other (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The threads of a region of OpenMP put and flush, and after it the main thread puts (MPI-5.0 12.7).
- * race: The threads of a region of OpenMP put, after it the main thread puts, and flushes too late (MPI-5.0 12.7).
+/* clean: The threads of an OpenMP region put and flush. The main thread puts after the region (MPI-5.0 12.7).
+ * race: The threads of an OpenMP region put without a flush. The main thread puts after the region (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

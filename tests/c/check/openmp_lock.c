@@ -1,5 +1,5 @@
-/* clean: Two threads of rank 0 put to one integer and flush while they have a lock of OpenMP (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer and flush while each has a lock of its own (MPI-5.0 12.7).
+/* clean: Two threads of rank 0 put to one integer and flush while they hold one OpenMP lock (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer and flush while each holds its own OpenMP lock (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

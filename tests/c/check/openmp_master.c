@@ -1,5 +1,5 @@
-/* clean: The master thread of rank 0 puts and flushes, and after a barrier the other one puts (MPI-5.0 12.7).
- * race: The master thread of rank 0 puts and flushes, and without a barrier the other one puts (MPI-5.0 12.7).
+/* clean: The master thread of rank 0 puts and flushes. Another thread puts after a barrier (MPI-5.0 12.7).
+ * race: The master thread of rank 0 puts and flushes. Another thread puts without a barrier (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

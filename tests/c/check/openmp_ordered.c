@@ -1,5 +1,5 @@
-/* clean: The ordered parts of a loop of OpenMP put to one integer and flush (MPI-5.0 12.7).
- * race: The ordered parts of a loop of OpenMP put to one integer, and flush after them (MPI-5.0 12.7).
+/* clean: An OpenMP loop puts to one integer and flushes in its ordered block (MPI-5.0 12.7).
+ * race: An OpenMP loop puts to one integer in its ordered block, but flushes after the block (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

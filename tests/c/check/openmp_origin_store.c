@@ -1,6 +1,7 @@
-/* clean: One thread of rank 0 puts from an integer and flushes, and after a barrier the other stores to it (MPI-5.0
- * 12.3).
- * race: One thread of rank 0 puts from an integer and flushes, and the other stores to it (MPI-5.0 12.3).
+/* clean: One thread of rank 0 puts from an integer and flushes. Another thread stores to the integer after a barrier
+ * (MPI-5.0 12.3).
+ * race: One thread of rank 0 puts from an integer and flushes. Another thread stores to the integer without a barrier
+ * (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

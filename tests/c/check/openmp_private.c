@@ -1,6 +1,6 @@
-/* clean: Steps of a loop of OpenMP get to a variable of their own, which may lie where that of another was (MPI-5.0
- * 12.3).
- * race: Steps of a loop of OpenMP get to a variable that all have, and one thread may do several of them (MPI-5.0
+/* clean: Each iteration of an OpenMP loop gets to its own variable, which may have the address of an earlier one
+ * (MPI-5.0 12.3).
+ * race: All iterations of an OpenMP loop get to one shared variable. One thread may run several iterations (MPI-5.0
  * 12.3).
  *
  * np: 2

@@ -1,5 +1,5 @@
-/* clean: Two regions of OpenMP one after the other, in which different threads put and flush (MPI-5.0 12.7).
- * race: A region of OpenMP in which two threads put and flush (MPI-5.0 12.7).
+/* clean: Two OpenMP regions follow each other, and a different thread puts and flushes in each (MPI-5.0 12.7).
+ * race: Two threads put and flush in one OpenMP region (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

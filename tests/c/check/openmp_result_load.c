@@ -1,5 +1,7 @@
-/* clean: One thread of rank 0 gets to an integer and flushes, and after a barrier the other loads it (MPI-5.0 12.3).
- * race: One thread of rank 0 gets to an integer and flushes, and the other loads it (MPI-5.0 12.3).
+/* clean: One thread of rank 0 gets to an integer and flushes. Another thread loads the integer after a barrier (MPI-5.0
+ * 12.3).
+ * race: One thread of rank 0 gets to an integer and flushes. Another thread loads the integer without a barrier
+ * (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

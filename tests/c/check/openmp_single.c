@@ -1,6 +1,7 @@
-/* clean: One thread of rank 0 puts and flushes in a single construct, after which the other one puts (MPI-5.0 12.7).
- * race: One thread of rank 0 puts and flushes in a single construct with nowait, and the other one puts (MPI-5.0
- * 12.7).
+/* clean: One thread of rank 0 puts and flushes in a single construct. The other thread puts after the construct
+ * (MPI-5.0 12.7).
+ * race: One thread of rank 0 puts and flushes in a single construct with nowait. The other thread puts without waiting
+ * (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

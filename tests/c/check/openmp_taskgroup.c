@@ -1,5 +1,7 @@
-/* clean: A group of tasks of OpenMP puts and flushes, and after it a put is made (MPI-5.0 12.7).
- * race: A group of tasks of OpenMP puts and flushes, and in it another put is made (MPI-5.0 12.7).
+/* clean: A task in an OpenMP taskgroup puts and flushes. The thread that created it puts after the group (MPI-5.0
+ * 12.7).
+ * race: A task in an OpenMP taskgroup puts and flushes. The thread that created it puts within the group (MPI-5.0
+ * 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A loop of tasks of OpenMP puts to an integer each (MPI-5.0 12.7).
- * race: A loop of tasks of OpenMP puts to one integer (MPI-5.0 12.7).
+/* clean: Each task of an OpenMP taskloop puts to a different integer (MPI-5.0 12.7).
+ * race: All tasks of an OpenMP taskloop put to one integer (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

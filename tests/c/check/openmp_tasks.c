@@ -1,6 +1,6 @@
-/* clean: Two tasks of OpenMP put to one integer and flush, the second when the first has been waited for (MPI-5.0
- * 12.7).
- * race: Two tasks of OpenMP put to one integer and flush (MPI-5.0 12.7).
+/* clean: Two OpenMP tasks put to one integer and flush. A thread waits for the first before it creates the second
+ * (MPI-5.0 12.7).
+ * race: Two OpenMP tasks put to one integer and flush, and no thread waits between them (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A reduction to all of a communicator that has ranks 0 and 1: each has a part of all before it goes on
+/* clean: Rank 0 puts before an allreduce with rank 1, and rank 1 puts after it: its result needs the operand of rank 0
  * (MPI-5.0 6.9).
- * race: A reduction to all of a communicator that has ranks 0 and 2 alone (MPI-5.0 6.9).
+ * race: Rank 0 puts before an allreduce with rank 2 only, and rank 1 is not in that communicator (MPI-5.0 6.9).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 1 takes two messages from any source, one of them from rank 0 (MPI-5.0 3.5).
- * race: Rank 1 takes one message from any source, and rank 3 has sent it (MPI-5.0 3.5).
+/* clean: Rank 1 receives two messages from MPI_ANY_SOURCE before it puts, one of them from rank 0 (MPI-5.0 3.5).
+ * race: Rank 1 receives one message from MPI_ANY_SOURCE before it puts, and rank 3 has sent it (MPI-5.0 3.5).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: The message orders the puts, though a receive was cancelled before it was received (MPI-5.0 3.8.4).
- * race: The message is received after the put that it should order: a receive that is cancelled receives no message
+/* clean: Rank 1 cancels a receive, then receives the message of rank 0 and puts: the message orders the puts (MPI-5.0
+ * 3.8.4).
+ * race: Rank 1 cancels a receive and puts, then receives the message of rank 0: a cancelled receive receives no message
  * (MPI-5.0 3.8.4).
  *
  * np: 3

@@ -1,5 +1,6 @@
-/* clean: A gather whose root puts second orders the others before it (MPI-5.0 6.5).
- * race: A gather orders the others before its root, and here rank 3 is the root (MPI-5.0 6.5).
+/* clean: Rank 0 puts before a gather whose root is rank 1, and rank 1 puts after it (MPI-5.0 6.5).
+ * race: Rank 0 puts before a gather whose root is rank 3, and rank 1 puts after it: only the root waits for the members
+ * (MPI-5.0 6.5).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A nonblocking reduction is tested until it is done, before the second put (MPI-5.0 6.12).
- * race: A nonblocking reduction is started before the second put and waited for after it (MPI-5.0 6.12).
+/* clean: Rank 1 tests a nonblocking reduction until it is complete, then puts (MPI-5.0 6.12).
+ * race: Rank 1 starts a nonblocking reduction, puts, and waits for the reduction after the put (MPI-5.0 6.12).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A nonblocking barrier is waited for before the second put (MPI-5.0 6.12).
- * race: A nonblocking barrier is started before the second put and waited for after it (MPI-5.0 6.12).
+/* clean: Rank 1 waits for a nonblocking barrier, then puts (MPI-5.0 6.12).
+ * race: Rank 1 starts a nonblocking barrier, puts, and waits for the barrier after the put (MPI-5.0 6.12).
  *
  * np: 3
  * ref: mpich

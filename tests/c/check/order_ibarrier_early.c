@@ -1,5 +1,5 @@
-/* clean: Rank 0 starts the nonblocking barrier after its put is flushed (MPI-5.0 6.12).
- * race: Rank 0 starts the nonblocking barrier before it puts: the barrier orders what came before its start (MPI-5.0
+/* clean: Rank 0 flushes its put, then starts the nonblocking barrier (MPI-5.0 6.12).
+ * race: Rank 0 starts the nonblocking barrier, then puts: the barrier orders only what precedes its start (MPI-5.0
  * 6.12).
  *
  * np: 3

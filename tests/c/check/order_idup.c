@@ -1,5 +1,7 @@
-/* clean: A message over a communicator of MPI_Comm_idup orders two puts (MPI-5.0 7.4.2, 12.7).
- * race: A message over a communicator of MPI_Comm_idup is received after the put that it should order (MPI-5.0 12.7).
+/* clean: Rank 0 puts and sends a message on a communicator of MPI_Comm_idup. Rank 1 receives it, then puts (MPI-5.0
+ * 7.4.2, 12.7).
+ * race: Rank 0 puts and sends a message on a communicator of MPI_Comm_idup. Rank 1 puts before it receives the message
+ * (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: A barrier over an intercommunicator: each group waits for the other (MPI-5.0 6.3).
- * race: A broadcast over an intercommunicator from rank 1, which puts second (MPI-5.0 6.2.3).
+/* clean: Ranks 0 and 1 call a barrier on an intercommunicator between their puts: each group waits for the other
+ * (MPI-5.0 6.3).
+ * race: Rank 1 broadcasts to rank 0 on an intercommunicator and puts: the root waits for no member (MPI-5.0 6.2.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: The receive of the message is started and tested until it is done, before the put (MPI-5.0 3.7).
- * race: The receive of the message is started before the put and waited for after it (MPI-5.0 3.7).
+/* clean: Rank 1 starts the receive of the message of rank 0, tests it until it is complete, and puts (MPI-5.0 3.7).
+ * race: Rank 1 starts the receive of the message of rank 0, puts, and waits for the receive after the put (MPI-5.0
+ * 3.7).
  *
  * np: 3
  * ref: mpich

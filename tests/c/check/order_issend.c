@@ -1,5 +1,6 @@
-/* clean: A synchronous send is started and waited for before the put: the receive has started (MPI-5.0 3.7).
- * race: A synchronous send is started and waited for only after the put (MPI-5.0 3.7).
+/* clean: Rank 1 waits for a synchronous send to rank 0 before it puts: rank 0 starts the receive after its own put
+ * (MPI-5.0 3.7).
+ * race: Rank 1 starts a synchronous send to rank 0, but waits for it only after its put (MPI-5.0 3.7).
  *
  * np: 3
  * ref: mpich

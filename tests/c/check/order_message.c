@@ -1,5 +1,5 @@
-/* clean: A message from the rank that has put to the one that puts next.
- * race: The message goes the wrong way: from the rank that puts second to the one that has put first (MPI-5.0 12.7).
+/* clean: Rank 0 puts and sends a message to rank 1. Rank 1 receives it, then puts.
+ * race: Rank 1 sends a message to rank 0 and puts: the message has the wrong direction (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

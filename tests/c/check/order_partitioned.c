@@ -1,5 +1,5 @@
-/* clean: A put before all partitions are ready, and a get when they have been received (MPI-5.0 4.2).
- * race: A put after all partitions are ready, and a get when they have been received (MPI-5.0 4.2).
+/* clean: Rank 0 puts before it marks all partitions as ready. Rank 1 gets after it has received them (MPI-5.0 4.2).
+ * race: Rank 0 puts after it has marked all partitions as ready. Rank 1 gets after it has received them (MPI-5.0 4.2).
  *
  * np: 2
  * ref: mpich

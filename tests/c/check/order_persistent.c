@@ -1,5 +1,5 @@
-/* clean: A persistent receive of the message is started and waited for before the put (MPI-5.0 3.9).
- * race: A persistent receive of the message is started before the put and waited for after it (MPI-5.0 3.9).
+/* clean: Rank 1 starts a persistent receive, waits for it, and puts (MPI-5.0 3.9).
+ * race: Rank 1 starts a persistent receive, puts, and waits for the receive after the put (MPI-5.0 3.9).
  *
  * np: 3
  * ref: mpich

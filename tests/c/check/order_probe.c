@@ -1,5 +1,5 @@
-/* clean: Rank 1 goes on when MPI_Mprobe has found the message (MPI-5.0 3.8).
- * race: Rank 1 looks for a message of rank 3, which does not exist, and puts; it receives the message of rank 0 after
+/* clean: Rank 1 continues after MPI_Mprobe has found the message of rank 0 (MPI-5.0 3.8).
+ * race: Rank 1 probes for a message of rank 3, which does not exist, and puts. It receives the message of rank 0 after
  * the put (MPI-5.0 3.8).
  *
  * np: 4

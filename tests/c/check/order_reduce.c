@@ -1,5 +1,6 @@
-/* clean: A reduction whose root puts second orders the others before it (MPI-5.0 6.9).
- * race: A reduction orders the others before its root, and here the rank that has put is the root (MPI-5.0 6.9).
+/* clean: Rank 0 puts before a reduction whose root is rank 1, and rank 1 puts after it (MPI-5.0 6.9).
+ * race: Rank 0 puts before a reduction whose root is rank 0, and rank 1 puts after it: only the root waits for the
+ * members (MPI-5.0 6.9).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,7 @@
-/* clean: A scan orders lower ranks before higher ones: rank 0 has put and rank 1 puts next (MPI-5.0 6.11).
- * race: A scan orders lower ranks before higher ones, and here rank 1 has put and rank 0 puts next (MPI-5.0 6.11).
+/* clean: Rank 0 puts before a scan and rank 1 puts after it: a scan orders lower ranks before higher ones (MPI-5.0
+ * 6.11).
+ * race: Rank 1 puts before a scan and rank 0 puts after it: a scan orders only lower ranks before higher ones (MPI-5.0
+ * 6.11).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: A scatter whose root has put orders it before the others (MPI-5.0 6.6).
- * race: A scatter orders its root before the others, and here rank 3 is the root (MPI-5.0 6.6).
+/* clean: Rank 0 puts before a scatter whose root is rank 0, and rank 1 puts after it (MPI-5.0 6.6).
+ * race: Rank 0 puts before a scatter whose root is rank 3, and rank 1 puts after it: members wait only for the root
+ * (MPI-5.0 6.6).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: Ranks 0 and 1 exchange messages (MPI-5.0 3.10).
- * race: Rank 0 sends to rank 3 and receives from rank 1, which does not know of the put (MPI-5.0 3.10).
+/* clean: Rank 0 puts and exchanges messages with rank 1. Rank 1 puts after the exchange (MPI-5.0 3.10).
+ * race: Rank 0 puts, sends to rank 3 and receives from rank 1. Rank 1 receives no message before it puts (MPI-5.0
+ * 3.10).
  *
  * np: 4
  * ref: mpich

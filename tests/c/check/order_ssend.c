@@ -1,7 +1,7 @@
-/* clean: The rank that has put receives, and the sender goes on after a synchronous send: the receive has started
+/* clean: Rank 0 puts and receives. Rank 1 puts after a synchronous send to rank 0: the receive has started (MPI-5.0
+ * 3.4).
+ * race: Rank 0 puts and receives. Rank 1 puts after a standard send to rank 0, which need not wait for the receive
  * (MPI-5.0 3.4).
- * race: The rank that has put receives, and the sender goes on after a standard send, which need not wait for the
- * receive (MPI-5.0 3.4).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: MPI_Testall completes two receives, one of them of a message of rank 0, before the put (MPI-5.0 3.7).
- * race: Of two receives MPI_Testany completes one, that of rank 3, and the one of rank 0 is waited for after the put
- * (MPI-5.0 3.7).
+/* clean: Rank 1 completes two receives with MPI_Testall, one of them of a message of rank 0, and puts (MPI-5.0 3.7).
+ * race: Rank 1 completes the receive from rank 3 with MPI_Testany, puts, and waits for the receive from rank 0 after
+ * the put (MPI-5.0 3.7).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: A window of all ranks is freed, which no rank leaves before all have come (MPI-5.0 12.2.5).
- * race: A window of ranks 0 and 2 is freed, which makes rank 1 wait for no rank (MPI-5.0 12.2.5).
+/* clean: All ranks free a window between the puts: MPI_Win_free returns after all ranks have called it (MPI-5.0
+ * 12.2.5).
+ * race: Ranks 0 and 2 free a window, in which rank 1 is no member and waits for no rank (MPI-5.0 12.2.5).
  *
  * np: 3
  * ref: mpich

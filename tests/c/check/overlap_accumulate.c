@@ -1,7 +1,6 @@
-/* clean: Two origins add to one integer through one window, though there is another on the same memory (MPI-5.0
- * 12.7).
- * race: Two origins add to one integer through two windows on the same memory: atomic are accumulates of one window
- * (MPI-5.0 12.7).
+/* clean: Two origins add to one integer through one of two windows on the same memory (MPI-5.0 12.7).
+ * race: Two origins add to one integer through two windows on the same memory: only accumulates of one window are
+ * atomic (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

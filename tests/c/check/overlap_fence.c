@@ -1,6 +1,7 @@
-/* clean: A put through one window, a fence of this window and one of the other, and a get through that (MPI-5.0
- * 12.7).
- * race: A put through one window and, after a fence of the other alone, a get through that (MPI-5.0 12.7).
+/* clean: Rank 0 puts through one window. All ranks fence this window and the other, and rank 1 gets through the other
+ * (MPI-5.0 12.7).
+ * race: Rank 0 puts through one window. All ranks fence only the other window, and rank 1 gets through the other
+ * (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

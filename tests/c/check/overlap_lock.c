@@ -1,5 +1,6 @@
-/* clean: Exclusive locks of one of two windows on the same memory (MPI-5.0 12.5.3).
- * race: Exclusive locks of two windows on the same memory: each lock is of its window alone (MPI-5.0 12.5.3).
+/* clean: Two origins put under exclusive locks of the same window, one of two on the same memory (MPI-5.0 12.5.3).
+ * race: Two origins put under exclusive locks of two windows on the same memory: each lock is valid for its window only
+ * (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

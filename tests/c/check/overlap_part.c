@@ -1,6 +1,7 @@
-/* clean: Two windows have two integers in common; a put through one window goes to these, a put through the other
- * elsewhere (MPI-5.0 12.7).
- * race: Two windows have two integers in common, and one of them is put to through both (MPI-5.0 12.7).
+/* clean: Two windows have two integers in common. One origin puts to a common integer, another through the other window
+ * to a different integer (MPI-5.0 12.7).
+ * race: Two windows have two integers in common. Two origins put to one of them, each through another window (MPI-5.0
+ * 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Two origins put to one integer through two windows on the same memory, with a flush and a barrier between
+/* clean: Two origins put to one integer through two windows on the same memory. A flush and a barrier separate the puts
  * (MPI-5.0 12.7).
- * race: Two origins put to one integer through two windows on the same memory (MPI-5.0 12.7).
+ * race: Two origins put to one integer through two windows on the same memory without a barrier (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

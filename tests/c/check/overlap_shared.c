@@ -1,7 +1,7 @@
-/* clean: Rank 0 creates a window over memory of rank 1 that is shared; rank 2 puts through that window, rank 3
- * through the shared one to another integer.
- * race: Rank 0 creates a window over memory of rank 1 that is shared; rank 2 puts to it through that window, rank 3
- * through the shared one (MPI-5.0 12.2.3).
+/* clean: Rank 0 creates a window over shared memory of rank 1. Rank 2 puts through this window, rank 3 puts to another
+ * integer through the shared window.
+ * race: Rank 0 creates a window over shared memory of rank 1. Rank 2 puts through this window, rank 3 puts to the same
+ * integer through the shared window (MPI-5.0 12.2.3).
  *
  * np: 4
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts data, flushes it and then sets a flag with an accumulate; rank 1 polls the flag and gets the
- * data (MPI-5.0 12.7).
- * race: Rank 0 puts data and sets a flag with an accumulate before the data is flushed; rank 1 polls the flag and
- * gets the data (MPI-5.0 12.7).
+/* clean: Rank 0 puts data, flushes and sets a flag with an accumulate. Rank 1 polls the flag and gets the data (MPI-5.0
+ * 12.7).
+ * race: Rank 0 puts data and sets a flag with an accumulate before it flushes the data. Rank 1 polls the flag and gets
+ * the data (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Rank 1 polls a flag in its own memory with atomic loads and reads the data, which rank 0 has put and flushed
- * before the flag (MPI-5.0 12.7).
- * race: Rank 1 polls a flag in its own memory with atomic loads and reads the data, which rank 0 has put without a
- * flush before the flag (MPI-5.0 12.7).
+/* clean: Rank 0 puts data, flushes and sets a flag. Rank 1 polls the flag in its own memory with atomic loads and reads
+ * the data (MPI-5.0 12.7).
+ * race: Rank 0 puts data and sets a flag without a flush between. Rank 1 polls the flag in its own memory with atomic
+ * loads and reads the data (MPI-5.0 12.7).
  *
  * np: 2
  * ref: none (MPI_Win_sync makes no progress there)

@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts data, flushes and puts a flag, which rank 1 polls in its own memory with atomic loads before it
- * reads the data: polling for a change is allowed in the unified model (MPI-5.0 12.7).
- * race: Rank 0 puts data and a flag without a flush between; rank 1 polls the flag in its own memory with atomic
- * loads and reads the data (MPI-5.0 12.7).
+/* clean: Rank 0 puts data, flushes and puts a flag. Rank 1 polls the flag with atomic loads, then reads the data: the
+ * unified model allows polling for a change (MPI-5.0 12.7).
+ * race: Rank 0 puts data and a flag without a flush between. Rank 1 polls the flag in its own memory with atomic loads
+ * and reads the data (MPI-5.0 12.7).
  *
  * np: 2
  * ref: none (MPI_Win_sync makes no progress there)

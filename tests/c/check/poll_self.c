@@ -1,7 +1,7 @@
-/* clean: Rank 2 polls a flag in its own memory with MPI_NO_OP and sends the data, which rank 0 has put and flushed
- * before the flag (MPI-5.0 12.7).
- * race: Rank 2 polls a flag in its own memory with MPI_NO_OP and sends the data, which rank 0 has put without a flush
- * before the flag (MPI-5.0 12.7).
+/* clean: Rank 0 puts data, flushes and sets a flag. Rank 2 polls the flag in its own memory with MPI_NO_OP and sends
+ * the data (MPI-5.0 12.7).
+ * race: Rank 0 puts data and sets a flag without a flush between. Rank 2 polls the flag in its own memory with
+ * MPI_NO_OP and sends the data (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

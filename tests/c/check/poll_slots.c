@@ -1,6 +1,7 @@
-/* clean: Each rank takes the next free slot with a fetch-and-op and puts to it, and no other rank does (MPI-5.0
+/* clean: Each rank reserves the next free slot with a fetch-and-op and puts to it: each slot has one origin (MPI-5.0
  * 12.3.4).
- * race: Each rank reads the next free slot without taking it, so that all put to the same (MPI-5.0 12.3).
+ * race: Each rank reads the index of the next free slot without reserving it: all ranks put to the same slot (MPI-5.0
+ * 12.3).
  *
  * np: 3
  * ref: mpich

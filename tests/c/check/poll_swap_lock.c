@@ -1,5 +1,5 @@
-/* clean: A lock made of compare-and-swap is released after the put under it is flushed (MPI-5.0 12.7).
- * race: A lock made of compare-and-swap is released before the put under it is flushed (MPI-5.0 12.7).
+/* clean: A rank releases a lock made of compare-and-swap after it has flushed its put (MPI-5.0 12.7).
+ * race: A rank releases a lock made of compare-and-swap before it has flushed its put (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

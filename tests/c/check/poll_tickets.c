@@ -1,6 +1,6 @@
-/* clean: Tickets: each rank draws one, waits for its turn, puts, flushes, and notifies the next rank (MPI-5.0 12.7).
- * race: Tickets: each rank draws one and waits for its turn, but notifies the next rank before its put is flushed
- * (MPI-5.0 12.7).
+/* clean: Each rank draws a ticket, waits for its turn, puts, flushes, and notifies the next rank (MPI-5.0 12.7).
+ * race: Each rank draws a ticket and waits for its turn, but notifies the next rank before it flushes its put (MPI-5.0
+ * 12.7).
  *
  * np: 3
  * ref: mpich

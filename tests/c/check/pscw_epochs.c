@@ -1,4 +1,4 @@
-/* clean: One origin puts to an integer in two access epochs one after the other, with an exposure epoch each.
+/* clean: One origin puts to an integer in two consecutive access epochs, each with its own exposure epoch.
  * race: One origin puts to an integer twice in one access epoch (MPI-5.0 12.7).
  *
  * np: 3

@@ -1,6 +1,6 @@
-/* clean: Rank 1 receives into what rank 0 gets, after the exposure epoch: by then the get is complete (MPI-5.0
- * 12.7.3).
- * race: Rank 1 receives into what rank 0 gets, within the exposure epoch (MPI-5.0 12.7.3).
+/* clean: Rank 0 gets an integer, and rank 1 receives into it after the exposure epoch: the get is then complete
+ * (MPI-5.0 12.7.3).
+ * race: Rank 0 gets an integer, and rank 1 receives into it within the exposure epoch (MPI-5.0 12.7.3).
  *
  * np: 2
  * ref: mpich

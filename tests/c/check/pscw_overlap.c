@@ -1,5 +1,5 @@
-/* clean: Two origins put two integers each in one exposure epoch, to different places (MPI-5.0 12.5.2).
- * race: Two origins put two integers each in one exposure epoch, and one of them is the same (MPI-5.0 12.5.2).
+/* clean: Two origins put two integers each in one exposure epoch, to different locations (MPI-5.0 12.5.2).
+ * race: Two origins put two integers each in one exposure epoch, and one integer is common to both (MPI-5.0 12.5.2).
  *
  * np: 3
  * ref: mpich

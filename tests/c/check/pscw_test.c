@@ -1,4 +1,4 @@
-/* clean: Rank 2 sends its integer when MPI_Win_test has reported that the exposure epoch is over (MPI-5.0 12.5.2).
+/* clean: Rank 2 sends its integer after MPI_Win_test has reported that the exposure epoch is over (MPI-5.0 12.5.2).
  * race: Rank 2 sends its integer before MPI_Win_test has reported that the exposure epoch is over (MPI-5.0 12.5.2).
  *
  * np: 3

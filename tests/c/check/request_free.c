@@ -1,6 +1,6 @@
-/* clean: The request of a send is freed, and its buffer used again when the receiver has reported that it has the
+/* clean: A rank frees the request of a send, and reuses the buffer after the receiver has reported that it has the
  * message (MPI-5.0 3.7.3).
- * race: The request of a send is freed, and its buffer used again before the receiver has reported that it has the
+ * race: A rank frees the request of a send, and reuses the buffer before the receiver has reported that it has the
  * message (MPI-5.0 3.7.3).
  *
  * np: 2

@@ -1,5 +1,5 @@
-/* clean: What each rank sends is written after the request of the collective is complete (MPI-5.0 6.12).
- * race: What each rank sends is written before the request of the collective is complete (MPI-5.0 6.12).
+/* clean: Each rank stores to its send buffer after the request of the collective is complete (MPI-5.0 6.12).
+ * race: Each rank stores to its send buffer before the request of the collective is complete (MPI-5.0 6.12).
  *
  * np: 2
  * ref: mpich

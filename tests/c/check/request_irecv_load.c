@@ -1,5 +1,5 @@
-/* clean: The buffer of a receive is read after its request is complete (MPI-5.0 3.7.2).
- * race: The buffer of a receive is read before its request is complete (MPI-5.0 3.7.2).
+/* clean: A rank reads the buffer of a receive after the request is complete (MPI-5.0 3.7.2).
+ * race: A rank reads the buffer of a receive before the request is complete (MPI-5.0 3.7.2).
  *
  * np: 2
  * ref: mpich

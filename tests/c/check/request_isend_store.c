@@ -1,5 +1,5 @@
-/* clean: The buffer of a send is written after its request is complete (MPI-5.0 3.7.2).
- * race: The buffer of a send is written before its request is complete (MPI-5.0 3.7.2).
+/* clean: A rank writes to the buffer of a send after the request is complete (MPI-5.0 3.7.2).
+ * race: A rank writes to the buffer of a send before the request is complete (MPI-5.0 3.7.2).
  *
  * np: 2
  * ref: mpich

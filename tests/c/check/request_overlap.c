@@ -1,5 +1,5 @@
-/* clean: Two receives are active, whose buffers lie side by side (MPI-5.0 3.7.2).
- * race: Two receives are active, whose buffers have an integer in common (MPI-5.0 3.7.2).
+/* clean: Two receives are active, and their buffers are adjacent (MPI-5.0 3.7.2).
+ * race: Two receives are active, and their buffers have an integer in common (MPI-5.0 3.7.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: Each buffer is filled by a get and then put, after the request of the get is complete (MPI-5.0 12.3.5).
- * race: Each buffer is filled by a get and then put, before the request of the get is complete (MPI-5.0 12.3.5).
+/* clean: A rank gets into each buffer, waits for the request of the get, and puts from the buffer (MPI-5.0 12.3.5).
+ * race: A rank gets into each buffer and puts from the buffer before the request of the get is complete (MPI-5.0
+ * 12.3.5).
  *
  * np: 2
  * ref: mpich

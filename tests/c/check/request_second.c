@@ -1,6 +1,5 @@
-/* clean: A get reads into the buffer of a send, whose request is complete, while that of an earlier send is not
- * (MPI-5.0 3.7.3).
- * race: A get reads into the buffer of a send, while only the request of an earlier send is complete (MPI-5.0 3.7.3).
+/* clean: A rank gets into the buffer of a completed send while an earlier send is in progress (MPI-5.0 3.7.3).
+ * race: A rank gets into the buffer of a send in progress after an earlier send is complete (MPI-5.0 3.7.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: A request that has failed is complete, and nothing is left of it (MPI-5.0 3.7.3, 9.2).
- * race: MPI_Put reads a receive buffer before the request is complete, since MPI_Test fails (MPI-5.0 3.7.3, 12.3).
+/* clean: MPI_Put reads a receive buffer after MPI_Test has failed: a request that has failed is complete (MPI-5.0
+ * 3.7.3, 9.2).
+ * race: MPI_Put reads a receive buffer before MPI_Test fails, which completes the request (MPI-5.0 3.7.3, 12.3).
  *
  * np: 2
  * ref: mpich

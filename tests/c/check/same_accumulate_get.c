@@ -1,6 +1,6 @@
 /* clean: One origin adds to an integer and reads it with MPI_NO_OP: accumulates of one origin are ordered (MPI-5.0
  * 12.7.2).
- * race: One origin adds to an integer and gets it: the order of accumulates is no order for gets (MPI-5.0 12.7.2).
+ * race: One origin adds to an integer and gets it: gets are not ordered with accumulates (MPI-5.0 12.7.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: One origin swaps an integer, flushes, and puts to it.
- * race: One origin swaps an integer and puts to it in one epoch: a put is not among the ordered accumulates (MPI-5.0
+ * race: One origin swaps an integer and puts to it in one epoch: puts are not ordered with accumulates (MPI-5.0
  * 12.7.2).
  *
  * np: 2

@@ -1,4 +1,4 @@
-/* clean: One origin puts twice to one integer with a fence between.
+/* clean: One origin puts twice to one integer, with a fence between the puts.
  * race: One origin puts twice to one integer between the same two fences (MPI-5.0 12.7).
  *
  * np: 2

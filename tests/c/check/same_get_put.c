@@ -1,4 +1,4 @@
-/* clean: One origin gets an integer; after a local flush it has it, and may put to it.
+/* clean: One origin gets an integer, flushes locally and puts to the integer: the local flush completes the get.
  * race: One origin gets an integer and puts to it while the get may still be in progress (MPI-5.0 12.3).
  *
  * np: 2

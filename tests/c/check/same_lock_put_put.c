@@ -1,6 +1,6 @@
 /* clean: One origin puts twice to one integer under an exclusive lock each; unlocking completes the first put.
- * race: One origin puts twice to one integer under one exclusive lock: the lock keeps others away, it orders nothing
- * within (MPI-5.0 12.7).
+ * race: One origin puts twice to one integer under one exclusive lock: the lock excludes other ranks, but does not
+ * order the two puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A flush completes the put at its target before the next starts.
- * race: A local flush lets the origin buffer be reused; the put at the target may still be in progress when the next
- * starts (MPI-5.0 12.5.4).
+/* clean: One origin puts twice to one integer. A flush completes the first put at its target before the second starts.
+ * race: One origin puts twice to one integer with a local flush between: the first put may still be in progress at the
+ * target (MPI-5.0 12.5.4).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: One origin puts an integer, flushes, and gets it.
- * race: One origin puts an integer and gets it without a flush between (MPI-5.0 12.7).
+/* clean: One origin puts to an integer, flushes, and gets it.
+ * race: One origin puts to an integer and gets it without a flush between (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

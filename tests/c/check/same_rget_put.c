@@ -1,5 +1,5 @@
-/* clean: The request of a get is completed before the put to the same integer.
- * race: A request-based get and a put to the same integer, before the request is completed (MPI-5.0 12.3.5).
+/* clean: One origin gets an integer, completes the request, and puts to the integer.
+ * race: One origin gets an integer with a request and puts to it before the request is completed (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

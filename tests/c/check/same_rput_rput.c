@@ -1,6 +1,6 @@
-/* clean: The request of the first put is completed and its target flushed before the second starts.
- * race: The request of the first put is completed before the second starts: it is done at the origin alone (MPI-5.0
- * 12.3.5).
+/* clean: One origin completes the request of its first put and flushes the target before it starts the second put.
+ * race: One origin completes the request of its first put before it starts the second: the first is complete only at
+ * the origin (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

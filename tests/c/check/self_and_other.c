@@ -1,5 +1,5 @@
-/* clean: Rank 2 puts to itself next to what rank 0 puts to it.
- * race: Rank 2 puts to itself what rank 0 puts to it too, in one epoch (MPI-5.0 12.3).
+/* clean: Rank 0 puts to an integer of rank 2, and rank 2 puts to the next integer of its own memory.
+ * race: Rank 0 puts to an integer of rank 2, and rank 2 puts to the same integer in one epoch (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 0 stores data and sets an atomic flag, for which rank 1 waits before it reads the data (MPI-5.0 12.7).
- * race: Rank 0 stores data and sets an atomic flag; rank 1 reads the data before it looks at the flag (MPI-5.0 12.7).
+/* clean: Rank 0 stores data and sets an atomic flag. Rank 1 waits for the flag, then reads the data (MPI-5.0 12.7).
+ * race: Rank 0 stores data and sets an atomic flag. Rank 1 reads the data before it checks the flag (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Ranks 0 and 1 store to one integer, with a fence between (MPI-5.0 12.5.1).
+/* clean: Ranks 0 and 1 store to one integer, with a fence between the stores (MPI-5.0 12.5.1).
  * race: Ranks 0 and 1 store to one integer between the same fences (MPI-5.0 12.5.1).
  *
  * np: 2

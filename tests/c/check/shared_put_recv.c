@@ -1,5 +1,6 @@
-/* clean: Rank 2 puts to memory of rank 1, into which rank 0 receives a message by its pointer after a fence.
- * race: Rank 2 puts to memory of rank 1, into which rank 0 receives a message by its pointer (MPI-5.0 12.7).
+/* clean: Rank 2 puts to shared memory of rank 1. Rank 0 receives a message into it by its pointer after a fence.
+ * race: Rank 2 puts to shared memory of rank 1. Rank 0 receives a message into it by its pointer in the same epoch
+ * (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

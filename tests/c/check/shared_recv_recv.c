@@ -1,5 +1,5 @@
-/* clean: Ranks 0 and 1 receive into the same shared integer, with a fence between.
- * race: Ranks 0 and 1 receive into the same shared integer, and nothing orders them (MPI-5.0 12.7).
+/* clean: Ranks 0 and 1 receive into the same shared integer, with a fence between the receives.
+ * race: Ranks 0 and 1 receive into the same shared integer: the receives are not ordered (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
 /* clean: Rank 0 stores to memory of rank 1, which reads it after MPI_Win_sync, a barrier and MPI_Win_sync (MPI-5.0
  * 12.7).
- * race: Rank 0 stores to memory of rank 1, which reads it, and nothing orders them (MPI-5.0 12.7).
+ * race: Rank 0 stores to memory of rank 1, which reads it: the store and the load are not ordered (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: All ranks send and take ints (MPI-5.0 6.8).
- * error: Rank 0 sends ints to all ranks, which take floats from each (MPI-5.0 6.8).
+/* clean: All ranks send and receive ints (MPI-5.0 6.8).
+ * error: Rank 0 sends ints to all ranks, but all ranks receive floats (MPI-5.0 6.8).
  *
  * np: 3
  * ref: mpich

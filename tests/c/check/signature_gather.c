@@ -1,5 +1,5 @@
-/* clean: Ranks give ints to a gather whose root takes ints (MPI-5.0 6.5).
- * error: Ranks give ints to a gather whose root takes floats (MPI-5.0 6.5).
+/* clean: All ranks send ints in a gather, and the root receives ints (MPI-5.0 6.5).
+ * error: All ranks send ints in a gather, but the root receives floats (MPI-5.0 6.5).
  *
  * np: 3
  * ref: mpich

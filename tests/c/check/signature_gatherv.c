@@ -1,5 +1,5 @@
-/* clean: Ranks give ints to a gather with counts whose root takes them (MPI-5.0 6.5).
- * error: Ranks give ints to a gather with counts whose root takes floats (MPI-5.0 6.5).
+/* clean: The non-root ranks send ints in a gather with counts, and the root receives ints (MPI-5.0 6.5).
+ * error: The non-root ranks send ints in a gather with counts, but the root receives floats (MPI-5.0 6.5).
  *
  * np: 3
  * ref: mpich

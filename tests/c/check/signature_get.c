@@ -1,7 +1,7 @@
-/* clean: A struct of a double and an int is fetched into two distant places: the layouts differ, the signatures do
- * not (MPI-5.0 12.3.2).
- * error: A struct of a double and an int is fetched as a struct of an int and a double: the number of bytes is the
- * same, their types differ (MPI-5.0 12.3.2).
+/* clean: Rank 0 gets a struct of a double and an int into two distant locations: only the layouts differ (MPI-5.0
+ * 12.3.2).
+ * error: Rank 0 gets a struct of a double and an int as a struct of an int and a double: the types differ (MPI-5.0
+ * 12.3.2).
  *
  * np: 2
  * ref: mpich

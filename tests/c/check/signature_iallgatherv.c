@@ -1,5 +1,5 @@
-/* clean: All ranks give and take ints in a nonblocking gather (MPI-5.0 6.12.6).
- * error: Rank 0 gives an int to a nonblocking gather of which all ranks take floats (MPI-5.0 6.12.6).
+/* clean: All ranks send and receive ints in a nonblocking allgather (MPI-5.0 6.12.6).
+ * error: Rank 0 sends an int in a nonblocking allgather, but all ranks receive floats (MPI-5.0 6.12.6).
  *
  * np: 3
  * ref: mpich

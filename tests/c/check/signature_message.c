@@ -1,5 +1,5 @@
-/* clean: Two ints are sent as a pair and received as two (MPI-5.0 3.3.1).
- * error: An int is sent and received as a float (MPI-5.0 3.3.1).
+/* clean: One rank sends a pair of ints, another receives two ints (MPI-5.0 3.3.1).
+ * error: One rank sends an int, another receives a float (MPI-5.0 3.3.1).
  *
  * np: 2
  * ref: mpich

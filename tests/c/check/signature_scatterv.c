@@ -1,5 +1,5 @@
-/* clean: A root scatters ints to ranks that take them (MPI-5.0 6.6).
- * error: A root scatters ints to ranks that take floats (MPI-5.0 6.6).
+/* clean: The root scatters ints, and the other ranks receive ints (MPI-5.0 6.6).
+ * error: The root scatters ints, but the other ranks receive floats (MPI-5.0 6.6).
  *
  * np: 3
  * ref: mpich

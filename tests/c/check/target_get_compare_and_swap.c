@@ -1,5 +1,6 @@
-/* clean: A get completed by a local flush has read its target; the compare-and-swap after the barrier cannot meet it.
- * race: A get that is not completed before the barrier, and a compare-and-swap after it (MPI-5.0 12.3, 12.7).
+/* clean: One origin gets and flushes locally, which completes the get. Another swaps after the barrier.
+ * race: One origin gets without completing the get before the barrier. Another swaps after the barrier (MPI-5.0 12.3,
+ * 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A get that is flushed before the barrier is done before another origin fetches and adds.
- * race: A get of one origin while another fetches and adds: exactly one of both is an accumulate (MPI-5.0 12.3).
+/* clean: One origin gets and flushes before the barrier. Another fetches and adds after the barrier.
+ * race: One origin gets while another fetches and adds: only one of the two operations is an accumulate (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

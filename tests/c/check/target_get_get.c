@@ -1,5 +1,5 @@
-/* clean: Three origins read one integer at the same time: gets do not conflict (MPI-5.0 12.3).
- * race: Two origins read one integer while a third puts to it, all between the same fences (MPI-5.0 12.3).
+/* clean: Three origins get one integer at the same time: gets do not conflict (MPI-5.0 12.3).
+ * race: Two origins get one integer while a third puts to it, all between the same fences (MPI-5.0 12.3).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Both under exclusive locks, whatever their order is.
- * race: A get and a fetching accumulate of two origins, both under shared locks (MPI-5.0 12.5.3).
+/* clean: One origin gets and another calls MPI_Get_accumulate, both under exclusive locks, in any order.
+ * race: One origin gets and another calls MPI_Get_accumulate, both under shared locks (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A put, flush and barrier before the compare-and-swap of another origin.
- * race: A put and a compare-and-swap of two origins at one integer: an accumulate and a put conflict (MPI-5.0 12.3).
+/* clean: One origin puts and flushes before a barrier. Another swaps after the barrier.
+ * race: One origin puts to an integer while another swaps it: a put and an accumulate conflict (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: An exposure epoch for each origin: MPI_Win_wait completes the put before the second is opened (MPI-5.0
- * 12.5.2).
- * race: A put and a fetch-and-op of two origins in one exposure epoch at one integer (MPI-5.0 12.3, 12.5.2).
+/* clean: One origin puts in the first exposure epoch, another fetches and adds in the second. MPI_Win_wait of the first
+ * completes the put (MPI-5.0 12.5.2).
+ * race: One origin puts to an integer and another fetches and adds to it in one exposure epoch (MPI-5.0 12.3, 12.5.2).
  *
  * np: 3
  * ref: mpich

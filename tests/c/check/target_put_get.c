@@ -1,5 +1,5 @@
-/* clean: A put is flushed before a barrier, the get of another origin follows it.
- * race: A put is flushed, but nothing orders the get of another origin after the flush (MPI-5.0 12.7).
+/* clean: One origin puts and flushes before a barrier. Another gets after the barrier.
+ * race: One origin puts and flushes. Another gets, but not ordered after the flush (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,7 @@
-/* clean: Exclusive locks keep the put and the fetching accumulate of two origins apart (MPI-5.0 12.5.3).
- * race: Shared locks let a put and a fetching accumulate of two origins meet at one integer (MPI-5.0 12.5.3).
+/* clean: Two origins use exclusive locks, one to put, the other to call MPI_Get_accumulate: the operations are not
+ * concurrent (MPI-5.0 12.5.3).
+ * race: Two origins use shared locks, one to put to an integer, the other to call MPI_Get_accumulate on it (MPI-5.0
+ * 12.5.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: An exposure epoch for the origin that puts, and one for the origin that gets.
- * race: A put and a get of two origins in one exposure epoch at one integer (MPI-5.0 12.5.2).
+/* clean: One origin puts in an exposure epoch, another gets in a second exposure epoch.
+ * race: One origin puts to an integer and another gets it in one exposure epoch (MPI-5.0 12.5.2).
  *
  * np: 3
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Two origins put to one integer: the first completes its put with a flush, then comes a barrier (MPI-5.0
- * 12.5.4).
- * race: Two origins put to one integer. The barrier orders the calls, but the first put is not completed before it
- * (MPI-5.0 12.3, 12.7).
+/* clean: Two origins put to one integer. The first flushes its put before a barrier, the second puts after the barrier
+ * (MPI-5.0 12.5.4).
+ * race: Two origins put to one integer. The barrier orders the calls, but the first put is not completed before the
+ * barrier (MPI-5.0 12.3, 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: The request of an accumulate is completed, then the target flushed, then comes the barrier.
- * race: The request of an accumulate is completed before the barrier, the accumulate at its target is not (MPI-5.0
- * 12.3.5).
+/* clean: One origin completes the request of its accumulate and flushes the target before the barrier. Another gets
+ * after it.
+ * race: One origin completes the request of its accumulate before the barrier, but the accumulate is not complete at
+ * its target (MPI-5.0 12.3.5).
  *
  * np: 3
  * ref: mpich

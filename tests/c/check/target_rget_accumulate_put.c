@@ -1,5 +1,5 @@
-/* clean: A request-based fetching accumulate is flushed before the barrier, and its request completed.
- * race: A request-based fetching accumulate is still in progress when another origin puts (MPI-5.0 12.3.5).
+/* clean: One origin flushes its request-based fetching accumulate and completes its request before the barrier.
+ * race: One origin has a request-based fetching accumulate in progress while another origin puts (MPI-5.0 12.3.5).
  *
  * np: 3
  * ref: mpich

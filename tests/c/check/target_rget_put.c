@@ -1,6 +1,6 @@
-/* clean: The request of a get is completed before the barrier: the data is there, so the target has been read
- * (MPI-5.0 12.3.5).
- * race: A request-based get is still in progress when another origin puts after the barrier: its request is completed
+/* clean: One origin completes the request of its get before the barrier: the data has arrived, so the target has been
+ * read (MPI-5.0 12.3.5).
+ * race: One origin has a request-based get in progress while another puts after the barrier: it completes the request
  * too late (MPI-5.0 12.3.5).
  *
  * np: 3

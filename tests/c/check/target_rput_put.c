@@ -1,6 +1,6 @@
-/* clean: The request of a put is completed and the target flushed before the barrier.
- * race: Waiting for the request of a put means that its origin buffer may be reused, not that it is done at the
- * target (MPI-5.0 12.3.5).
+/* clean: One origin completes the request of its put and flushes the target before the barrier.
+ * race: One origin completes the request of its put: the origin buffer may be reused, but the put is not complete at
+ * the target (MPI-5.0 12.3.5).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: A window of a communicator whose ranks are reversed: two origins put to its ranks 0 and 2 (MPI-5.0 12.2.1).
- * race: A window of a communicator whose ranks are reversed: two origins put to its rank 0, which is rank 2 of all
- * (MPI-5.0 12.2.1).
+/* clean: The window's communicator has the ranks in reverse order. Two origins put to its ranks 0 and 2 (MPI-5.0
+ * 12.2.1).
+ * race: The window's communicator has the ranks in reverse order. Two origins put to its rank 0, which is rank 2 of
+ * MPI_COMM_WORLD (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

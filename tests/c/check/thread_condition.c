@@ -1,7 +1,7 @@
-/* clean: A thread of rank 0 flushes its put before it signals a condition to another thread, which then puts (MPI-5.0
- * 12.7).
- * race: A thread of rank 0 flushes its put after it has signaled a condition to another thread, which then puts
+/* clean: One thread of rank 0 puts, flushes and signals a condition. Another thread waits for the condition, then puts
  * (MPI-5.0 12.7).
+ * race: One thread of rank 0 puts, signals a condition and flushes after it. Another thread waits for the condition,
+ * then puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

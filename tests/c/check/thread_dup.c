@@ -1,5 +1,5 @@
-/* clean: Two threads copy communicators of their own, and use the copies (MPI-5.0 6.14, 7.4.2).
- * error: Two threads copy communicators of their own, and rank 1 confuses two of the copies (MPI-5.0 6.14).
+/* clean: Two threads duplicate their own communicators and use the copies (MPI-5.0 6.14, 7.4.2).
+ * error: Two threads duplicate their own communicators, and rank 1 then confuses two of the copies (MPI-5.0 6.14).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A thread of rank 0 that ends by pthread_exit has flushed its put before the main thread puts (MPI-5.0 12.7).
- * race: A thread of rank 0 that ends by pthread_exit has not flushed its put before the main thread puts (MPI-5.0
+/* clean: A thread of rank 0 puts, flushes and ends by pthread_exit. The main thread joins it, then puts (MPI-5.0 12.7).
+ * race: A thread of rank 0 puts and ends by pthread_exit without a flush. The main thread joins it, then puts (MPI-5.0
  * 12.7).
  *
  * np: 2

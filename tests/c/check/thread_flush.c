@@ -1,5 +1,6 @@
-/* clean: A thread of rank 0 puts, and the main thread flushes and puts there when it has ended (MPI-5.0 12.7).
- * race: A thread of rank 0 puts, and the main thread flushes before it has ended and puts there then (MPI-5.0 12.7).
+/* clean: A thread of rank 0 puts. The main thread joins it, flushes and puts to the same integer (MPI-5.0 12.7).
+ * race: A thread of rank 0 puts. The main thread flushes before it joins the thread, and puts to the same integer
+ * (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: A thread puts to one integer twice and flushes between; another one, which comes after the first put,
- * flushes meanwhile (MPI-5.0 12.7).
- * race: A thread puts to one integer twice; another one, which comes after the first put, flushes meanwhile (MPI-5.0
+/* clean: One thread puts to an integer, flushes and puts again. Another thread flushes after the first put (MPI-5.0
  * 12.7).
+ * race: One thread puts twice to an integer. Another thread flushes after the first put, but not ordered before the
+ * second (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: A thread stores to memory and frees it, and the main thread may get it again and puts from it (MPI-5.0
- * 12.3).
- * race: A thread of rank 0 stores to memory and frees it later, and the main thread puts from it (MPI-5.0 12.3).
+/* clean: A thread of rank 0 stores to memory and frees it. The main thread puts from newly allocated memory, possibly
+ * the same (MPI-5.0 12.3).
+ * race: A thread of rank 0 stores to memory, and the main thread puts from the same memory (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,7 @@
-/* clean: A thread of rank 0 sends to rank 1 when it has joined the one that puts and flushes (MPI-5.0 12.7).
- * race: The main thread sends to rank 1, which puts, before it joins the one that puts and flushes (MPI-5.0 12.7).
+/* clean: A thread of rank 0 puts and flushes. The main thread joins it, then sends a message to rank 1, which puts
+ * (MPI-5.0 12.7).
+ * race: A thread of rank 0 puts and flushes. The main thread sends a message to rank 1, which puts, before it joins the
+ * thread (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Two threads of rank 0 put to one integer and flush under a mutex (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer under a mutex, but flush when they have released it (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer under a mutex, but flush after they have released it (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

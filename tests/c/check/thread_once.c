@@ -1,5 +1,5 @@
-/* clean: The function of pthread_once puts and flushes before either thread of rank 0 puts (MPI-5.0 12.7).
- * race: The function of pthread_once puts, and each thread of rank 0 flushes when it has put as well (MPI-5.0 12.7).
+/* clean: The function of pthread_once puts and flushes before the two threads of rank 0 put (MPI-5.0 12.7).
+ * race: The function of pthread_once puts without a flush before the two threads of rank 0 put (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

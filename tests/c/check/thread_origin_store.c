@@ -1,6 +1,7 @@
-/* clean: A thread puts from an integer and flushes, and the main thread stores to it when it has ended (MPI-5.0
- * 12.3).
- * race: A thread puts from an integer and flushes, and the main thread stores to it meanwhile (MPI-5.0 12.3).
+/* clean: A thread of rank 0 puts from an integer and flushes. The main thread joins it, then stores to the integer
+ * (MPI-5.0 12.3).
+ * race: A thread of rank 0 puts from an integer and flushes. The main thread stores to the integer before it joins the
+ * thread (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

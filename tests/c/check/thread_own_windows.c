@@ -1,7 +1,7 @@
-/* clean: Two threads make and free windows of their own, which may get each other's memory; in each all is
- * accumulated (MPI-5.0 12.2.2, 12.7).
- * race: Two threads make and free windows of their own, which may get each other's memory; in one both ranks put
- * (MPI-5.0 12.2.2, 12.7).
+/* clean: Two threads create and free their own windows, which may reuse each other's memory; all operations are
+ * accumulates (MPI-5.0 12.2.2, 12.7).
+ * race: Two threads create and free their own windows, which may reuse each other's memory; in one window both ranks
+ * put (MPI-5.0 12.2.2, 12.7).
  *
  * np: 2
  * ref: mpich

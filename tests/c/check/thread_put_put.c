@@ -1,5 +1,5 @@
-/* clean: A thread of rank 0 puts to an integer and flushes; when it has ended another puts there.
- * race: Two threads of rank 0 put to one integer at once (MPI-5.0 12.7).
+/* clean: A thread of rank 0 puts to an integer and flushes. Another thread puts to it after the first has been joined.
+ * race: Two threads of rank 0 put to one integer at the same time (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: Two threads of rank 0 get while they hold a lock for reading, a third puts while it holds the lock for
- * writing (MPI-5.0 12.7).
- * race: Two threads of rank 0 get while they hold a lock for reading, a third puts without it (MPI-5.0 12.7).
+/* clean: Two threads of rank 0 get under a read lock, and a third puts under the write lock (MPI-5.0 12.7).
+ * race: Two threads of rank 0 get under a read lock, and a third puts without the lock (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,7 @@
-/* clean: A thread gets what another one waits for, and then gets to the same place again, after a flush (MPI-5.0
- * 12.3.5).
- * race: A thread gets what another one waits for, and then gets to the same place again (MPI-5.0 12.3.5).
+/* clean: One thread gets, and another thread waits for the request. The first thread flushes and gets into the same
+ * buffer again (MPI-5.0 12.3.5).
+ * race: One thread gets, and another thread waits for the request. The first thread gets into the same buffer again
+ * without a flush (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Two threads of rank 0 put to one integer in turn, each in its own round of a barrier (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer in the same round of a barrier, of three (MPI-5.0 12.7).
+/* clean: Two threads of rank 0 put to one integer in different rounds of a barrier (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer in the same round of a barrier (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Two threads of rank 0 put to one integer and flush, each while it holds a lock alone (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer and flush while both may hold a lock for reading (MPI-5.0 12.7).
+/* clean: Two threads of rank 0 put to one integer and flush, each under the write lock (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer and flush, both under the read lock (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

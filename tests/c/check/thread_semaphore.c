@@ -1,6 +1,7 @@
-/* clean: A thread of rank 0 posts a semaphore when it has flushed its put, and another puts that waits for it
+/* clean: One thread of rank 0 puts, flushes and posts a semaphore. Another thread waits for the semaphore, then puts
  * (MPI-5.0 12.7).
- * race: A thread of rank 0 posts a semaphore before it puts, and another puts that waits for it (MPI-5.0 12.7).
+ * race: One thread of rank 0 posts a semaphore, then puts and flushes. Another thread waits for the semaphore, then
+ * puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: Two threads of rank 0 put to one integer and flush while they have a spin lock (MPI-5.0 12.7).
- * race: Two threads of rank 0 put to one integer while they have a spin lock, but flush later (MPI-5.0 12.7).
+/* clean: Two threads of rank 0 put to one integer and flush while they hold a spin lock (MPI-5.0 12.7).
+ * race: Two threads of rank 0 put to one integer while they hold a spin lock, but flush after they release it (MPI-5.0
+ * 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,6 @@
-/* clean: An eight-byte double at byte 8 and an integer at byte 16.
- * race: An eight-byte double at byte 4 and an integer at byte 8: displacements in bytes (MPI-5.0 12.2.1).
+/* clean: One origin puts an eight-byte double at byte 8, another an integer at byte 16.
+ * race: One origin puts an eight-byte double at byte 4, another an integer at byte 8: displacements are in bytes
+ * (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

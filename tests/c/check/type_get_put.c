@@ -1,5 +1,5 @@
-/* clean: A get of the even integers and a put of the third of the odd ones.
- * race: A get of the even integers and a put of the first two.
+/* clean: One origin gets the even integers, another puts to the third odd one.
+ * race: One origin gets the even integers, another puts to the first two integers.
  *
  * np: 3
  * ref: mpich

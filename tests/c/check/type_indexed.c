@@ -1,5 +1,5 @@
-/* clean: An indexed type has integers 0 and 5, and another origin puts 1 to 4, between them.
- * race: An indexed type has integers 0 and 5, and another origin puts 1 to 5.
+/* clean: One origin puts to integers 0 and 5 by an indexed type, another to integers 1 to 4 between them.
+ * race: One origin puts to integers 0 and 5 by an indexed type, another to integers 1 to 5.
  *
  * np: 3
  * ref: mpich

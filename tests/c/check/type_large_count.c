@@ -1,5 +1,5 @@
-/* clean: Two origins put with counts of type MPI_Count, side by side (MPI-5.0 12.3.1).
- * race: Two origins put with counts of type MPI_Count, and one integer is the same (MPI-5.0 12.3.1).
+/* clean: Two origins put to adjacent ranges with counts of type MPI_Count (MPI-5.0 12.3.1).
+ * race: Two origins put with counts of type MPI_Count, and one integer is common to both (MPI-5.0 12.3.1).
  *
  * np: 3
  * ref: mpich

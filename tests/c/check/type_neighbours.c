@@ -1,4 +1,4 @@
-/* clean: Two origins put four integers each to adjacent places.
+/* clean: Two origins put four integers each to adjacent locations.
  * race: Two origins put four integers each, and the last of one is the first of the other (MPI-5.0 12.3).
  *
  * np: 3

@@ -1,6 +1,6 @@
-/* clean: Four bytes at 0 and one byte at 4, of two origins: adjacent bytes do not conflict in the unified model
+/* clean: One origin puts four bytes at 0, another one byte at 4: adjacent bytes do not conflict in the unified model
  * (MPI-5.0 12.7).
- * race: Four bytes at 0 and one byte at 3, of two origins.
+ * race: One origin puts four bytes at 0, another one byte at 3.
  *
  * np: 3
  * ref: mpich

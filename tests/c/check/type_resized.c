@@ -1,7 +1,7 @@
-/* clean: A type with an extent of three integers, two of it: integers 0 and 3 are put, and another origin puts
- * integer 1.
- * race: A type with an extent of three integers, two of it: integers 0 and 3 are put, and another origin puts integer
- * 3.
+/* clean: One origin puts to integers 0 and 3, with two elements of a type whose extent is three integers. Another puts
+ * to integer 1.
+ * race: One origin puts to integers 0 and 3, with two elements of a type whose extent is three integers. Another puts
+ * to integer 3.
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,5 @@
-/* clean: A struct of a char and an int is put by one origin; the byte that another puts is padding, which no datatype
- * contains.
- * race: A struct of a char and an int is put by one origin; the byte that another puts is one of the int.
+/* clean: One origin puts a struct of a char and an int. Another puts a byte of the padding, which no datatype contains.
+ * race: One origin puts a struct of a char and an int. Another puts a byte of the int.
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Two origins put two columns of a matrix.
- * race: One origin puts column 1 of a matrix of 2 rows, the other row 0, and both have one element in common.
+ * race: One origin puts column 1 of a matrix of 2 rows, another puts row 0: one element is common to both.
  *
  * np: 3
  * ref: mpich

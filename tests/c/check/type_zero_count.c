@@ -1,5 +1,6 @@
-/* clean: One origin puts an integer, the other puts none to the same place: no bytes, no conflict.
- * race: Two origins put one integer each to the same place.
+/* clean: One origin puts an integer, another puts zero elements at the same location: without bytes there is no
+ * conflict.
+ * race: Two origins put one integer each to the same location.
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
 /* Proves: every collective works in its nonblocking and persistent form with all of them active at once on one
  *   communicator. The ranks complete them together, or one by one in a different order at each rank. A persistent
- *   one can be started again with other data. MPI-5.0 6.12, 6.13
+ *   one can be started again with different data. MPI-5.0 6.12, 6.13
  * np: 1 2 5
  * args: nonblocking persistent
  * ref: mpich

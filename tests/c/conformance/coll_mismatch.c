@@ -1,6 +1,6 @@
 /* Proves: no rank hangs if one rank passes a different length to a collective call, or two different lengths for
  *   its own data. All ranks return. Ranks that receive more data than fits return MPI_ERR_TRUNCATE. No rank writes
- *   behind its buffer, and later calls are right. A reduction reports an error at every rank whose result is wrong.
+ *   after its buffer, and later calls are right. A reduction reports an error at every rank whose result is wrong.
  *   MPI-5.0 6.1, 9.4
  * np: 1 2 3 5
  * args: bcast gather scatter allgather alltoall gatherv scatterv allgatherv alltoallv reduce allreduce scan exscan

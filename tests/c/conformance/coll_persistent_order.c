@@ -4,7 +4,7 @@
  *   Requests may be freed and initialized again.
  *     kinds: two requests of each kind; mixed: requests of all kinds in random orders; beside: other collectives
  *   between the starts; threads: a request for each thread; ahead: each request is started again when it is
- *   complete; many: 150 live requests; again: requests are freed in other orders than they were created in, and
+ *   complete; many: 150 live requests; again: requests are freed in different orders than they were created in, and
  *   created again; comms: several communicators; hint: mpi_assert_strict_persistent_collective_ordering, with
  *   starts in one order.
  * MPI-5.0: 6.13

@@ -11,7 +11,7 @@ enum { RANKS = 8, MOST = 6000, ROUNDS = 120, GUARD = -77 };
 static int n, me;
 static int *in, *out;
 static int lengths[RANKS][RANKS]; /* ints sent from one rank to another */
-static MPI_Datatype gaps;         /* two ints with a gap between them and a gap behind */
+static MPI_Datatype gaps;         /* two ints with a gap between them and a gap after them */
 
 static unsigned seed = 1;
 static unsigned draw(unsigned below) {

@@ -1,4 +1,4 @@
-/* Proves: MPI_Comm_compare and MPI_Group_compare return identical, congruent, similar (another order) or unequal.
+/* Proves: MPI_Comm_compare and MPI_Group_compare return identical, congruent, similar (different order) or unequal.
  *   MPI-5.0 7.3.1, 7.4.1
  * np: 1 2 5
  * ref: mpich

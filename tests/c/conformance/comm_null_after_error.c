@@ -2,7 +2,7 @@
  *   distributed graphs, duplicates and splits. Programs check the handle after an error. MPI-5.0 8.5, 7.4
  * np: 1 2
  * args: topologies others
- * ref: none (MPICH does so for a grid that is too large; the standard leaves it open)
+ * ref: none (MPICH stores MPI_COMM_NULL for a grid that is too large; the standard leaves it open)
  * timeout: 30
  */
 #include "../check.h"

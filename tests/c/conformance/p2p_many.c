@@ -1,4 +1,4 @@
-/* Proves: thousands of active requests, sends and receives, small and some large, complete in another order than
+/* Proves: thousands of active requests, sends and receives, small and some large, complete in a different order than
  *   they were started. MPI-5.0 3.7
  * np: 2 4
  * ref: mpich

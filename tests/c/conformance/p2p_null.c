@@ -3,7 +3,7 @@
  * np: 1 2
  * args: blocking nonblocking
  * ref: mpich
- * ref-wrong: nonblocking (MPICH says source 0, tag 0 behind MPI_Irecv from MPI_PROC_NULL)
+ * ref-wrong: nonblocking (MPICH says source 0, tag 0 after MPI_Irecv from MPI_PROC_NULL)
  * timeout: 30
  */
 #include "../check.h"

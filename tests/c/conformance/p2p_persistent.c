@@ -76,6 +76,13 @@ int main(int argc, char **argv) {
 	CHECK_CLASS(MPI_Start(&r), MPI_ERR_REQUEST);
 	MPI_Send(&right, 1, MPI_INT, right, 9, MPI_COMM_WORLD);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
+	/* an active persistent request cannot be started again */
+	MPI_Recv_init(&x, 1, MPI_INT, left, 9, MPI_COMM_WORLD, &r);
+	MPI_Start(&r);
+	CHECK_CLASS(MPI_Start(&r), MPI_ERR_REQUEST);
+	MPI_Send(&right, 1, MPI_INT, right, 9, MPI_COMM_WORLD);
+	MPI_Wait(&r, MPI_STATUS_IGNORE);
+	MPI_Request_free(&r);
 	MPI_Buffer_detach(&(void *){0}, &x);
 	return check_end();
 }

@@ -24,7 +24,7 @@ static void exchange(int *from, int *to, int count, MPI_Datatype type, int dest,
 	}
 }
 
-/* Sends count elements, stride integers apart, from the array and receives them shift integers behind. */
+/* Sends count elements, stride integers apart, from the array and receives them shift integers later in the array. */
 static void round_trip(int count, int stride, int shift) {
 	static int mem[2 * MOST + 10];
 	int n = check_size, me = check_rank, left = (me + n - 1) % n, wrong = 0;

@@ -1,6 +1,6 @@
 /* Proves: a message longer than its receive gives MPI_ERR_TRUNCATE, from receive, wait, waitall (MPI_ERR_IN_STATUS)
- *   and test. Nothing is written behind the buffer, and later messages are received normally. Covers small and
- *   large, expected and unexpected messages. MPI-5.0 3.2.5, 3.7.5
+ *   and test. Nothing is written after the buffer, and later messages are received normally. Covers small and large,
+ *   expected and unexpected messages. MPI-5.0 3.2.5, 3.7.5
  * np: 2 4
  * ref: mpich
  * timeout: 30

@@ -1,7 +1,7 @@
 /* Proves: no operation reads or writes the gaps inside pair types. Origin, result and window memory may end with
- *   the last data byte of the last element, with nothing mapped behind it. Gaps keep their contents in the result
- *   buffer and at the target. Covers few and many elements, adjacent and apart, on memory that the origin can map
- *   and memory that it cannot. MPI-5.0 6.9.4 12.3
+ *   the last data byte of the last element, with nothing mapped after it. Gaps keep their contents in the result buffer
+ *   and at the target. Covers few and many elements, adjacent and apart, on memory that the origin can map and memory
+ *   that it cannot. MPI-5.0 6.9.4 12.3
  * np: 1 2
  * args: put get accumulate get_accumulate fetch_and_op
  * ref: none (reads and writes gaps)
@@ -14,7 +14,7 @@
 
 enum { MOST = 3000, AREA = 3 * 65536, IN_ORIGIN = 0x99, IN_RESULT = 0x5a, IN_WINDOW = 0xc3 };
 
-/* Returns a buffer of AREA bytes with nothing mapped behind it. */
+/* Returns a buffer of AREA bytes with nothing mapped after it. */
 static char *area(void) {
 	char *p = mmap(NULL, AREA + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED || mprotect(p + AREA, 65536, PROT_NONE) != 0)
@@ -91,7 +91,7 @@ static int index_of(const struct pair *p, const char *at) {
 	return index;
 }
 
-/* n elements at a fixed distance; the last one has no gap behind it. */
+/* n elements at a fixed distance; the last one has no gap after it. */
 struct layout {
 	const struct pair *p;
 	int n, distance;

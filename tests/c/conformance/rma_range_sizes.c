@@ -1,6 +1,6 @@
 /* Proves: the target's bounds count, not the origin's. Windows have different sizes and units, size 0 included. The
- *   last element of each can be reached; the one behind it is refused with MPI_ERR_RMA_RANGE, and nothing is
- *   written. MPI-5.0 12.6.2; gompirma promises to detect it always
+ *   last element of each can be reached; the one after it is refused with MPI_ERR_RMA_RANGE, and nothing is written.
+ *   MPI-5.0 12.6.2; gompirma promises to detect it always
  * np: 1 2 5
  * args: create allocate shared
  * ref: none (MPICH and Open MPI do not check bounds)

@@ -87,7 +87,7 @@ static void apply(int e, int op, const void *origin, void *target) {
 	memcpy(&b, target, (size_t)elements[e].size);
 	if (op == REPLACE) {
 		if (e == 6)
-			b.p.value = a.p.value, b.p.at = a.p.at; /* the gap behind it is not written */
+			b.p.value = a.p.value, b.p.at = a.p.at; /* the gap after it is not written */
 		else
 			b = a;
 	} else {

@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
 			CHECK(position == 4 + 4 * number && memcmp(target, expected, sizeof target) == 0,
 			      "type %d, %d copies: unpacked wrongly", kind, copies);
 
-			/* The same by external32, and by a type with the same elements. */
+			/* Also packs and unpacks with external32, and receives the data with MPI_INT elements. */
 			MPI_Aint bytes, at = 0;
 			MPI_Pack_external_size("external32", copies, t, &bytes);
 			CHECK(bytes == 4 * number, "type %d: %ld bytes in external32", kind, (long)bytes);

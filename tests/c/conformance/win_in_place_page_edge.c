@@ -1,6 +1,6 @@
 /* Proves: accumulates of all sizes by several origins at once stay atomic and ordered where memory shared in place
- *   ends within a page. Covers elements before, across and behind the border, aligned or not, several at a time,
- *   and elements of different sizes at the same address. MPI-5.0 12.7.1, 12.7.2
+ *   ends within a page. Covers elements before, across and after the border, aligned or not, several at a time, and
+ *   elements of different sizes at the same address. MPI-5.0 12.7.1, 12.7.2
  * np: 2 3 5
  * args: lock_all fence
  * ref: none (MPICH over UCX puts to the wrong place if the window begins inside of 16 bytes)

@@ -1,5 +1,5 @@
 /* Manages the memory of the address arguments of a call. Each parameter has a cell of memory. Bytes that the call may
- * not write hold a pattern: those in front of an output, behind it, and in it until the call succeeds. */
+ * not write hold a pattern: those before an output, after it, and in it until the call succeeds. */
 #include <sys/mman.h>
 
 #include "fuzz.h"

@@ -332,8 +332,8 @@ static int64_t draw_target(struct call *c, int i, enum truth want) {
 		}
 		return far[below(c, 8)];
 	}
-	/* In a window of 1024 bytes or more, the largest predefined type times the largest count fits behind the
-	 * largest displacement in the largest unit. */
+	/* In a window of 1024 bytes or more, the largest predefined type times the largest count fits after the largest
+	 * displacement in the largest unit. */
 	int fits = c->win && c->win->flavor != MPI_WIN_FLAVOR_DYNAMIC && c->win->length >= 1024 &&
 		   c->arg[type].truth == RIGHT && !c->arg[type].object;
 	set(c, i, fits ? RIGHT : OPEN, "", 0);

@@ -225,23 +225,25 @@ static void end_repeated(void) {
 		MPI_Buffer_detach(&at, &size);
 }
 
-/* Returns a counter that rank 0 and the last rank share if they run on the same host. */
+static char counter_path[64];
+
+/* Returns a counter in memory that the ranks on rank 0's host share: a file named after their common parent, the
+ * launcher. It must not communicate, because the first contact of two ranks is part of the test. */
 static _Atomic int *share_counter(void) {
-	char path[] = "/tmp/rank_ahead.XXXXXX";
-	int file = rank == 0 ? mkstemp(path) : -1;
-	if (rank == 0 && ftruncate(file, sizeof(int)) != 0)
+	snprintf(counter_path, sizeof counter_path, "/tmp/rank_ahead.%ld", (long)getppid());
+	int file = open(counter_path, O_RDWR | O_CREAT, 0600);
+	if (file < 0 || ftruncate(file, sizeof(int)) != 0) {
+		perror(counter_path);
 		MPI_Abort(MPI_COMM_WORLD, 9);
-	MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
-	if (rank != 0)
-		file = open(path, O_RDWR);
-	MPI_Barrier(MPI_COMM_WORLD);
-	if (rank == 0)
-		unlink(path);
-	void *at =
-		mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | (file < 0 ? MAP_ANONYMOUS : 0), file, 0);
-	if (at == MAP_FAILED)
+	}
+	void *at = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (at == MAP_FAILED) {
+		perror("mmap");
 		MPI_Abort(MPI_COMM_WORLD, 9);
+	}
 	close(file);
+	if (rank == 0)
+		atomic_store((_Atomic int *)at, 0); /* an aborted job may have left the file */
 	return at;
 }
 
@@ -278,5 +280,7 @@ int main(int argc, char **argv) {
 		end_window();
 	end_repeated();
 	MPI_Group_free(&group);
+	MPI_Barrier(MPI_COMM_WORLD); /* all ranks have opened the file */
+	unlink(counter_path);
 	return check_end();
 }

@@ -19,8 +19,8 @@ struct letter {
 enum { NETWORK_MAX_MEMBERS = 16 };
 
 static struct box {
-	pthread_mutex_t serving, mu; /* serving: one thread at a time delivers; mu:
-	                                                           * guards the lists */
+	/* serving: one thread at a time delivers; mu guards the lists */
+	pthread_mutex_t serving, mu;
 	struct letter *first[NETWORK_MAX_MEMBERS], **last[NETWORK_MAX_MEMBERS]; /* one list per sender */
 	gompi_a32 letters;
 } boxes[NETWORK_MAX_MEMBERS];

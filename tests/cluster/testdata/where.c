@@ -1,4 +1,5 @@
-// Prints the rank and location of a process, then ends as requested: where [HOW [RANK]]. Only RANK (1) does so.
+// Prints the rank and location of a process, then ends as requested: where [HOW [RANK]]. Only rank RANK (default 1)
+// ends as HOW requests.
 //
 //	fine             MPI_Finalize, status 0
 //	abort            MPI_Abort(7)

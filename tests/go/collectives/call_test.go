@@ -89,8 +89,8 @@ type variant struct {
 }
 
 // layoutBlocks lays blocks of the given data out in memory, in reverse order with an element between them. It returns
-// counts and displacements in elements for the v forms, or in bytes for the w form, where every other block has another
-// type.
+// counts and displacements in elements for the v forms, or in bytes for the w form, where every second block has a
+// different type.
 func (x *variant) layoutBlocks(data [][]byte, t, other *datatype.Type, v *coll.Blocks, w bool) []piece {
 	out := make([]piece, len(data))
 	at := int64(0)
@@ -365,7 +365,7 @@ func TestCalls(t *testing.T) {
 						if kind == coll.KindBarrier || kind == coll.KindBcast {
 							x.inPlace = false
 						}
-						// Another process may have another layout of the same data.
+						// Another process may have a different layout of the same data.
 						if (c.Rank()+seed)%3 == 0 && !kind.Reduces() {
 							x.st, x.rt = x.rt, x.st
 						}
@@ -386,8 +386,8 @@ func TestCalls(t *testing.T) {
 	require.Equal(t, live, datatype.Live())
 }
 
-// TestNonblockingOverlap checks that nonblocking calls may overlap, also with a blocking one, and may be completed in
-// another order than they were started in.
+// TestNonblockingOverlap checks that nonblocking calls may overlap, also with a blocking one, and may be completed in a
+// different order than they were started in.
 func TestNonblockingOverlap(t *testing.T) {
 	tight, gappy := testTypes(t)
 	o := composeOp(t)

@@ -3,7 +3,7 @@
 //	go run ./tests/go/flaky [-times N] [-limit DURATION] [-changed COMMIT] BUILD [TEST...]
 //
 // A TEST that begins with "Test" selects Go tests: a regular expression that matches from the start of a test's name,
-// with /SUBTEST behind it if wanted. Any other TEST is a regular expression that is searched in the names of ctest.
+// followed by /SUBTEST if wanted. Any other TEST is a regular expression that is searched in the names of ctest.
 // Without TEST, and without -changed, all tests of both are repeated. -changed selects the tests that differ from
 // COMMIT: C programs below tests/c, and Go test functions. BUILD is the build directory; its tests must be built.
 //

@@ -82,7 +82,7 @@ var (
 	cTest    = regexp.MustCompile(`^tests/c/((?:conformance|litmus|regress|matrix|check|unit)/.*)\.(?:c|cc|F90)$`)
 )
 
-// onlyComment matches the lines of changes that do not matter. It must not match the empty text: git searches it behind
+// onlyComment matches the lines of changes that do not matter. It must not match the empty text: git searches it after
 // the end of each line, too.
 const onlyComment = `^[[:space:]]*(//|/\*|\*)`
 

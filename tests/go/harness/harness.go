@@ -47,16 +47,25 @@ func NeedCommand(t *testing.T, name string) {
 }
 
 // outputLimit is the time after which Output kills a command.
-const outputLimit = 10 * time.Minute
+const outputLimit = 2 * time.Minute
 
-// Output runs a command, fails the test if the command fails, and returns all its output.
+// Output runs a command and returns all its output. Fails the test if the command fails or takes longer than
+// outputLimit, or if a child of the command still has its output open 10 s after it ended.
 func Output(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
-	cmd.WaitDelay = time.Second
-	timer := time.AfterFunc(outputLimit, func() { _ = cmd.Process.Kill() })
+	return OutputWithin(t, cmd, outputLimit)
+}
+
+// OutputWithin is Output with another limit.
+func OutputWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) string {
+	t.Helper()
+	cmd.WaitDelay = 10 * time.Second
+	start := time.Now()
+	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s\n%s", strings.Join(cmd.Args, " "), out)
+	require.NoError(t, err, "%s: ended after %v, with a limit of %v\n%s", strings.Join(cmd.Args, " "),
+		time.Since(start), limit, out)
 	return string(out)
 }
 
@@ -64,19 +73,26 @@ func Output(t *testing.T, cmd *exec.Cmd) string {
 type Run struct {
 	Cmd      *exec.Cmd
 	Out, Err Buffer
+	ctx      context.Context
+	limit    time.Duration
 }
 
-// Prepare sets a program that is not started yet. It is killed after limit, or when the test ends.
+// Prepare creates r.Cmd without starting it. The program is killed after limit, or when the test ends.
 func (r *Run) Prepare(t *testing.T, limit time.Duration, program string, args ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
+	r.ctx, r.limit = ctx, limit
 	r.Cmd = exec.CommandContext(ctx, program, args...)
 	r.Cmd.Stdout, r.Cmd.Stderr = &r.Out, &r.Err
 }
 
-// Status waits for the program, and returns its exit status, or 128 + the signal that killed it.
-func (r *Run) Status() int {
+// Status waits for the program, and returns its exit status, or 128 + the signal that killed it. Fails the test if the
+// program has reached its limit.
+func (r *Run) Status(t *testing.T) int {
+	t.Helper()
 	r.Cmd.Wait()
+	require.NoError(t, r.ctx.Err(), "%s: killed after %v\n%s%s", strings.Join(r.Cmd.Args, " "), r.limit, &r.Out,
+		&r.Err)
 	status := r.Cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
 		return 128 + int(status.Signal())

@@ -69,10 +69,16 @@ func isNaN(p []byte) bool {
 }
 
 // TestKernelsAgainstGo compares the table of kernels with the implementation in Go: the same pairs of operation and
-// type, and the same results at any alignment.
+// type, and the same results at any alignment, for few and for many elements.
 func TestKernelsAgainstGo(t *testing.T) {
-	r := rand.New(rand.NewSource(1))
-	const n = 203
+	for _, n := range []int{1, 2, 3, 5, 16, 203} {
+		compareKernels(t, n)
+	}
+}
+
+// compareKernels checks all kernels with n elements.
+func compareKernels(t *testing.T, n int) {
+	r := rand.New(rand.NewSource(int64(n)))
 	pairs := 0
 	for h := uintptr(abi.MPI_OP_NULL); h < 0x40; h++ {
 		o, err := op.Get(h)
@@ -258,10 +264,10 @@ func TestReference(t *testing.T) {
 		require.NoError(t, err)
 		b := datatype.BasicOf(c.typ)
 		require.True(t, op.Defined(c.op, b), c.name)
-		got, told := append([]byte{}, c.target...), append([]byte{}, c.target...)
+		got, reference := append([]byte{}, c.target...), append([]byte{}, c.target...)
 		require.NoError(t, o.Combine(b, c.origin, got, len(got)/int(b.Extent)))
 		require.Equal(t, c.want, got, c.name)
-		require.True(t, combine(c.op, b, c.origin, told, len(told)/int(b.Extent)))
-		require.Equal(t, c.want, told, c.name)
+		require.True(t, combine(c.op, b, c.origin, reference, len(reference)/int(b.Extent)))
+		require.Equal(t, c.want, reference, c.name)
 	}
 }

@@ -58,6 +58,18 @@ func (r *Request) IsComplete() bool { return r.Request == nil || r.Request.IsCom
 func (r *Request) IsInactive() bool { return r.Request.(engine.Request).IsInactive() }
 func (r *Request) Start()           { r.Request.(engine.Request).Restart() }
 
+func (r *Request) Cancel() {
+	if r.Request != nil {
+		r.Request.Cancel()
+	}
+}
+
+func (r *Request) Free() {
+	if r.Request != nil {
+		r.Request.Free()
+	}
+}
+
 // set stores the buffer in the description of an operation.
 func (b *Buffer) set(o *p2p.Operation) {
 	o.Addr, o.Size, o.Count = b.addr, b.size, b.count
@@ -126,6 +138,9 @@ func (e *Engine) RecvInit(c *comm.Comm, x comm.Context, b Buffer, source int, ta
 // Wait stores the result to st, which may be nil.
 func (e *Engine) Wait(r *Request, st *p2p.Result) error {
 	if r.Request == nil {
+		if st != nil {
+			*st = p2p.Result{}
+		}
 		return nil
 	}
 	if err := e.AwaitFor(r.IsComplete, shm.Waiting{Peer: shm.PeersSeveral}); err != nil {
@@ -150,9 +165,10 @@ func waitAll(e *Engine, rs ...*Request) error {
 	return first
 }
 
-// probe looks for a message without progress; with take it removes the message from the queues.
-func (e *Engine) probe(c *comm.Comm, x comm.Context, source int, tag int32, take bool, st *p2p.Result) *engine.Matched {
-	m, found := e.m.Probe(c.Context(x), int32(source), tag, take, c.Handle)
+// probe returns the first matching message that has arrived, and makes no progress. If remove, it dequeues the message.
+func (e *Engine) probe(c *comm.Comm, x comm.Context, source int, tag int32, remove bool,
+	st *p2p.Result) *engine.Matched {
+	m, found := e.m.Probe(c.Context(x), int32(source), tag, remove, c.Handle)
 	if m != nil {
 		*st = found
 	}
@@ -160,7 +176,7 @@ func (e *Engine) probe(c *comm.Comm, x comm.Context, source int, tag int32, take
 }
 
 // awaitProbe waits until probe finds a message.
-func (e *Engine) awaitProbe(c *comm.Comm, x comm.Context, source int, tag int32, take bool,
+func (e *Engine) awaitProbe(c *comm.Comm, x comm.Context, source int, tag int32, remove bool,
 	st *p2p.Result) (m *engine.Matched, err error) {
 	peer := int32(shm.PeersAny)
 	if source >= 0 {
@@ -168,7 +184,7 @@ func (e *Engine) awaitProbe(c *comm.Comm, x comm.Context, source int, tag int32,
 	}
 	err = e.AwaitFor(func() bool {
 		if m == nil {
-			m = e.probe(c, x, source, tag, take, st)
+			m = e.probe(c, x, source, tag, remove, st)
 		}
 		return m != nil
 	}, shm.Waiting{Peer: peer, Object: uint64(c.Handle)})

@@ -104,7 +104,7 @@ func waitAsleep(t *testing.T, e *Engine) {
 }
 
 // TestReminderFlushesSends checks that sends may begin and end while a reminder iterates over the sends, because it
-// also flushes the sends that waited for room.
+// also flushes the sends that waited for space.
 func TestReminderFlushesSends(t *testing.T) {
 	setCMA(t, true)
 	es := jobWithout(t, 2)

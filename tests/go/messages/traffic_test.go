@@ -65,8 +65,8 @@ func content(src int, m planned) []byte {
 }
 
 // TestRandomTraffic runs random jobs. Each process sends its messages in order, in all modes. It receives its messages
-// in another order, by posted receives of an exact pattern and by matched probes with wildcards, between contiguous and
-// strided memory.
+// in a different order, by posted receives of an exact pattern and by matched probes with wildcards, between contiguous
+// and strided memory.
 func TestRandomTraffic(t *testing.T) {
 	for seed := int64(1); seed <= 6; seed++ {
 		for _, noCMA := range []bool{false, true} {

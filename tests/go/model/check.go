@@ -442,7 +442,7 @@ func (s *search) from(value []byte) bool {
 	return false
 }
 
-// next returns the value after e, or nil if e has another result.
+// next returns the value after e, or nil if the value before e differs from the result that e fetched.
 func (s *search) next(e *event, value []byte) []byte {
 	if e.result != nil && !s.h.basic.equal(value, e.result) {
 		return nil

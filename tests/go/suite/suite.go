@@ -124,8 +124,8 @@ func Parse(path, text string) ([]*Program, error) {
 	return both, nil
 }
 
-// parseHeader returns the values of each key of the first comment, and the name of the wrong version. "KEY VERSION"
-// is another key than KEY.
+// parseHeader returns the values of each key of the first comment, and the name of the wrong version. "KEY VERSION" and
+// KEY are different keys.
 func parseHeader(lines []string) (header map[string][]string, wrong string, err error) {
 	header = map[string][]string{}
 	for _, line := range lines {
@@ -140,12 +140,19 @@ func parseHeader(lines []string) (header map[string][]string, wrong string, err 
 	if header["race"] != nil {
 		wrong = "race"
 	}
-	if header["clean"] == nil || header[wrong] == nil {
+	if header["clean"] == nil || (header["race"] == nil) == (header["error"] == nil) {
 		return nil, "", errors.New("the first comment must describe versions clean and race or error")
 	}
-	for key := range header {
-		if _, version, ok := strings.Cut(key, " "); ok && version != "clean" && version != wrong {
+	for key, values := range header {
+		name, version, ok := strings.Cut(key, " ")
+		if ok && version != "clean" && version != wrong {
 			return nil, "", fmt.Errorf("%s: there is no such version", key)
+		}
+		if ok && !slices.Contains([]string{"np", "ref", "plain"}, name) && key != "find clean" {
+			return nil, "", fmt.Errorf("%s: the line is not for one version", key)
+		}
+		if len(values) > 1 && key != "find" {
+			return nil, "", fmt.Errorf("%s: there are %d lines", key, len(values))
 		}
 	}
 	return header, wrong, nil
@@ -170,8 +177,8 @@ func (p *Program) parse(header map[string][]string, version string, lines []stri
 		return fmt.Errorf("ref: %q", p.Reference)
 	}
 	plain := value("plain")
-	if p.Hangs = plain == "may hang"; plain != "" && !p.Hangs {
-		return fmt.Errorf("plain: %s", plain)
+	if p.Hangs = plain == "may hang"; !p.Hangs && (plain != "" || header["plain"] != nil) {
+		return fmt.Errorf("plain: %q", plain)
 	}
 	marks, err := marksOf(lines)
 	if err != nil {

@@ -23,13 +23,14 @@ var (
 func TestPrograms(t *testing.T) {
 	all, err := Load(folder)
 	require.NoError(t, err)
-	names, languages, wrong := map[string]bool{}, map[string]int{}, 0
+	names, languages := map[string]bool{}, map[string]int{}
 	for _, p := range all {
 		require.False(t, names[p.Name], "two programs are called %s", p.Name)
 		names[p.Name] = true
 		languages[filepath.Ext(p.Path)]++
 		text, err := os.ReadFile(p.Path)
 		require.NoError(t, err)
+		require.Contains(t, string(text), "WRONG", p.Path)
 		lines := strings.Split(string(text), "\n")
 		for _, f := range p.Findings {
 			accesses := 0
@@ -49,12 +50,8 @@ func TestPrograms(t *testing.T) {
 				require.Regexp(t, `MPI_Win_set_name\(\w+, ["']`+window+`["']\)`, string(text), p.Path)
 			}
 		}
-		if len(p.Findings) > 0 {
-			wrong++
-		}
 	}
 	require.GreaterOrEqual(t, len(all), 150)
-	require.Equal(t, len(all), 2*wrong)
 	require.GreaterOrEqual(t, languages[".cc"], 15)
 	require.GreaterOrEqual(t, languages[".F90"], 15)
 	t.Logf("%d programs: %v", len(all), languages)
@@ -82,7 +79,11 @@ func TestParseRefuses(t *testing.T) {
 		{"ref: mpich", "ref: none", `ref: "none"`},
 		{"ref: mpich", "ref: mpich\n * ref race: none", `race: ref: "none"`},
 		{"ref: mpich", "ref error: none (x)", "ref error: there is no such version"},
-		{"np: 3", "np: 3\n * plain: hangs", "plain: hangs"},
+		{"np: 3", "np: 3\n * plain: hangs", `plain: "hangs"`},
+		{"np: 3", "np: 3\n * plain:", `plain: ""`},
+		{"np: 3", "np: 3\n * np: 2", "np: there are 2 lines"},
+		{"find: race", "find race: race", "find race: the line is not for one version"},
+		{"race: B", "race: B.\n * error: C", "must describe versions"},
 		{"find: race", "finds: race", "no line find"},
 		{"race window", "rush window", "no such kind"},
 		{"window=q ", "", "window= is missing"},

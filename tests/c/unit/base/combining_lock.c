@@ -1,6 +1,7 @@
-/* Proves: work that a thread leaves to the holder of a combining lock (base/combining_lock.h) is done. Threads post
- * work at all distances in time. After each round all work has been done, although no thread tries the lock again. The
- * same holds for a biased lock with a flag, as a VCI has it, and for a thread that acquires the mutex directly. */
+/* Proves: work that a thread leaves to the holder of a combining lock (base/combining_lock.h) is executed. Threads post
+ * work with all combinations of delays. After each round all work has been done, although no thread tries the lock
+ * again. The same holds for a biased lock with a flag, as a VCI has it, and for a thread that acquires the mutex
+ * directly. */
 #include "../unit.h"
 
 #include "base/biased_mutex.h"
@@ -15,7 +16,7 @@ static gompi_a32 biased_missed;
 static bool try_lock(void) { return gompi_combining_try_lock(&lock); }
 static bool unlock(void) { return gompi_combining_unlock(&lock); }
 
-/* Leaves no work, but may be given some. */
+/* Acquires the mutex directly. The other thread may post work meanwhile. */
 static bool wait_lock(void) {
 	gompi_mutex_lock(&lock.mutex);
 	return true;

@@ -1,5 +1,5 @@
 /* Proves: lists of processes (base/ranks.h), regular or not, give the process of a rank and the rank of a process, and
- * compare two lists for the same members in the same or in another order. A linear search gives the expected
+ * compare two lists for the same members in the same or in a different order. A linear search gives the expected
  * results.
  *
  * sanitizer: address (one thread)

@@ -296,7 +296,7 @@ static void test_changing_head(int i) {
 		while (written < LARGE_BYTES && out[written] == 0)
 			written++;
 		CHECK(written == LARGE_BYTES, "a broadcast of %d bytes wrote byte %d", SMALL_BYTES, written);
-		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* data behind a length that is too large */
+		for (int b = 0; b < GOMPI_SHM_BODIES; b++) /* data after a length that is too large */
 			memset(damaged_shm->member[0].body[b], 2, GOMPI_SHM_SMALL_BYTES);
 	}
 	gompi_store(&reader_done, 1);

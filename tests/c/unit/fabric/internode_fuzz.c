@@ -190,7 +190,7 @@ static void deliver_gather(int flow, int root, bool waits, const char *all, uint
 		int from = (me + n - d) % n, left = (root - from + n) % n, k = 0;
 		char *packed = malloc((size_t)n * bytes + 1);
 		for (int i = 0; i < n; i++) {
-			/* i: how far behind the sender the block's owner is, or how far the block travels */
+			/* i: how far before the sender the block's owner is, or how far the block travels */
 			bool goes = flow == ALL ? i < d && i < n - d : (i & d) != 0;
 			int block = (from - i + n) % n;
 			if (flow == TO_ROOT)

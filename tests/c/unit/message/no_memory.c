@@ -107,8 +107,8 @@ static void opening(void) {
 		gompi_messages_close(m);
 }
 
-/* Tests that a matched probe that gets no handle leaves the message where it is, and that a matched receive that gets no
- * request leaves the message with its handle. */
+/* Tests that a matched probe without memory leaves the message where it is, and that a matched receive without memory
+ * leaves the message with its handle. */
 static void matched_probe(void) {
 	enum { COMM = 0x1000 };
 	const MPI_Comm comm = (MPI_Comm)(uintptr_t)COMM;

@@ -1,6 +1,6 @@
 /* Proves, with a socket that accepts few bytes at a time: data queued for a peer arrives complete. Records, requests
  * and answers without data stay in order, and so does the data of reads and writes. No record, request or answer waits
- * behind data that had not begun to leave when it was queued.
+ * for data that had not begun to leave when it was queued.
  *
  * sanitizer: address (one thread)
  */

@@ -267,7 +267,7 @@ static void all_peers(int n, int files) {
 	int most = 0;
 	for (int i = 0; poll(&over, 1, 0) == 0; i++) {
 		step();
-		int to = (int)(i * 7919LL % RANKS); /* this side connects as well, in another order */
+		int to = (int)(i * 7919LL % RANKS); /* this side connects as well, in a different order */
 		if (i < RANKS && to != ME)
 			gompi_tcp_connect(to);
 		most = gompi_tcp_counts.open_links > most ? gompi_tcp_counts.open_links : most;

@@ -110,7 +110,7 @@ static void without_descriptors(const char *when) {
 	for (int i = 0; i < CROWD / 2; i++)
 		wait_for_eof(crowd[i]);
 	check_idle_open(when);
-	int peer = connect_next(); /* behind the unauthenticated ones */
+	int peer = connect_next(); /* after the unauthenticated ones */
 	connect_peer(peer);
 	CHECK(max_unauth_seen == 1, "%s: %d unauthenticated links at the same time", when, max_unauth_seen);
 	for (int i = CROWD / 2; i < CROWD; i++)

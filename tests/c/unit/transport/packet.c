@@ -75,7 +75,7 @@ static void sums(bool pulled, bool fetch, int n) {
 }
 
 /* Tests operations whose data the system does not let the target move: fetches with MPI_NO_OP, puts and gets. They have
- * no effect, and the origin may resend them in another form. Only a completed sum cannot be undone. */
+ * no effect, and the origin may resend them in a different form. Only a completed sum cannot be undone. */
 static void forbidden(bool may_read, bool may_write) {
 	static const struct {
 		enum gompi_packet_kind kind;

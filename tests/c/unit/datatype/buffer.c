@@ -1,0 +1,51 @@
+/* Proves: gompi_buffer_check accepts data that lies in the address space, and refuses negative or too large counts,
+ * NULL, MPI constants in place of addresses, and data that reaches over an end of the address space.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include "datatype/buffer.h"
+
+static char memory[100];
+
+/* Installs a type of one int at a displacement, whose copies are extent apart. */
+static MPI_Datatype install(int64_t displacement, int64_t extent) {
+	struct gompi_type t = {.magic = GOMPI_TYPE_MAGIC,
+			       .words = GOMPI_TYPE_HEAD,
+			       .size = 4,
+			       .lb = 0,
+			       .extent = extent,
+			       .true_lb = displacement,
+			       .true_ub = displacement + 4,
+			       .origin = displacement};
+	return (MPI_Datatype)gompi_type_add_from_go((struct gompi_type_props){0}, (const int64_t *)&t, GOMPI_TYPE_HEAD,
+						    0);
+}
+
+static void check(const char *name, uintptr_t at, int64_t count, MPI_Datatype type, int class) {
+	struct gompi_buffer b;
+	struct gompi_error_status v = {.class = MPI_SUCCESS};
+	int rc = gompi_buffer_check(&b, (const void *)at, count, type, false, &v);
+	CHECK(rc == class && v.class == class, "%s: class %d, not %d (%s)", name, rc, class, v.text);
+	CHECK(rc != MPI_SUCCESS || b.size == 4 * count, "%s: %lld bytes", name, (long long)b.size);
+}
+
+int main(void) {
+	const uintptr_t base = (uintptr_t)memory;
+	const int64_t far = INT64_C(1) << 62;
+	unit_types();
+	check("valid", base, 25, MPI_INT, MPI_SUCCESS);
+	check("negative count", base, -1, MPI_INT, MPI_ERR_COUNT);
+	check("size above 64 bits", base, far, MPI_INT, MPI_ERR_VALUE_TOO_LARGE);
+	check("NULL", 0, 1, MPI_INT, MPI_ERR_BUFFER);
+	check("MPI_IN_PLACE", (uintptr_t)MPI_IN_PLACE, 1, MPI_INT, MPI_ERR_BUFFER);
+	check("NULL with no data", 0, 0, MPI_INT, MPI_SUCCESS);
+	check("the end of the address space", ~(uintptr_t)7, 3, MPI_INT, MPI_ERR_BUFFER);
+	check("data at NULL", base, 1, install(-(int64_t)base, 4), MPI_ERR_BUFFER);
+	check("data across the last address", base, 1, install(-(int64_t)base - 2, 4), MPI_ERR_BUFFER);
+	check("bounds above 64 bits", base, 3, install(0, far), MPI_ERR_COUNT);
+	check("bounds within 64 bits", base, 2, install(0, far), MPI_SUCCESS);
+	check("data below NULL", base, 2, install(0, -far), MPI_ERR_BUFFER);
+	return unit_end();
+}
