@@ -16,9 +16,9 @@ import (
 
 // Files (MPI-5.0 14): the objects that a file owns. capi/file implements the calls.
 
-// gompi_make_file_objects makes a duplicate of a communicator, without its attributes, and, if it spans nodes, a window of
-// it with 8 bytes at rank 0. Stores their handles. Collective. Returns 0 or an error class; text, of sizeof ((struct
-// gompi_error_status *)0)->text bytes, then holds the detail.
+// gompi_make_file_objects duplicates a communicator, without its attributes. If it spans nodes, the function also
+// creates a window with 8 bytes at rank 0. Stores the handles. Collective. Returns 0 or an error class; text, of sizeof
+// ((struct gompi_error_status *)0)->text bytes, then holds the detail.
 //
 //gompi:callback int (uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text)
 //export gompi_make_file_objects
@@ -68,7 +68,7 @@ func freeFileComm(c *comm.Comm) {
 	c.Free()
 }
 
-// gompi_free_file_objects frees what gompi_make_file_objects has made. Collective.
+// gompi_free_file_objects frees what gompi_make_file_objects has created. Collective.
 //
 //gompi:callback void (uintptr_t own_comm, uintptr_t win)
 //export gompi_free_file_objects

@@ -92,11 +92,11 @@ struct gompi_go_callbacks {
     int (*free_mem_uncached)(void *base);
     // abort_error ends the job after an error that no error handler has handled. It does not return.
     void (*abort_error)(int class, const char *message);
-    // make_file_objects makes a duplicate of a communicator, without its attributes, and, if it spans nodes, a window of
-    // it with 8 bytes at rank 0. Stores their handles. Collective. Returns 0 or an error class; text, of sizeof ((struct
-    // gompi_error_status *)0)->text bytes, then holds the detail.
+    // make_file_objects duplicates a communicator, without its attributes. If it spans nodes, the function also
+    // creates a window with 8 bytes at rank 0. Stores the handles. Collective. Returns 0 or an error class; text, of sizeof
+    // ((struct gompi_error_status *)0)->text bytes, then holds the detail.
     int (*make_file_objects)(uintptr_t comm, uintptr_t *own_comm, uintptr_t *win, char *text);
-    // free_file_objects frees what gompi_make_file_objects has made. Collective.
+    // free_file_objects frees what gompi_make_file_objects has created. Collective.
     void (*free_file_objects)(uintptr_t own_comm, uintptr_t win);
     // run_file_queue executes the queued accesses of a file on a thread of the library.
     void (*run_file_queue)(uintptr_t queue);

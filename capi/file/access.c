@@ -1,13 +1,12 @@
-#define _GNU_SOURCE // F_OFD_SETLKW
 #include "file/access.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
-#include "file/transfer.h"
-#include "message/call.h"
+#include "file/datarep.h"
+#include "file/execute.h"
+#include "file/position.h"
+#include "file/queue.h"
 #include "message/z_calls.h"
 
 // Checks the arguments that do not depend on other processes. Fills in d. Returns MPI_SUCCESS or the class in v.
@@ -58,7 +57,8 @@ static int check_access(const struct gompi_file_access *a, struct gompi_file *f,
 
 // Checks an access and determines its position. Returns true if it is to be executed: its checks have passed, or it is
 // collective, so that the other processes expect this one.
-static bool prepare(const struct gompi_file_access *a, struct gompi_file *f, struct gompi_file_transfer_desc *d) {
+static bool prepare(const struct gompi_file_access *a, bool is_blocking, struct gompi_file *f,
+		    struct gompi_file_transfer_desc *d) {
 	struct gompi_error_status *v = &d->error;
 	int64_t etypes = 0, first = 0;
 	*d = (struct gompi_file_transfer_desc){.f = f,
@@ -69,6 +69,8 @@ static bool prepare(const struct gompi_file_access *a, struct gompi_file *f, str
 					       .count = a->count,
 					       .buf = a->buf};
 	v->class = MPI_SUCCESS;
+	if (a->collective && (is_blocking || a->pointer == GOMPI_FILE_SHARED))
+		gompi_file_await_collectives(f, a->call);
 	if (f->split.begun != NULL && a->collective)
 		gompi_set_error(v, MPI_ERR_OTHER,
 				"%s has begun a split collective operation on the file, which has not been ended",
@@ -95,118 +97,16 @@ static bool prepare(const struct gompi_file_access *a, struct gompi_file *f, str
 	return v->class == MPI_SUCCESS || a->collective;
 }
 
-// Locks or unlocks the range of the file that an access touches, against other processes, in atomic mode. Blocks.
-static int lock_range(const struct gompi_file_transfer_desc *d, int type, struct gompi_error_status *v) {
-	int64_t first = gompi_file_offset(&d->f->view, d->pos);
-	struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = first};
-	lock.l_len = gompi_file_offset(&d->f->view, d->pos + d->bytes - 1) + 1 - first;
-	while (fcntl(d->f->fd, F_OFD_SETLKW, &lock) != 0)
-		if (errno != EINTR)
-			return gompi_file_errno(v, errno, d->f->name,
-						"cannot lock %lld bytes at offset %lld for atomic mode",
-						(long long)lock.l_len, (long long)first);
-	return MPI_SUCCESS;
-}
-
-static void transfer(struct gompi_file_transfer_desc *d) {
-	struct gompi_file *f = d->f;
-	bool locks = f->is_atomic && d->bytes > 0;
-	struct gompi_error_status *v = &d->error;
-	if (locks) {
-		gompi_mutex_lock(&f->atomic_mutex);
-		if (lock_range(d, d->write ? F_WRLCK : F_RDLCK, v) != MPI_SUCCESS) {
-			gompi_mutex_unlock(&f->atomic_mutex);
-			return;
-		}
-	}
-	if (f->view.datarep != NULL)
-		gompi_datarep_transfer(d, &d->done_bytes, v);
-	else
-		gompi_file_transfer(f, d->write, d->pos, &d->b, d->bytes, &d->done_bytes, v);
-	if (locks) {
-		struct gompi_error_status unlock;
-		if (lock_range(d, F_UNLCK, &unlock) != MPI_SUCCESS && v->class == MPI_SUCCESS)
-			*v = unlock;
-		gompi_mutex_unlock(&f->atomic_mutex);
-	}
-}
-
-void gompi_file_execute(struct gompi_file_transfer_desc *d) {
-	if (d->error.class == MPI_SUCCESS)
-		transfer(d);
-	if (d->collective)
-		gompi_file_agree(d->f->comm, d->f->rank, d->f->size, &d->error);
-}
-
-static int start_prepared(struct gompi_file_transfer_desc *d, MPI_Request *request);
-
 int gompi_file_run(const struct gompi_file_access *a, MPI_Status *status) {
 	struct gompi_file *f = gompi_file_get(a->fh);
 	struct gompi_file_transfer_desc d;
 	if (f == NULL)
 		return gompi_not_a_file(a->fh, a->call);
-	if (!prepare(a, f, &d))
+	if (!prepare(a, true, f, &d))
 		return gompi_file_raise(a->fh, a->call, &d.error);
-	if (a->collective && gompi_file_has_queued_collectives(f)) {
-		MPI_Request request;
-		int rc = start_prepared(&d, &request);
-		return rc == MPI_SUCCESS ? gompi_wait(&request, status) : rc;
-	}
 	gompi_file_execute(&d);
 	gompi_status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, d.done_bytes, false);
 	return d.error.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise(a->fh, a->call, &d.error);
-}
-
-// Nonblocking accesses. The request's object is the access.
-
-static void free_access(struct gompi_request *r) {
-	free(r->text);
-	free((void *)r->object);
-}
-
-static void describe_access_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
-				 struct gompi_wait_details *t) {
-	what->reason = GOMPI_FOR_SELF;
-	what->peer = r->vci->messages->node.self;
-	t->operation = ((struct gompi_file_transfer_desc *)r->object)->call;
-}
-
-static const struct gompi_request_kind file_kind = {.describe_wait = describe_access_wait,
-						    .free_object = free_access,
-						    .error_detail = gompi_request_text_detail,
-						    .keeps_handle = true};
-
-static void complete_access(struct gompi_file_transfer_desc *d, void *arg) {
-	struct gompi_request *r = arg;
-	gompi_buffer_release(&d->b);
-	r->result = (struct gompi_result){
-		.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = d->error.class, .bytes = d->done_bytes};
-	if (d->error.class != MPI_SUCCESS)
-		r->text = strdup(d->error.text);
-	gompi_request_complete(r);
-}
-
-static int no_request(struct gompi_file *f, const char *call) {
-	struct gompi_error_status v;
-	gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
-	return gompi_file_raise((MPI_File)f->handle, call, &v);
-}
-
-static int start_prepared(struct gompi_file_transfer_desc *prepared, MPI_Request *request) {
-	struct gompi_file *f = prepared->f;
-	struct gompi_file_transfer_desc *d = malloc(sizeof *d);
-	struct gompi_request *r =
-		d == NULL ? NULL : gompi_request_new(gompi_load(&gompi_app_messages), 0, &file_kind, (uintptr_t)d);
-	if (r == NULL) {
-		free(d);
-		return no_request(f, prepared->call);
-	}
-	*d = *prepared;
-	r->comm = f->handle;
-	gompi_buffer_retain(&d->b);
-	*request = (MPI_Request)gompi_request_handle(r);
-	gompi_file_enqueue(d, complete_access, r);
-	return MPI_SUCCESS;
 }
 
 int gompi_file_start(const struct gompi_file_access *a, MPI_Request *request) {
@@ -218,9 +118,9 @@ int gompi_file_start(const struct gompi_file_access *a, MPI_Request *request) {
 		gompi_set_error(&d.error, MPI_ERR_ARG, "request is NULL");
 		return gompi_file_raise(a->fh, a->call, &d.error);
 	}
-	if (!prepare(a, f, &d))
+	if (!prepare(a, false, f, &d))
 		return gompi_file_raise(a->fh, a->call, &d.error);
-	return start_prepared(&d, request);
+	return gompi_file_enqueue(&d, request);
 }
 
 int gompi_file_begin(const struct gompi_file_access *a) {
@@ -228,10 +128,10 @@ int gompi_file_begin(const struct gompi_file_access *a) {
 	if (f == NULL)
 		return gompi_not_a_file(a->fh, a->call);
 	struct gompi_file_transfer_desc d;
-	prepare(a, f, &d);
+	prepare(a, false, f, &d);
 	if (f->split.begun != NULL)
 		return gompi_file_raise(a->fh, a->call, &d.error);
-	int rc = start_prepared(&d, &f->split.request);
+	int rc = gompi_file_enqueue(&d, &f->split.request);
 	if (rc == MPI_SUCCESS)
 		f->split.begun = a->call;
 	return rc;

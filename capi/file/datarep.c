@@ -1,14 +1,12 @@
-// Data representations (MPI-5.0 14.5): native and internal, in which memory and file have the same form; external32; and
-// those of MPI_Register_datarep.
+#include "file/datarep.h"
+
 #include <limits.h>
 #include <stdlib.h>
 
 #include "base/minmax.h"
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
-#include "file/access.h"
 #include "file/transfer.h"
-#include "file/view.h"
 #include "file/z_calls.h"
 #include "pack/z_calls.h"
 

@@ -21,7 +21,7 @@ int gompi_not_a_file(MPI_File fh, const char *call) {
 	return gompi_file_raise(MPI_FILE_NULL, call, &v);
 }
 
-static int class_of(int errno_value) {
+static int errno_class(int errno_value) {
 	switch (errno_value) {
 	case ENOENT:
 		return MPI_ERR_NO_SUCH_FILE;
@@ -57,14 +57,14 @@ int gompi_file_errno(struct gompi_error_status *v, int errno_value, const char *
 	va_start(ap, text);
 	vsnprintf(what, sizeof what, text, ap);
 	va_end(ap);
-	return gompi_set_error(v, class_of(errno_value), "file \"%.80s\": %s: %s", name, what,
+	return gompi_set_error(v, errno_class(errno_value), "file \"%.80s\": %s: %s", name, what,
 			       strerror_r(errno_value, reason, sizeof reason));
 }
 
 int gompi_file_agree_on(MPI_Comm comm, int rank, int size, const int64_t *values, int n, const char *what,
 			struct gompi_error_status *v) {
-	// The minimum over all processes of: the lowest rank that failed, and each value and its negation. The values are
-	// equal if the maximum, which is the negated minimum of the negations, equals the minimum.
+	// The minimum over all processes of the lowest rank that failed, of each value, and of its negation. A value is
+	// equal everywhere if its maximum, which is the negated minimum of the negation, equals its minimum.
 	int64_t mine[1 + 2 * GOMPI_FILE_MAX_EQUAL], all[1 + 2 * GOMPI_FILE_MAX_EQUAL];
 	mine[0] = v->class == MPI_SUCCESS ? size : rank;
 	for (int i = 0; i < n; i++)

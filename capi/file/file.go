@@ -18,7 +18,6 @@ import (
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/errors"
-	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
 	_ "gompirma/capi/pack"

@@ -60,7 +60,7 @@ struct gompi_file_hints {
 // Accesses that a thread of the library executes in order (queue.c). The first one is being executed.
 struct gompi_file_queue {
 	struct gompi_mutex mutex; // guards the fields below
-	struct gompi_file_queued *first, *last;
+	struct gompi_file_transfer_desc *first, *last;
 	bool is_running; // a thread executes the accesses
 };
 

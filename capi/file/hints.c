@@ -37,7 +37,7 @@ void gompi_file_hints_default(struct gompi_file_hints *hints, int size) {
 }
 
 // Returns the index of a key among the known hints. collective_buffering is MPI's own name of two of ROMIO's hints.
-static int index_of(struct gompi_text_view key) {
+static int hint_index(struct gompi_text_view key) {
 	for (int i = 0; i < GOMPI_FILE_HINTS; i++)
 		if (gompi_text_view_equals(key, known[i].key))
 			return i;
@@ -45,7 +45,7 @@ static int index_of(struct gompi_text_view key) {
 }
 
 static void set_hint(struct gompi_file_hints *hints, struct gompi_text_view key, struct gompi_text_view value) {
-	int i = index_of(key);
+	int i = hint_index(key);
 	int64_t number;
 	value = gompi_text_view_trim(value);
 	if (gompi_text_view_equals(key, "collective_buffering")) {

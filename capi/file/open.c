@@ -9,8 +9,9 @@
 
 #include "base/go_callbacks.h"
 #include "coll/z_calls.h"
-#include "file/access.h"
 #include "file/hints.h"
+#include "file/position.h"
+#include "file/queue.h"
 #include "file/view.h"
 #include "file/z_calls.h"
 #include "info/info.h"

@@ -1,9 +1,11 @@
 // File pointers (MPI-5.0 14.4.3 and 14.4.4).
-#include <sys/stat.h>
+#include "file/position.h"
+
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "coll/z_calls.h"
-#include "file/access.h"
+#include "file/queue.h"
 #include "file/transfer.h"
 #include "file/z_calls.h"
 #include "rma/z_calls.h"
@@ -123,6 +125,7 @@ int gompi_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 	int64_t current = 0, target = 0;
 	if (f == NULL)
 		return gompi_not_a_file(fh, call);
+	gompi_file_await_collectives(f, call);
 	if (not_sequential(f, &v) == MPI_SUCCESS && gompi_file_shared_get(f, &current, &v) == MPI_SUCCESS)
 		seek_target(f, offset, whence, current, &target, &v);
 	// All processes have read the pointer before the first one changes it.

@@ -7,8 +7,8 @@
 
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
-#include "file/access.h"
 #include "file/hints.h"
+#include "file/queue.h"
 #include "file/z_calls.h"
 
 // Ends a collective call: agrees on v, and raises it.
@@ -17,10 +17,11 @@ static int end_collective(struct gompi_file *f, const char *call, struct gompi_e
 	return v->class == MPI_SUCCESS ? MPI_SUCCESS : gompi_file_raise((MPI_File)f->handle, call, v);
 }
 
-// Begins a collective call that changes the file: all processes pass the same size. Waits until the nonblocking accesses
-// of this process are complete? No: the application has done it.
-static int check_size(struct gompi_file *f, MPI_Offset size, bool changes_view, struct gompi_error_status *v) {
+// Begins a collective call that changes the size of the file: checks the arguments, and agrees with the other processes
+// that they are equal. Returns MPI_SUCCESS or the class in v.
+static int check_size(struct gompi_file *f, const char *call, MPI_Offset size, struct gompi_error_status *v) {
 	v->class = MPI_SUCCESS;
+	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL)
 		gompi_set_error(v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
 				f->split.begun);
@@ -28,7 +29,7 @@ static int check_size(struct gompi_file *f, MPI_Offset size, bool changes_view, 
 		gompi_set_error(v, MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
 	else if (f->amode & MPI_MODE_RDONLY)
 		gompi_set_error(v, MPI_ERR_READ_ONLY, "file \"%s\" has been opened with MPI_MODE_RDONLY", f->name);
-	else if ((f->amode & MPI_MODE_SEQUENTIAL) && changes_view)
+	else if (f->amode & MPI_MODE_SEQUENTIAL)
 		gompi_set_error(v, MPI_ERR_UNSUPPORTED_OPERATION,
 				"file \"%s\" has been opened with MPI_MODE_SEQUENTIAL, whose size only writes change",
 				f->name);
@@ -41,7 +42,7 @@ int gompi_file_set_size(MPI_File fh, MPI_Offset size) {
 	struct gompi_error_status v;
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_set_size");
-	if (check_size(f, size, true, &v) != MPI_SUCCESS)
+	if (check_size(f, "MPI_File_set_size", size, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, "MPI_File_set_size", &v);
 	if (f->rank == 0 && ftruncate(f->fd, size) != 0)
 		gompi_file_errno(&v, errno, f->name, "cannot set the size to %lld bytes", (long long)size);
@@ -54,7 +55,7 @@ int gompi_file_preallocate(MPI_File fh, MPI_Offset size) {
 	struct gompi_error_status v;
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_preallocate");
-	if (check_size(f, size, true, &v) != MPI_SUCCESS)
+	if (check_size(f, "MPI_File_preallocate", size, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, "MPI_File_preallocate", &v);
 	if (f->rank == 0 && size > 0) {
 		int error;
@@ -112,6 +113,7 @@ int gompi_file_set_info(MPI_File fh, MPI_Info info) {
 		return gompi_not_a_file(fh, "MPI_File_set_info");
 	struct gompi_file_hints hints = f->hints;
 	gompi_file_hints_read(&hints, info, &v);
+	gompi_file_await_collectives(f, "MPI_File_set_info");
 	if (gompi_file_agree(f->comm, f->rank, f->size, &v) != MPI_SUCCESS)
 		return gompi_file_raise(fh, "MPI_File_set_info", &v);
 	f->hints = hints;
@@ -137,6 +139,7 @@ int gompi_file_set_atomicity(MPI_File fh, int flag) {
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_set_atomicity");
 	int64_t mine = flag != 0;
+	gompi_file_await_collectives(f, "MPI_File_set_atomicity");
 	// A lock of one byte far behind the end tests whether the file system has locks.
 	if (mine) {
 		struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
@@ -174,6 +177,7 @@ int gompi_file_sync(MPI_File fh) {
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
 	if (f == NULL)
 		return gompi_not_a_file(fh, "MPI_File_sync");
+	gompi_file_await_collectives(f, "MPI_File_sync");
 	if (f->split.begun != NULL)
 		gompi_set_error(&v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
 				f->split.begun);

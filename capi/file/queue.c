@@ -1,58 +1,104 @@
 // The nonblocking accesses of a file. Two threads of the library execute them: one the independent accesses, the other
 // the collective ones, which may wait for other processes. Each runs while its queue is not empty.
+#include "file/queue.h"
+
+#include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/go_callbacks.h"
-#include "file/access.h"
+#include "file/execute.h"
+#include "message/call.h"
 
-struct gompi_file_queued {
-	struct gompi_file_queued *next;
-	struct gompi_file_transfer_desc *d;
-	void (*done)(struct gompi_file_transfer_desc *d, void *arg);
-	void *arg;
-};
+static void free_access(struct gompi_request *r) {
+	free(r->text);
+	free((void *)r->object);
+}
+
+static void describe_access_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
+				 struct gompi_wait_details *t) {
+	what->reason = GOMPI_FOR_SELF;
+	what->peer = r->vci->messages->node.self;
+	t->operation = ((struct gompi_file_transfer_desc *)r->object)->call;
+}
+
+// The object of such a request is the access.
+static const struct gompi_request_kind file_kind = {.describe_wait = describe_access_wait,
+						    .free_object = free_access,
+						    .error_detail = gompi_request_text_detail,
+						    .keeps_handle = true};
+
+// Completes the request of an access that has been executed.
+static void complete_access(struct gompi_file_transfer_desc *d) {
+	struct gompi_request *r = d->request;
+	gompi_buffer_release(&d->b);
+	r->result = (struct gompi_result){
+		.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = d->error.class, .bytes = d->done_bytes};
+	if (d->error.class != MPI_SUCCESS)
+		r->text = strdup(d->error.text);
+	gompi_request_complete(r);
+}
 
 void gompi_file_run_queue(uintptr_t queue) {
 	struct gompi_file_queue *q = (struct gompi_file_queue *)queue;
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	gompi_mutex_lock(&q->mutex);
-	for (struct gompi_file_queued *e; (e = q->first) != NULL;) {
+	for (struct gompi_file_transfer_desc *d; (d = q->first) != NULL;) {
 		gompi_mutex_unlock(&q->mutex);
-		gompi_file_execute(e->d);
+		gompi_file_execute(d);
 		gompi_mutex_lock(&q->mutex);
-		q->first = e->next;
+		q->first = d->next;
 		gompi_mutex_unlock(&q->mutex);
-		e->done(e->d, e->arg);
-		free(e);
+		gompi_wake(&gompi_messages_cell(m, m->node.local_index)->wait); // of gompi_file_await_collectives
+		complete_access(d);
 		gompi_mutex_lock(&q->mutex);
 	}
 	q->is_running = false;
 	gompi_mutex_unlock(&q->mutex);
 }
 
-bool gompi_file_enqueue(struct gompi_file_transfer_desc *d, void (*done)(struct gompi_file_transfer_desc *d, void *arg),
-			void *arg) {
+int gompi_file_enqueue(const struct gompi_file_transfer_desc *prepared, MPI_Request *request) {
+	struct gompi_file_transfer_desc *d = malloc(sizeof *d);
+	struct gompi_request *r =
+		d == NULL ? NULL : gompi_request_new(gompi_load(&gompi_app_messages), 0, &file_kind, (uintptr_t)d);
+	if (r == NULL) {
+		struct gompi_error_status v;
+		free(d);
+		gompi_set_error(&v, MPI_ERR_NO_MEM, "out of memory for a request, or too many requests are active");
+		return gompi_file_raise((MPI_File)prepared->f->handle, prepared->call, &v);
+	}
+	*d = *prepared;
+	d->request = r;
+	r->comm = d->f->handle;
+	gompi_buffer_retain(&d->b);
+	*request = (MPI_Request)gompi_request_handle(r);
 	struct gompi_file_queue *q = &d->f->queue[d->collective];
-	struct gompi_file_queued *e = malloc(sizeof *e);
-	if (e == NULL)
-		return false;
-	*e = (struct gompi_file_queued){NULL, d, done, arg};
 	gompi_mutex_lock(&q->mutex);
-	*(q->first == NULL ? &q->first : &q->last->next) = e;
-	q->last = e;
+	*(q->first == NULL ? &q->first : &q->last->next) = d;
+	q->last = d;
 	bool start = !q->is_running;
 	q->is_running = true;
 	gompi_mutex_unlock(&q->mutex);
 	if (start)
 		gompi_go_callbacks.run_file_queue((uintptr_t)q);
-	return true;
+	return MPI_SUCCESS;
 }
 
-bool gompi_file_has_queued_collectives(struct gompi_file *f) {
-	struct gompi_file_queue *q = &f->queue[true];
+static bool is_empty(void *arg) {
+	struct gompi_file_queue *q = arg;
 	gompi_mutex_lock(&q->mutex);
-	bool found = q->first != NULL;
+	bool empty = q->first == NULL;
 	gompi_mutex_unlock(&q->mutex);
-	return found;
+	return empty;
+}
+
+void gompi_file_await_collectives(struct gompi_file *f, const char *call) {
+	if (is_empty(&f->queue[true]))
+		return;
+	struct gompi_messages *m = gompi_load(&gompi_app_messages);
+	const struct gompi_wait_desc what = {.call = call, .peer = m->node.self, .reason = GOMPI_FOR_SELF};
+	// If a process fails, the collective that waits for it ends with an error. So this wait needs no check for it.
+	gompi_await(&gompi_messages_cell(m, m->node.local_index)->wait, is_empty, &f->queue[true], &what);
 }
 
 void gompi_file_finish_queues(struct gompi_file *f) {
@@ -61,7 +107,7 @@ void gompi_file_finish_queues(struct gompi_file *f) {
 		gompi_mutex_lock(&q->mutex);
 		while (q->is_running) {
 			gompi_mutex_unlock(&q->mutex);
-			sched_yield(); // the application must have completed the accesses, so this is short
+			sched_yield(); // the application has completed the accesses, so the thread is about to end
 			gompi_mutex_lock(&q->mutex);
 		}
 		gompi_mutex_unlock(&q->mutex);

@@ -163,8 +163,8 @@ static bool maps_pay(const struct blocks *g) {
 static bool write_mapped(const struct gompi_file *f, struct gompi_cursor *c, const struct blocks *g, int64_t disp,
 			 char *data) {
 	int64_t first = g->offset & -page_bytes, length = g->offset + g->hull - first;
-	// Storing to a page without a block on the device may find no space, which is a SIGBUS. So the blocks are allocated
-	// here, and MADV_POPULATE_WRITE returns an error where a store would be a signal.
+	// Storing to a page without a block on the device may find no space, which is a SIGBUS. So the blocks are
+	// allocated here, and MADV_POPULATE_WRITE returns an error where a store would be a signal.
 	if (fallocate(f->fd, 0, g->offset, g->hull) != 0)
 		return false;
 	char *map = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, first);

@@ -4,8 +4,10 @@
 #include "datatype/recipe.h"
 #include "datatype/type_props.h"
 #include "datatype/z_calls.h"
-#include "file/access.h"
+#include "file/datarep.h"
 #include "file/hints.h"
+#include "file/position.h"
+#include "file/queue.h"
 #include "file/transfer.h"
 #include "file/z_calls.h"
 
@@ -136,6 +138,7 @@ int gompi_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
 	struct gompi_file_view view = {0};
 	struct gompi_file_hints hints;
+	gompi_file_await_collectives(f, call);
 	if (f->split.begun != NULL) {
 		gompi_set_error(&v, MPI_ERR_OTHER, "%s has begun a split collective operation on the file",
 				f->split.begun);

@@ -11,17 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneSidedDocument checks that docs/ONE-SIDED.md lists every info key that the library knows and every environment
-// variable that library, launcher and wrappers read.
+// TestOneSidedDocument checks that docs/ONE-SIDED.md, or docs/FILES.md for files, lists every info key that the library
+// knows and every environment variable that library, launcher and wrappers read.
 func TestOneSidedDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(top, "docs/ONE-SIDED.md"))
 	require.NoError(t, err)
-	document := string(b)
+	files, err := os.ReadFile(filepath.Join(top, "docs/FILES.md"))
+	require.NoError(t, err)
 	wanted := map[string]string{} // what the document must contain, with the file that has it
 	patterns := []*regexp.Regexp{
 		regexp.MustCompile(`gompi_text_view_equals\(name, "([a-z_]+)"\)`), // info keys of windows
 		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),              // info keys that the library reports
 		regexp.MustCompile(`GOMPI_KEY_\w+ "([a-z_]+)"`),
+		regexp.MustCompile(`\{"([a-z_]+)", (?:NULL|choices|switches), `), // hints of files
 		// info keys that a call looks up itself
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
 		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),           // info keys of communicators
@@ -55,7 +57,7 @@ func TestOneSidedDocument(t *testing.T) {
 			}))
 	}
 	for _, name := range []string{"no_locks", "gompirma_huge_pages", "mpi_assert_exact_length", "GOMPIRMA_NO_CMA",
-		"GOMPIRMA_NODE", "PMI_FD", "wdir"} {
+		"GOMPIRMA_NODE", "PMI_FD", "wdir", "striping_unit"} {
 		require.Contains(t, wanted, name, "the patterns still find what is known to be there")
 	}
 	for name, path := range wanted {
@@ -63,7 +65,11 @@ func TestOneSidedDocument(t *testing.T) {
 		if strings.HasPrefix(name, "MPI_") && !strings.HasPrefix(name, "MPI_LOCAL") {
 			continue
 		}
-		require.True(t, strings.Contains(document, "`"+name+"`"),
-			"`%s`, which is in %s, is not in docs/ONE-SIDED.md", name, path)
+		document := b
+		if strings.Contains(path, "capi/file/") {
+			document = files
+		}
+		require.True(t, strings.Contains(string(document), "`"+name+"`"),
+			"`%s`, which is in %s, is neither in docs/ONE-SIDED.md nor in docs/FILES.md", name, path)
 	}
 }

@@ -1,5 +1,5 @@
-/* Data representations: external32, and one of the program's own, whose numbers are stored as their negation in twice the
- * bytes. MPI-5.0 14.5.
+/* Data representations: external32, and one that the program registers, whose numbers are stored as their negation in
+ * twice the bytes. MPI-5.0 14.5.
  *
  * np: 1 2
  * nodes: 2

@@ -97,7 +97,7 @@ static void modes(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* All ranks get the error of the one that fails, and nothing is left. */
+/* Checks that all ranks get the error of the one that fails, and that no file is left. */
 static void one_fails(void) {
 	MPI_File f = MPI_FILE_NULL;
 	int rc = MPI_File_open(MPI_COMM_WORLD, name, check_rank == 0 ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDWR,
@@ -112,7 +112,7 @@ static void one_fails(void) {
 	}
 }
 
-/* A file of one process, in the middle of the others. */
+/* Opens a file on MPI_COMM_SELF at each rank, while the other ranks have other files open. */
 static void alone(void) {
 	MPI_File f;
 	MPI_Group files, own;

@@ -127,7 +127,8 @@ static void individual(void) {
 	compare("read_all_end");
 }
 
-/* Each of the size blocks of N elements in the file is that of one rank, and all ranks occur. */
+/* Checks that each block of N elements in the file has the data of one rank, and that each rank has written one
+ * block. */
 static void check_blocks(const char *call, int round) {
 	int *all = malloc(sizeof *all * (size_t)(N * check_size)), found[64] = {0};
 	MPI_Barrier(MPI_COMM_WORLD);

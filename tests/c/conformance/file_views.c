@@ -1,5 +1,6 @@
-/* Views with filetypes of many kinds, written and read with contiguous and noncontiguous memory. The file must look like
- * memory into which the data has been unpacked with the filetype. Variants: how the data is accessed. MPI-5.0 14.3.
+/* Views with filetypes of many kinds, written and read with contiguous and noncontiguous memory. The file must look
+ * like memory into which the data has been unpacked with the filetype. Variants: how the data is accessed. MPI-5.0
+ * 14.3.
  *
  * np: 1 3
  * args: independent collective nonblocking
@@ -96,7 +97,8 @@ static void move(MPI_File f, int write, MPI_Offset at, void *buf, int count, MPI
 		CHECK_COUNT(&s, MPI_BYTE, expected);
 }
 
-/* One kind of filetype with one displacement, start in the view, and kind of memory. */
+/* Writes and reads through a view with one kind of filetype, a displacement, a position in the view, and one kind of
+ * memory. */
 static void try(int kind, MPI_Offset disp, int skipped, int strided) {
 	MPI_Datatype etype, filetype = made(kind, &etype), memory = MPI_BYTE;
 	int tile, unit, position = 0;
@@ -165,7 +167,7 @@ static void try(int kind, MPI_Offset disp, int skipped, int strided) {
 	free(model), free(file), free(data), free(packed), free(again);
 }
 
-/* MPI_File_get_view returns what has been set; MPI_File_get_byte_offset follows the filetype. */
+/* Checks that MPI_File_get_view returns what has been set, and that MPI_File_get_byte_offset follows the filetype. */
 static void inquire(void) {
 	MPI_Datatype etype, filetype = made(1, &etype), e, t;
 	MPI_Offset disp = -1, at = -1;

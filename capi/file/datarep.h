@@ -1,0 +1,23 @@
+// Data representations (MPI-5.0 14.5): native and internal, in which memory and file have the same form; external32;
+// and those of MPI_Register_datarep.
+#ifndef GOMPI_FILE_DATAREP_H
+#define GOMPI_FILE_DATAREP_H
+
+#include "file/access.h"
+
+#pragma GCC visibility push(hidden)
+
+// Returns the representation with this name, or NULL. *is_native: memory and file have the same form.
+const struct gompi_datarep *gompi_datarep_find(const char *name, bool *is_native);
+// Makes the type that describes a type of the application in the file. Returns MPI_SUCCESS or the error class in v.
+int gompi_datarep_file_type(const struct gompi_datarep *rep, MPI_Datatype type, MPI_Datatype *in_file,
+			    struct gompi_error_status *v);
+// Stores the bytes that count copies of a type have in the file. Returns MPI_SUCCESS or the error class in v.
+int gompi_datarep_file_bytes(const struct gompi_file *f, MPI_Datatype datatype, int64_t count, int64_t *bytes,
+			     struct gompi_error_status *v);
+// Converts and transfers the data of d, as gompi_file_transfer does without conversion. *done is the number of bytes of
+// the buffer that have been transferred.
+int gompi_datarep_transfer(struct gompi_file_transfer_desc *d, int64_t *done, struct gompi_error_status *v);
+
+#pragma GCC visibility pop
+#endif
