@@ -3,9 +3,9 @@ package coll
 import "gompirma/core/comm"
 
 // SharedAllgather is a series of Engine.Allgather calls whose results the members of a node share, instead of a copy in
-// each process. It is meant for so many members that the copies would take too much memory. The results are not shared,
-// as in Engine.Allgather, if all members are on one node, if there is little data, if there is no shared memory, and at
-// a member that is alone on its node.
+// each process. With many members, the copies would take too much memory. A result is not shared if all members are on
+// one node, if there is little data, or if there is no shared memory. It is not shared at a member that is alone on its
+// node.
 type SharedAllgather struct {
 	e                      *Engine
 	c                      *comm.Comm

@@ -206,8 +206,8 @@ func bcastLocal(n int, st *state, b []byte) (err error) {
 	return err
 }
 
-// copyInRankOrder copies the blocks of all members to all, in the order of ranks. nodes[k] has the blocks of the
-// members of node k, of size bytes each. copyInRankOrder advances nodes[k] beyond the blocks that it has copied.
+// copyInRankOrder copies the blocks of all members to all, in the order of ranks. The blocks have size bytes; those of
+// the members of node k are in nodes[k]. It advances nodes[k] beyond the blocks that it has copied.
 func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 	for i, k := range nodeOf {
 		copy(all[i*size:(i+1)*size], nodes[k])

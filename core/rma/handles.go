@@ -13,8 +13,7 @@ import (
 //
 // A member proposes a place, which is a position in a sequence of handle numbers. Proposed places only increase: they
 // are greater than the place of each window created here. The low 10 bits of a place are the low bits of the handle's
-// index, the next 7 bits are the bits of the number above the index, and the next 10 bits are the high bits of the
-// index.
+// index. The next 7 bits are the bits of the number above the index. The next 10 bits are the high bits of the index.
 //
 // So a program that keeps creating and freeing windows uses 1023 entries of C's table. It uses other entries only after
 // 130,944 windows. A number repeats after 134,217,600 windows, minus 128 for each window that exists meanwhile.

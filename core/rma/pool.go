@@ -17,7 +17,7 @@ type pool struct {
 	byAddr      map[uintptr]*arena // by address / arenaSize
 	arenas      []*arena
 	classes     [len(strides)][]*chunk // chunks that have a free block
-	cachedRow   *chunk                 // first chunk of the row that was freed last and still has its memory, or nil
+	cachedRow   *chunk                 // first chunk of the row that was freed last; it keeps its memory
 	emptyArenas int                    // arenas without chunks in use
 }
 
