@@ -25,11 +25,11 @@ struct gompi_barrier {
 // members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
 
-// The two halves of a split barrier. Between them member 0 may act, for example synchronize with other nodes. At member
-// 0, gompi_barrier_gather returns when all n members have called it, and gompi_barrier_release returns immediately. At
-// the other members, gompi_barrier_gather returns immediately, and gompi_barrier_release returns when member 0 has
-// called it. For one b, use either split barriers only or gompi_shared_barrier only. Both functions return 0 or
-// MPI_ERR_PROC_ABORTED.
+// Splits a barrier into two halves. Between the halves member 0 may act, for example synchronize with other nodes. At
+// member 0, gompi_barrier_gather returns when all n members have called it, and gompi_barrier_release returns
+// immediately. At the other members, gompi_barrier_gather returns immediately, and gompi_barrier_release returns when
+// member 0 has called it. For one b, use either split barriers only or gompi_shared_barrier only. Both functions return
+// 0 or MPI_ERR_PROC_ABORTED.
 int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
 int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_wait_desc *desc);
 

@@ -52,9 +52,9 @@ static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct 
 bool gompi_ranks_append(struct gompi_ranks *r, int process, int capacity);
 // Shrinks the allocation of a list to its ranks.
 void gompi_ranks_shrink(struct gompi_ranks *r);
-// Both functions release the former content of *to and make *to equal to *from. gompi_ranks_share makes both use the
-// same list. gompi_ranks_copy copies the list, so from->list may be any array. If out of memory, gompi_ranks_copy
-// returns false and leaves *to unchanged.
+// Releases the former content of *to and makes *to equal to *from. gompi_ranks_share makes *to use the list of *from.
+// gompi_ranks_copy copies the list, so from->list may be any array. If out of memory, gompi_ranks_copy returns false
+// and leaves *to unchanged.
 void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from);
 bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from);
 // Releases the list of r and makes r empty.

@@ -22,8 +22,8 @@ static inline bool gompi_tsan_is_linked(void) {
 #endif
 }
 
-// The two functions start and end a section in which ThreadSanitizer ignores the accesses of the calling thread. Other
-// threads of the application access the same memory, and the library orders these accesses.
+// Starts (gompi_tsan_ignore_end: ends) a section in which ThreadSanitizer ignores the accesses of the calling thread.
+// Other threads of the application access the same memory, and the library orders these accesses.
 static inline void gompi_tsan_ignore_begin(void) {
 	if (gompi_tsan_is_linked())
 		__tsan_ignore_thread_begin();

@@ -63,8 +63,8 @@ void gompi_serve_at_wait_end(void);
 // Notifies the services that a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, or is about to sleep.
 void gompi_notify_long_wait(void);
 
-// These functions call member_process, stuck_entry or fill_details of one service after the other, until a service has
-// a result. If none has a result, gompi_services_member returns -1, gompi_services_stuck_entry returns 0, and
+// Calls member_process (the other functions: stuck_entry, fill_details) of one service after the other, until a service
+// has a result. If none has a result, gompi_services_member returns -1, gompi_services_stuck_entry returns 0, and
 // gompi_fill_wait_details changes nothing.
 int gompi_services_member(uint64_t object, int i);
 uint64_t gompi_services_stuck_entry(int process);
