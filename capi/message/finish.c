@@ -22,8 +22,9 @@ void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n) {
 	gompi_vci_unlock_progress(l);
 }
 
-// By h, a peer on another node that is in MPI_Finalize withdraws a message. Returns true if this process is in
-// MPI_Finalize too, so that no call can receive the message. Else queues h in deferred_cancels and returns false.
+// Decides on h, by which a peer on another node that is in MPI_Finalize withdraws a message. Returns true if this
+// process is in MPI_Finalize too, so that no call can receive the message. Else queues h in deferred_cancels and
+// returns false.
 static bool withdraw_or_defer(struct gompi_vci *l, const struct gompi_record *h) {
 	struct gompi_messages *m = l->messages;
 	if (gompi_load(&gompi_messages_cell(m, m->node.local_index)->state) >= GOMPI_STATE_FINISHING)

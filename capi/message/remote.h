@@ -62,7 +62,7 @@ void gompi_remote_close(struct gompi_vci *l);
 
 // Registers the handler for records from the network, if the job spans nodes.
 void gompi_remote_open(struct gompi_messages *m);
-// Implement the handlers for events of the network, for one message layer; exported for tests.
+// Implements the handlers for events of the network, for one message layer; exported for tests.
 // gompi_remote_handle_record handles a received record. gompi_remote_handle_space sends pending output to a peer after
 // the network has reported space.
 void gompi_remote_handle_record(struct gompi_messages *m, int peer, const char *data, size_t length);

@@ -4,7 +4,7 @@
 // - Sender in this process: the data is copied from buffer to buffer.
 // - Few segments that process_vm_readv can read: the receiver reads them and sends RECORD_ACK.
 // - A registered region on another node: the receiver reads it over the network (remote.c) and sends RECORD_ACK.
-// - Otherwise: the receiver sends RECORD_CTS, and the sender sends all data in RECORD_FRAGMENTs.
+// - Otherwise: the receiver sends RECORD_CTS, and the sender sends all data in fragments (RECORD_FRAGMENT).
 //
 // Copies on this node are queued in the VCI's work list. Any thread of the receiver may dequeue a copy, and performs it
 // without the lock. Calls that only start an operation dequeue none, unless a sender waits.
