@@ -21,16 +21,8 @@ nm -D --defined-only "$out/lib/$soname" | awk '
 stamp=$(cksum <"$work/names.c"; cksum <scripts/abi.sh; $cc --version | head -n 1)
 if [ -f "$abi/libmpi_abi.so.1" ] && [ ! -L "$abi/libmpi_abi.so.1" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 
-# libgompirma must take this library's position among those of a process: before the C library, because it interposes
-# some of its functions. For an auxiliary library glibc's loader does that. Before 2.34 it must not be used, since the
-# loader may fail when a program itself opens such a library.
-place=
-case $(getconf GNU_LIBC_VERSION 2>/dev/null) in
-'glibc 2.'[0-9] | 'glibc 2.'[12][0-9] | 'glibc 2.3'[0-3]) ;;
-'glibc '*) place=-Wl,--auxiliary=$soname ;;
-esac
 $cc -shared -fPIC -nostdlib -Wall -Werror -o "$work/lib" "$work/names.c" -Wl,-soname,libmpi_abi.so.1 -Wl,--hash-style=gnu \
-	-Wl,-rpath,'$ORIGIN/../..' -Wl,--enable-new-dtags $place -L"$out/lib" -Wl,--no-as-needed -lgompirma
+	-Wl,-rpath,'$ORIGIN/../..' -Wl,--enable-new-dtags -L"$out/lib" -Wl,--no-as-needed -lgompirma
 
 # At run time the loader must not find the library's own names, but those of libgompirma. Therefore the hash table that
 # the loader uses is emptied: all but the header of 16 bytes.

@@ -133,7 +133,7 @@ func (all *report) census(out io.Writer) {
 		name  string
 		ranks int
 		alone bool
-	}{{"One rank", 1, true}, {"Two ranks, one calls", 2, true}, {"Two ranks, both call", 2, false}} {
+	}{{"One rank", 1, true}, {"Two ranks, only rank 0 calls", 2, true}, {"Two ranks, both call", 2, false}} {
 		columns := append([]string{"ratio"}, all.Libraries...)
 		if part.alone {
 			columns = append(columns, "instructions")
@@ -193,28 +193,31 @@ func (all *report) facts(lines []line) string {
 	}
 	return fmt.Sprintf(`# Census
 
-The time of every implemented function of MPI, beside Debian's MPICH 4.0.2 and Open MPI 4.1.4. "make census" measures it
-and writes this page. bench/census/rows.txt defines the calls and arguments of each row.
+"make census" measures every implemented function of MPI with gompirma, Debian's MPICH 4.0.2 and Open MPI 4.1.4, and
+writes this page. bench/census/rows.txt defines the calls and arguments of each row.
 
-- A row is the time of one execution of its calls (without "MPI_"), in ns on one machine: the median of %d launches of
-  each library, in turn, with up to nine loops each. "-": the peer lacks a function of the row.
-- The ratio is the faster peer's time divided by gompirma's in the launch beside it, the median of all launches. Rows
-  below 1.0 are measured as often again, and all launches count. Measuring only these again can only reduce their
-  number, so the number before that is given, too. Compare that one with other censuses: ratios vary by a tenth between
-  them, those of two ranks by more.
-- Instructions are those of gompirma's calls and of the loop (bench/icount.c), where one rank calls and no call enters
-  Go. "more": above 6,000. "uneven": a shorter loop executes more than a longer one.
+- A row names its calls without "MPI_". Its time is that of executing these calls once, in ns: the median of %d launches
+  of each library, which alternate on one machine. Each launch times up to nine loops. "-": the library lacks a function
+  of the row.
+- The ratio is the time of the faster one of MPICH and Open MPI divided by gompirma's time: above 1, gompirma is faster.
+  It is computed for each pair of consecutive launches; the table shows the median.
+- Rows with a ratio below 1.0 are measured again, and all launches count. This can only reduce their number, so the
+  number before it is also given. Use that number to compare censuses. From one census to the next, ratios vary by a
+  tenth, and those of two ranks by more.
+- Instructions are those of gompirma's calls and of the loop (bench/icount.c). They are counted where one rank calls and
+  no call enters Go. "more": above 6,000. "uneven": no result, because a shorter loop executed more instructions than a
+  longer one.
 
-%d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, and
-%d were before they were measured again.
+%d rows cover %d functions. In %d rows MPICH or Open MPI has all functions. Of these, %d have a ratio below 1.0
+(%d before they were measured again).
 
-| why a peer is or may be faster | rows |
+| why MPICH or Open MPI is or may be faster | rows |
 |---|---|
 %s
-%d rows call Go. An empty call of Go from C in a library of its own takes %.0f ns; the fastest row with one call takes
-%.0f ns (%s).
+%d rows call Go. An empty Go function in a library of its own takes %.0f ns when C calls it. The fastest row with one
+call into Go takes %.0f ns (%s).
 
-| calls of Go | rows |
+| calls into Go | rows |
 |---|---|
 %s
 | why not measured | functions |

@@ -100,7 +100,7 @@ func inquiries(calls ...string) (all []measurement) {
 		case "Iprobe", "Test", "Request_get_status":
 			m.label += " that finds nothing"
 		case "Info_get":
-			m.label += " of a key that is there"
+			m.label += " of an existing key"
 		}
 		m.batch = true
 		all = append(all, m)
@@ -234,8 +234,8 @@ var measurements = slices.Concat(
 		rma("m_get_flush:8", "get 8 B + flush", 1.2),
 		rma("m_acc8_flush", "accumulate 8 B + flush", 1.2),
 		rma("m_fop_flush", "fetch_and_op + flush", 1.2),
-		rma("m_fop_first", "the first 100 fetch_and_op + flush, target waits in a barrier", 1.2),
-		rma("m_fop_later", "fetch_and_op + flush later, target waits in a barrier", 1.2),
+		rma("m_fop_first", "fetch_and_op + flush, target in a barrier: the first 100", 1.2),
+		rma("m_fop_later", "fetch_and_op + flush, target in a barrier: later", 1.2),
 		rma("m_put_flush:4096", "put 4 KiB", 1),
 		rma("m_put_flush:1048576", "put 1 MiB", 1.2),
 		rma("m_get_flush:1048576", "get 1 MiB", 1),
@@ -244,7 +244,7 @@ var measurements = slices.Concat(
 		rma("m_get_vector", "get vector", 1.2),
 		rma("m_acc_vector", "accumulate vector", 1.2),
 		rma("m_fence_put", "fence with one put", 1.2),
-		rma("m_pscw", "pscw pairwise", 1.2),
+		rma("m_pscw", "post, start, put, complete, wait, pairwise", 1.2),
 		rma("m_lock_put_unlock", "lock + put + unlock", 1.2),
 	),
 	withHeading("Windows over malloc memory shared in place",
@@ -262,12 +262,12 @@ var measurements = slices.Concat(
 		message("pingpong:1024", "ping-pong 1 KiB", 1.1),
 		message("pingpong:65536", "ping-pong 64 KiB", 1.1),
 		message("pingpong:1048576", "ping-pong 1 MiB", 1.1),
-		message("stream:8", "8 B, 64 posted: time of one", 1.5),
+		message("stream:8", "64 messages of 8 B posted: time per message", 1.5),
 		message("few:2", "2 of 8 B each way", 1),
 		message("few:4", "4 of 8 B each way", 1),
 		message("few.again:2", "2 of 8 B each way, persistent", 1),
-		message("stream:65536", "64 KiB, 64 posted: time of one", 1.1),
-		message("stream:1048576", "1 MiB, 64 posted: time of one", 1.1),
+		message("stream:65536", "64 messages of 64 KiB posted: time per message", 1.1),
+		message("stream:1048576", "64 messages of 1 MiB posted: time per message", 1.1),
 	),
 	withHeading("Collectives",
 		coll("barrier", "barrier", 1.5),
@@ -301,7 +301,7 @@ var measurements = slices.Concat(
 	withHeading("Start",
 		measurement{name: "startup.32", label: "start and end 32 ranks with a window", program: "startup",
 			ranks: 32, wall: true, goal: 1 / 0.3},
-		measurement{name: "memory.32", row: "memory", label: "private memory a rank, 32 ranks",
+		measurement{name: "memory.32", row: "memory", label: "private memory per rank, 32 ranks",
 			program: "startup", ranks: 32, atMost: 3000},
 	),
 	withHeading("Put and flush, by size", bySize("rma", "put_flush", "%s")...),
@@ -310,9 +310,10 @@ var measurements = slices.Concat(
 	withHeading("Barrier, by ranks", byRanks("collectives", "barrier", "%s")...),
 	withHeading("Allreduce of 8 B, by ranks", byRanks("collectives", "allreduce", "%s")...),
 	withHeading("Fence, by ranks", byRanks("rma", "fence", "%s")...),
-	withHeading("Put of 8 B and flush, by threads, each with a window", byThreads("put", "%s: time of one")...),
+	withHeading("Put of 8 B and flush, by threads, each with a window",
+		byThreads("put", "%s: time per operation")...),
 	withHeading("Messages of 8 B, 64 posted, by threads, each with a communicator",
-		byThreads("stream", "%s: time of one")...),
+		byThreads("stream", "%s: time per operation")...),
 	withHeading("Windows made and freed", slices.Concat(windowsBySize("allocate", "MPI_Win_allocate of %s"),
 		windowsBySize("create", "MPI_Win_create over %s"))...),
 	withHeading("Start, by ranks", startByRanks()...),

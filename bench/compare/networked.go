@@ -46,7 +46,7 @@ var networked = slices.Concat(
 	spread("Messages, one rank on each of two hosts",
 		message("pingpong:8", "ping-pong 8 B, one way", 0.7),
 		message("pingpong:1048576", "ping-pong 1 MiB, one way", 0),
-		message("stream:8", "8 B, 64 posted", 0),
+		message("stream:8", "64 messages of 8 B posted: time per message", 0),
 		coll("barrier", "barrier", 0.8),
 		coll("allreduce:8", "allreduce 8 B", 0),
 	),

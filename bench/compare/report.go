@@ -85,7 +85,7 @@ func (all *report) head(out io.Writer) {
 func (all *report) line(out io.Writer, m measurement) {
 	if m.part != all.part {
 		all.part = m.part
-		heading(out, m.part, append(append([]string{"what"}, all.Libraries...), "ratio", "goal"))
+		heading(out, m.part, append(append([]string{"operation"}, all.Libraries...), "ratio", "goal"))
 	}
 	fmt.Fprintln(out, row(m, all.Libraries, all.results))
 }

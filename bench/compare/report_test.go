@@ -20,13 +20,13 @@ func TestDocument(t *testing.T) {
 	want := "a machine, 2 cores, load before the run 0.5, median of 2 launches.\n" + `
 ### Windows
 
-| what | gompirma | MPICH | Open MPI | ratio | goal |
+| operation | gompirma | MPICH | Open MPI | ratio | goal |
 |---|---|---|---|---|---|
 | put 8 B | 2.50 ns | 300 ns | crash | 120.00 | 3 |
 
 ### Messages
 
-| what | gompirma | MPICH | Open MPI | ratio | goal |
+| operation | gompirma | MPICH | Open MPI | ratio | goal |
 |---|---|---|---|---|---|
 | ping-pong 8 B, one way | 100 ns | 250 ns | 200 ns | 2.00 | 1.3 |
 `

@@ -75,7 +75,8 @@ func oneSided() (all []measurement) {
 			simple && kind == ".created" && (how == "lock" || how == "fence" || how == "pscw") ||
 			op == "accumulate" && kind == "" && how == "lock"
 	}
-	places := map[string]string{"": "allocated", ".created": "created over malloc memory", ".dynamic": "dynamic"}
+	places := map[string]string{"": "allocated windows", ".created": "windows over malloc memory",
+		".dynamic": "dynamic windows"}
 	for _, kind := range []string{"", ".created", ".dynamic"} {
 		for _, how := range []string{"flush", "flush_local", "lock", "lock_all", "fence", "pscw"} {
 			for _, op := range []string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op",
@@ -87,7 +88,7 @@ func oneSided() (all []measurement) {
 				all = append(all, change(sweepSizes("sweep_rma", op+"."+how+kind, op+", "+how, sizes),
 					func(m *measurement) {
 						m.rare = !usual(op, how, kind)
-						m.part = "One-sided, windows " + places[kind]
+						m.part = "One-sided, " + places[kind]
 					})...)
 			}
 		}
@@ -100,14 +101,14 @@ func sweptMessages() []measurement {
 	program := "sweep_messages"
 	return withHeading("Messages", slices.Concat(
 		sweepSizes(program, "pingpong", "ping-pong", all),
-		sweepSizes(program, "bandwidth", "64 posted", all),
-		sweepSizes(program, "both_ways", "64 posted both ways", all),
+		sweepSizes(program, "bandwidth", "64 messages posted", all),
+		sweepSizes(program, "both_ways", "64 messages posted both ways", all),
 		sweepSizes(program, "pingpong.persistent", "ping-pong, persistent", all),
-		sweepSizes(program, "bandwidth.persistent", "64 posted, persistent", all),
+		sweepSizes(program, "bandwidth.persistent", "64 messages posted, persistent", all),
 		multiple(sweepSizes(program, "pingpong", "ping-pong, MPI_THREAD_MULTIPLE", all)),
 		multiple(sweepSizes(program, "pingpong.two_threads", "ping-pong, two threads answer", all)),
 		onRanks(4, sweepSizes(program, "pingpong", "ping-pong, two pairs", all)),
-		onRanks(4, sweepSizes(program, "bandwidth", "64 posted, two pairs", all)),
+		onRanks(4, sweepSizes(program, "bandwidth", "64 messages posted, two pairs", all)),
 	)...)
 }
 
@@ -140,7 +141,7 @@ var sweeps = slices.Concat(
 	sweptMessages(),
 	sweptCollectives("Collectives", "", ""),
 	sweptCollectives("Nonblocking collectives: the call and MPI_Wait", "i", ""),
-	sweptCollectives("Nonblocking collectives: time hidden behind a computation", "i", ".overlap"),
+	sweptCollectives("Nonblocking collectives: overlap with a computation", "i", ".overlap"),
 )
 
 // A sum summarizes a sweep. Its ratios are those of the best peer to gompirma. Spread is the median over sizes of the
@@ -279,9 +280,9 @@ func heading(out io.Writer, part string, columns []string) {
 
 func (s sweepSummary) columns(libraries []string) []string {
 	if s.Hidden != nil {
-		return append(append([]string{"% hidden"}, libraries...), "least", "at")
+		return append(append([]string{"% overlap"}, libraries...), "gompirma's lowest", "at size")
 	}
-	return []string{"what", "median ratio", "worst", "at", "spread"}
+	return []string{"operation", "median ratio", "worst ratio", "at size", "spread"}
 }
 
 func (s sweepSummary) cells(libraries []string) []string {

@@ -35,30 +35,30 @@ func TestSweepSummaries(t *testing.T) {
 	mine := all.results["sweep.put.flush.1"]
 	mine["gompirma"] = append(mine["gompirma"], outcome{value: 15}, outcome{value: 5})
 	require.Equal(t, []sweepSummary{
-		{Series: "put.flush", Label: "put, flush", Part: "One-sided, windows allocated", Ratio: 2, Worst: 0.5,
+		{Series: "put.flush", Label: "put, flush", Part: "One-sided, allocated windows", Ratio: 2, Worst: 0.5,
 			At: 2, Spread: 3},
-		{Series: "get.flush", Label: "get, flush", Part: "One-sided, windows allocated", Why: "no peer"},
-		{Series: "accumulate.flush", Label: "accumulate, flush", Part: "One-sided, windows allocated",
+		{Series: "get.flush", Label: "get, flush", Part: "One-sided, allocated windows", Why: "no peer"},
+		{Series: "accumulate.flush", Label: "accumulate, flush", Part: "One-sided, allocated windows",
 			Why: "crash at 1 B"},
 		{Series: "ibcast.overlap", Label: "ibcast",
-			Part:   "Nonblocking collectives: time hidden behind a computation",
+			Part:   "Nonblocking collectives: overlap with a computation",
 			Hidden: map[string]float64{"gompirma": 35, "MPICH": 20}, Least: 20, At: 2},
 	}, all.summaries(sweeps))
 
 	var out strings.Builder
 	all.tables(&out)
 	require.Equal(t, `
-### One-sided, windows allocated
+### One-sided, allocated windows
 
-| what | median ratio | worst | at | spread |
+| operation | median ratio | worst ratio | at size | spread |
 |---|---|---|---|---|
 | put, flush | 2.00 | 0.50 | 2 B | 3.00 |
 | get, flush | no peer |  |  |  |
 | accumulate, flush | crash at 1 B |  |  |  |
 
-### Nonblocking collectives: time hidden behind a computation
+### Nonblocking collectives: overlap with a computation
 
-| % hidden | gompirma | MPICH | Open MPI | least | at |
+| % overlap | gompirma | MPICH | Open MPI | gompirma's lowest | at size |
 |---|---|---|---|---|---|
 | ibcast | 35 | 20 | - | 20 | 2 B |
 `, out.String())
