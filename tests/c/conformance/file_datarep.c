@@ -3,6 +3,7 @@
  *
  * np: 1 2
  * nodes: 2
+ * timeout: 60
  * ref: none (MPICH 4.0 has only "native" with conversions)
  */
 #include "../files.h"

@@ -2,6 +2,7 @@
  * MPI-5.0 9.3.3, 14.7.
  *
  * np: 1 3
+ * timeout: 60
  * ref: none (MPICH 4.0 hangs where one rank of a collective call has a wrong argument)
  */
 #include "../files.h"

@@ -3,6 +3,7 @@
  *
  * np: 1 3
  * nodes: 2
+ * timeout: 60
  * ref: mpich
  */
 #include "../files.h"

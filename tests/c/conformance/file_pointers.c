@@ -3,6 +3,7 @@
  *
  * np: 1 2 4
  * nodes: 2
+ * timeout: 60
  * ref: mpich
  */
 #include "../files.h"

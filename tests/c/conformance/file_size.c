@@ -2,6 +2,7 @@
  *
  * np: 1 2
  * nodes: 2
+ * timeout: 60
  * ref: mpich
  */
 #include "../files.h"

@@ -5,6 +5,7 @@
  * np: 1 3
  * args: independent collective nonblocking
  * nodes: 2
+ * timeout: 60
  * ref: mpich
  */
 #include "../files.h"
