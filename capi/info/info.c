@@ -256,7 +256,8 @@ struct gompi_info *gompi_info_begin(void) {
 	return new_info();
 }
 
-// Stores a handle of an object. Returns MPI_SUCCESS or the error class in *v.
+// Assigns a handle to a new object, and stores it in *info. After an error, releases the object. Returns MPI_SUCCESS or
+// the error class in *v.
 static inline int add_info(struct gompi_info *x, MPI_Info *info, struct gompi_error_status *v) {
 	uintptr_t handle = x == NULL || x->out_of_memory ? 0 : gompi_handles_add(&infos.handles, x);
 	if (__builtin_expect(handle == 0, 0)) {

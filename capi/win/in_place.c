@@ -127,8 +127,8 @@ static void add_changed_range(uintptr_t address, size_t size) {
 
 // --- Mappings of the image
 
-// The image is the part of the node's memfd that holds the shared memory of this process, at offsets equal to the
-// addresses. This is a mapping of a range of the image.
+// The image of this process is a part of the node's memfd with one byte for each address (core/shm/layout.go). This is
+// a mapping of a range of the image.
 struct image_mapping {
 	uintptr_t at;
 	size_t size;
