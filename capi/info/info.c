@@ -341,7 +341,11 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	struct gompi_error_status v;
 	int class;
 	if (argc < 0 || (argc > 0 && argv == NULL)) {
-		class = gompi_set_error(&v, MPI_ERR_ARG, "argc is %d, and argv is at address %p", argc, (void *)argv);
+		class = gompi_set_error(
+			&v, MPI_ERR_ARG,
+			"argc is %d and argv is at address %p; argc must not be negative, and argv must "
+			"not be NULL if argc > 0",
+			argc, (void *)argv);
 	} else if (info == NULL) {
 		class = null_result_error(&v);
 	} else {
