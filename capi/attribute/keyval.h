@@ -39,7 +39,7 @@ __attribute__((cold)) int gompi_keyval_error(struct gompi_error_status *v, enum 
 
 // Returns the keyval, or NULL. The caller holds gompi_keyvals_lock.
 struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int number);
-// Drops one attribute's reference to k. Frees k if no attribute uses it any more and the application has freed it
+// Drops one attribute's reference to k. Frees k if no attribute is left and the application has freed k
 // (MPI_Comm_free_keyval). The caller holds gompi_keyvals_lock.
 void gompi_keyval_release_locked(struct gompi_keyval *k);
 

@@ -1,5 +1,5 @@
-// Convert between the number of bytes in a status and counts of datatypes or basic elements (MPI-5.0 3.2.5, 5.1.11 and
-// 13.3). The types need not be committed. No function blocks or communicates. Go counts the elements of types whose
+// Conversions between the number of bytes in a status and counts of datatypes or basic elements (MPI-5.0 3.2.5, 5.1.11
+// and 13.3). The types need not be committed. No function blocks or communicates. Go counts the elements of types whose
 // basic elements differ in size.
 #include "datatype/type_props.h"
 
@@ -18,7 +18,7 @@ static inline int64_t divide_exactly(int64_t bytes, int64_t size) {
 	return n * size == bytes ? n : MPI_UNDEFINED;
 }
 
-// Returns the number of copies of a type in bytes >= 0 bytes; MPI_UNDEFINED if it is not an integer.
+// Returns the number of copies of a type in bytes >= 0 bytes, or MPI_UNDEFINED if the bytes end inside a copy.
 static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	(void)datatype;
 	if (f->size == 0)
@@ -26,7 +26,8 @@ static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_prop
 	return divide_exactly(bytes, f->size);
 }
 
-// Returns the number of basic elements of a type in bytes >= 0 bytes; MPI_UNDEFINED if it is not an integer.
+// Returns the number of basic elements of a type in bytes >= 0 bytes, or MPI_UNDEFINED if the bytes end inside an
+// element.
 static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	if (f->size == 0)
 		return bytes == 0 ? 0 : MPI_UNDEFINED;

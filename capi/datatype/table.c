@@ -120,7 +120,8 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 	return t != NULL;
 }
 
-// The removed array keeps the reference of a small type until it has been filled with types that were removed later.
+// Keeps the reference of a small type in the removed array until that array has been filled with types that were
+// removed later.
 bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number) {
 	const int64_t large_words = 1 << 16;
 	gompi_biased_lock(&type_table_state.lock);

@@ -49,7 +49,7 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	return MPI_SUCCESS;
 }
 
-// If included is true, stores in *to the members of g with the n given ranks, in the order of ranks. Else stores the
+// Stores in *to the members of g with the n given ranks, in the order of ranks, if included is true. Else stores the
 // other members, in the order of g. Returns MPI_SUCCESS or the error class in *v.
 static int select_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool included,
 			struct gompi_error_status *v) {

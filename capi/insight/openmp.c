@@ -354,7 +354,7 @@ static void run_task(void *task) {
 	bool seen = gompi_threads_self.is_tracked;
 	if (t->changed_words > 0)
 		memcpy(data, t->head, t->changed_words * sizeof t->head[0]);
-	gompi_threads_self.is_tracked = true; // needed at the end of the region, where run_region_thread has reset it
+	gompi_threads_self.is_tracked = true; // for tasks at the end of a region: run_region_thread has reset it
 	gompi_threads_suspend(&self);
 	gompi_threads_enter(&t->fork, !t->is_taskloop);
 	openmp_self = (struct openmp_context){.team = t->team,

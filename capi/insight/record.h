@@ -240,8 +240,8 @@ extern struct gompi_insight_hooks gompi_insight_hooks; // attach.c
 // counted.
 bool gompi_insight_must_record(struct gompi_insight_thread *t, int rc, const int *flag);
 
-// These functions return the length of a list argument as the standard defines it, or < 0 if the list is not
-// significant.
+// Returns the length of a list argument as the standard defines it, or < 0 if the list is not significant. The same
+// holds for the functions that follow.
 int64_t gompi_insight_peer_count(MPI_Comm comm); // of the remote group, if there is one
 int64_t gompi_insight_local_size(MPI_Comm comm);
 int64_t gompi_insight_peers_at_root(MPI_Comm comm, int root); // significant at root only
@@ -250,7 +250,8 @@ int64_t gompi_insight_dim_count(MPI_Comm comm);
 int64_t gompi_insight_sum_ints(const int *numbers, int n);
 int64_t gompi_insight_last_int(const int *numbers, int n);
 
-// Returns the next function with this name in the loader's order, or NULL. For functions without an index in the table.
+// Returns the next function with this name in the loader's order, or NULL. It serves functions without an index in
+// gompi_insight_next_table.
 void *gompi_insight_next_symbol(const char *name);
 
 // Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD;

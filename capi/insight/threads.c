@@ -428,8 +428,8 @@ void gompi_threads_join(uintptr_t thread) {
 	gompi_threads_acquire(thread);
 }
 
-// Pages to which records refer that were made while there were several threads: a bitmap indexed by a hash of the page
-// number. After a range of more than MAX_NOTED_PAGES pages, all pages count as noted.
+// Pages that occur in records made while there were several threads: a bitmap indexed by a hash of the page number.
+// After a range of more than MAX_NOTED_PAGES pages, all pages count as noted.
 enum { PAGE_BITS = 12, NOTED_BITS = 1 << 16, MAX_NOTED_PAGES = 256 };
 static gompi_a64 noted_pages[NOTED_BITS / 64];
 static gompi_a32 all_pages_noted;

@@ -27,8 +27,8 @@ static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_wi
 	return true;
 }
 
-// Executes an accumulate or, if kind says so, a get-accumulate. MPI_Accumulate has no result arguments. MPI_NO_OP
-// ignores the origin arguments.
+// Executes MPI_Accumulate or, if kind is RMA_GET_ACCUMULATE, MPI_Get_accumulate. MPI_Accumulate has no result
+// arguments. MPI_NO_OP ignores the origin arguments.
 static inline __attribute__((always_inline)) int
 accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr,
 	   MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,

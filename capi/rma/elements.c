@@ -38,8 +38,7 @@ static inline bool is_copy(const struct element_array *a) {
 
 // Makes the elements of s a contiguous array: in place if they are contiguous, else in memory of the array. If fill is
 // true, copies the elements of s to that memory. with_gaps is true if the caller reads or writes the array with the
-// gaps in the elements. Elements that have gaps are then copied even if they are contiguous, because the gaps belong to
-// the application.
+// gaps in the elements. Elements that have gaps are then not used in place, because the gaps belong to the application.
 static void make_element_array(struct element_array *a, const struct gompi_buffer *s, int64_t elements,
 			       MPI_Datatype element, bool fill, bool with_gaps) {
 	const struct gompi_type *t = s->type;

@@ -18,8 +18,8 @@
 // fields call, rma_request and path of r. Returns the result of the call.
 int gompi_rma_slow_path(struct gompi_operation *r);
 
-// Returns *a | *b. In assembly, because compilers do not fuse a relaxed load with the operation on it, so that a put or
-// get would need one more instruction (TestInstructions).
+// Returns *a | *b. It is written in assembly because compilers do not fuse a relaxed load with the operation on it: a
+// put or get would need one more instruction (TestInstructions).
 static inline uint32_t gompi_load_or(const gompi_a32 *a, const gompi_a32 *b) {
 	uint32_t bits = gompi_load(a);
 #if defined(__x86_64__)

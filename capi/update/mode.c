@@ -18,8 +18,8 @@
 _Thread_local struct gompi_activity *gompi_my_activity __attribute__((tls_model("initial-exec")));
 _Thread_local uint32_t gompi_my_owner_id __attribute__((tls_model("initial-exec")));
 
-// After this number of consecutive small updates under the lock, the memory returns to SMALL mode. These updates have
-// then cost about as much more time than in SMALL mode as a later change to BULK costs, some 10 us.
+// After this number of consecutive small updates under the lock, the memory returns to SMALL mode. The time that these
+// updates have lost against SMALL mode is then about the cost of a later change to BULK, some 10 us.
 enum { MIN_SMALL_STREAK = 256 };
 
 // The lock costs some 10 ns more than ownership, and to revoke ownership costs some 10 us. A thread needs

@@ -15,9 +15,9 @@
 //
 // An owner acts like a small update: it sets its activity flag, checks that the word still is its owner id, and
 // updates. A thread that revokes the ownership by acquiring the lock calls membarrier(2) too, but waits only for the
-// owner's flag. Because this is expensive, a thread becomes the owner only while no other thread uses the memory: at
-// its first update, and later after a number of consecutive updates. That number grows with the recent ownership
-// transfers.
+// owner's flag. Because a revocation is expensive, a thread becomes the owner only while no other thread uses the
+// memory: at its first update, and later after a number of consecutive updates. That number grows with the recent
+// ownership transfers.
 #ifndef GOMPI_MODE_H
 #define GOMPI_MODE_H
 

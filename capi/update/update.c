@@ -6,7 +6,7 @@
 #include "datatype/memory.h"
 #include "datatype/op.h"
 
-// Acquires the memory's lock. Returns 0 or, if u then holds nothing, MPI_ERR_PROC_ABORTED.
+// Acquires the memory's lock. Returns 0 or MPI_ERR_PROC_ABORTED. After an error, u holds nothing.
 static int acquire_update_lock(struct gompi_update *u) {
 	int rc = gompi_accumulate_lock(u->w, u->operation->target);
 	u->hold = rc == MPI_SUCCESS ? HOLD_LOCK : HOLD_NOTHING;

@@ -13,7 +13,7 @@
 #include "win/z_calls.h"
 
 enum {
-	TABLE_ENTRIES = 256, // number of entries of the table, whose index is a hash of the address
+	TABLE_ENTRIES = 256, // number of entries of the table, which is indexed by a hash of the address
 	SIZE_CLASSES = 64,   // four per power of two, starting at MIN_BYTES
 	MIN_BYTES = 64,      // core/rma.MinAlignment; all blocks are aligned to it, blocks of a page or more to pages
 	MAX_BYTES = 1 << 20, // largest block that is cached

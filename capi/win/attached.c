@@ -8,8 +8,8 @@
 #include "base/wait.h"
 
 // Waits a moment for process peer, which is changing its table. spins: number of earlier waits for this change.
-// *start_ns: 0, or the time of the last check that the process is alive. Returns MPI_ERR_PROC_ABORTED if the process
-// has failed during the change.
+// *start_ns: 0 before the first wait; then the time since which the process has not been checked for failure. Returns
+// MPI_ERR_PROC_ABORTED if the process has failed during the change.
 static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
 	if (spins < GOMPI_ATTACHED_TABLE_POLLS && !gompi_node.policy.is_oversubscribed) {
 		gompi_pause();

@@ -19,8 +19,8 @@ struct gompi_attached_regions {
 
 enum { GOMPI_MAX_ATTACHED = 1 << 20 };
 
-// Called by Go. gompi_heap_region_add records that size bytes at an address of this process are shared with the node,
-// at heap_offset in the node's memfd. gompi_heap_region_remove removes the record.
+// gompi_heap_region_add records that size bytes at an address of this process are shared with the node, at heap_offset
+// in the node's memfd. gompi_heap_region_remove removes the record. Only Go calls these functions.
 void gompi_heap_region_add(uintptr_t address, uint64_t size, int64_t heap_offset);
 void gompi_heap_region_remove(uintptr_t address);
 

@@ -148,8 +148,8 @@ struct gompi_win {
 	int32_t *ranks;
 	_Atomic uint8_t *posts; // see struct gompi_win_shared
 	// internode synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a
-	// node leader. partner is the leader of the other node, if the window spans exactly two nodes and this process
-	// is the only member on its node; else -1.
+	// node leader. The field partner is the leader of the other node if there are exactly two nodes and this
+	// process is the only member on its node; else -1.
 	struct gompi_internode *internode;
 	int32_t partner;
 	uint32_t barrier_count; // barriers so far

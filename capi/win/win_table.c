@@ -230,8 +230,8 @@ int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v) {
 }
 
 // Executes a barrier of the members on this node of a window that spans nodes. Between the two halves of the barrier,
-// the node leader executes a barrier of all node leaders. leaders is NULL if this process is not a node leader, or if
-// the other nodes are not synchronized.
+// the node leader executes a barrier of all node leaders. If leaders is NULL, this process is not a node leader, or the
+// other nodes are not synchronized.
 static int two_level_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting,
 			     struct gompi_internode *leaders) {
 	int rc = gompi_barrier_gather(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);
