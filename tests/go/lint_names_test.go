@@ -19,7 +19,7 @@ import (
 var foreignNames = map[string]string{
 	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE FUTEX_PRIVATE FUTEX_PRIVATE_FLAG " +
 		"MADV_DONTDUMP MADV_MERGEABLE SHM_NORESERVE futex_wait futex_wake posix_spawn remap_file_pages " +
-		"DT_AUXILIARY STT_GNU_IFUNC init_array tcp_rmem tcp_wmem",
+		"STT_GNU_IFUNC init_array tcp_rmem tcp_wmem",
 	"C's, Go's, Fortran's": "seq_cst _cgo_export.h CGO_LDFLAGS_ALLOW overrideWrite ISO_Fortran_binding.h " +
 		"SELECTED_INT_KIND SELECTED_REAL_KIND AddressSanitizer",
 	"DWARF's": "DW_EH_PE_ DW_CFA_advance_loc DW_CFA_offset DW_CFA_restore DW_CFA_nop DW_CFA_offset_extended " +
