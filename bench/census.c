@@ -44,12 +44,16 @@ static MPI_Datatype vector, resized, types[4], newtypes[1], newtype;
 static MPI_Op newop;
 static MPI_Win win, dynamic, shared, newwin;
 static MPI_Info info, newinfo;
-static MPI_Errhandler errhandler, win_errhandler, newerrhandler;
+static MPI_Errhandler errhandler, win_errhandler, file_errhandler, newerrhandler;
+static MPI_File file, newfile;
+static MPI_Offset place;
+static char file_name[40], other_name[44];
 
 static inline void at_begin(void) { n = 0, n_c = 0, n_a = 0; }
 
 static void comm_error(MPI_Comm *on, int *code, ...) { (void)on, (void)code; }
 static void win_error(MPI_Win *on, int *code, ...) { (void)on, (void)code; }
+static void file_error(MPI_File *on, int *code, ...) { (void)on, (void)code; }
 static int query(void *state, MPI_Status *to) {
 	(void)state;
 	MPI_Status_set_elements(to, MPI_DOUBLE, 1);
@@ -122,6 +126,12 @@ static void begin(void) {
 	MPI_Win_allocate_shared(PAGE, 8, MPI_INFO_NULL, comm, &value, &shared);
 	MPI_Comm_create_errhandler(comm_error, &errhandler);
 	MPI_Win_create_errhandler(win_error, &win_errhandler);
+	MPI_File_create_errhandler(file_error, &file_errhandler);
+	snprintf(file_name, sizeof file_name, "/tmp/census.%ld", (long)getpid());
+	MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, comm);
+	snprintf(other_name, sizeof other_name, "%s.too", file_name);
+	MPI_File_open(comm, file_name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+		      &file);
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &comm_keyval, NULL);
 	MPI_Comm_create_keyval(copied, deleted, &called_keyval, NULL);
 	MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_keyval, NULL);
@@ -143,6 +153,7 @@ static void finish(void) {
 		MPI_Cancel(&pending[i]);
 		MPI_Wait(&pending[i], MPI_STATUS_IGNORE);
 	}
+	MPI_File_close(&file);
 	MPI_Win_free(&win);
 	MPI_Win_free(&shared);
 	if (size == 2)

@@ -44,7 +44,7 @@ static int hint_index(struct gompi_text_view key) {
 	return -1;
 }
 
-static void set_hint(struct gompi_file_hints *hints, struct gompi_text_view key, struct gompi_text_view value) {
+static void apply_hint(struct gompi_file_hints *hints, struct gompi_text_view key, struct gompi_text_view value) {
 	int i = hint_index(key);
 	int64_t number;
 	value = gompi_text_view_trim(value);
@@ -76,7 +76,7 @@ static void set_hint(struct gompi_file_hints *hints, struct gompi_text_view key,
 static int set_pair(void *to, const char *key, size_t key_length, const char *value, size_t length,
 		    struct gompi_error_status *v) {
 	(void)v;
-	set_hint(to, (struct gompi_text_view){key, key_length}, (struct gompi_text_view){value, length});
+	apply_hint(to, (struct gompi_text_view){key, key_length}, (struct gompi_text_view){value, length});
 	return MPI_SUCCESS;
 }
 
@@ -93,7 +93,7 @@ void gompi_file_hints_read_environment(struct gompi_file_hints *hints) {
 	while (fgets(line, sizeof line, file) != NULL) {
 		char *key = strtok(line, " \t\n"), *value = strtok(NULL, "\n");
 		if (key != NULL && value != NULL && key[0] != '#')
-			set_hint(hints, (struct gompi_text_view){key, strlen(key)},
+			apply_hint(hints, (struct gompi_text_view){key, strlen(key)},
 				 (struct gompi_text_view){value, strlen(value)});
 	}
 	fclose(file);
