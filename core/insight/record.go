@@ -134,7 +134,7 @@ var allItems = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 	return all
 })
 
-var errShort = errors.New("a record is shorter than what it holds")
+var errShort = errors.New("a record is shorter than the values that it must hold")
 
 // IsProgramRecord reports whether a record is not of a call of MPI but of the program itself: of its memory accesses,
 // or of events that order its threads.

@@ -1,6 +1,6 @@
-// Package random owns the access to random bytes of the system. Unlike crypto/rand it returns an error where there are
-// none, and it works where only getrandom(2) is denied, for example by the seccomp profile of a container. It must not
-// know what the bytes are for.
+// Package random owns the access to random bytes of the system. Unlike crypto/rand, it returns an error if the system
+// provides no random bytes. It also works if getrandom(2) alone is denied, for example by the seccomp profile of a
+// container. It must not know what the bytes are for.
 package random
 
 import (
