@@ -244,7 +244,7 @@ static inline int check_key(struct gompi_error_status *v, const char *key, int *
 }
 
 static int null_result_error(struct gompi_error_status *v) {
-	return gompi_set_error(v, MPI_ERR_ARG, "a result pointer is NULL");
+	return gompi_set_error(v, MPI_ERR_ARG, "an output argument is NULL");
 }
 
 static int read_only_error(struct gompi_error_status *v) {
@@ -340,7 +340,9 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	struct gompi_error_status v;
 	int class;
 	if (argc < 0 || (argc > 0 && argv == NULL)) {
-		class = gompi_set_error(&v, MPI_ERR_ARG, "argc is %d, and argv is at address %p", argc, (void *)argv);
+		class = gompi_set_error(&v, MPI_ERR_ARG,
+					"argc is %d and argv %p: argc must not be negative, nor argv NULL", argc,
+					(void *)argv);
 	} else if (info == NULL) {
 		class = null_result_error(&v);
 	} else {

@@ -67,7 +67,7 @@ func (w ListenSpec) listenAt(port int) (all []net.Listener, err error) {
 	if w.OnlyListed {
 		addresses = w.Addresses
 	}
-	err = errors.New("GOMPIRMA_INTERFACE permits no address of this host")
+	err = errors.New("GOMPIRMA_INTERFACE excludes all addresses of this host")
 	for _, a := range addresses {
 		var l net.Listener
 		l, err = net.Listen("tcp", net.JoinHostPort(a, strconv.Itoa(port)))

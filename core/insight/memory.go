@@ -48,7 +48,7 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	ring = 1 << bits.Len(uint(max(ring, MinRing)-1))
 	fd, err := unix.MemfdCreate("gompirma-insight", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("memory for what is recorded: %w", err)
+		return nil, fmt.Errorf("cannot create the shared memory for the records of calls: %w", err)
 	}
 	m := &Memory{file: os.NewFile(uintptr(fd), "gompirma-insight")}
 	part := PartRing + ring
@@ -58,7 +58,7 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	}
 	if err != nil {
 		m.file.Close()
-		return nil, fmt.Errorf("memory for what is recorded, %d bytes: %w", size, err)
+		return nil, fmt.Errorf("cannot allocate %d bytes of shared memory for the records of calls: %w", size, err)
 	}
 	*u32(m.bytes, JobVersion) = Version
 	*u32(m.bytes, JobMode) = uint32(mode)
@@ -164,7 +164,8 @@ func (r *Rank) readWords(maxWords uint64, use func(words []uint64)) (n int, err 
 		}
 		length := head >> 32
 		if length < HeadWords || length > MaxRecord {
-			r.err = fmt.Errorf("record at %d has %d words", r.tail, length)
+			r.err = fmt.Errorf("the record at word %d of the ring has %d words; valid are %d to %d", r.tail,
+				length, HeadWords, MaxRecord)
 			break
 		}
 		first := min(length, size-at)

@@ -112,8 +112,8 @@ func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 		var line []byte
 		for b := []byte{0}; ; line = append(line, b[0]) {
 			if _, err := io.ReadFull(conn, b); err != nil {
-				return Message{}, fmt.Errorf("the launcher closed the connection before cmd=%s: %w",
-					cmd, err)
+				return Message{}, fmt.Errorf("the launcher closed the connection before it sent "+
+					"cmd=%s: %w", cmd, err)
 			}
 			if b[0] == '\n' {
 				break
