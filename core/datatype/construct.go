@@ -154,8 +154,8 @@ func checkBlocklength(n int64) error {
 func checkBlocklengths(lengths []int64) error {
 	for i, n := range lengths {
 		if n < 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is %d; it must not be negative", i,
-				n)
+			return mpierr.New(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is %d; it must not be "+
+				"negative", i, n)
 		}
 	}
 	return nil

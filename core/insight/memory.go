@@ -58,7 +58,8 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	}
 	if err != nil {
 		m.file.Close()
-		return nil, fmt.Errorf("cannot allocate %d bytes of shared memory for the records of calls: %w", size, err)
+		return nil, fmt.Errorf("cannot allocate %d bytes of shared memory for the records of calls: %w", size,
+			err)
 	}
 	*u32(m.bytes, JobVersion) = Version
 	*u32(m.bytes, JobMode) = uint32(mode)

@@ -28,8 +28,8 @@ func MmapErrorDetail(root string, err error) string {
 		why = append(why, fmt.Sprintf("the process has %d mappings; the limit vm.max_map_count is %d", n, most))
 	}
 	if used, most, ok := addressSpaceUse(root); ok {
-		why = append(why, fmt.Sprintf("the process has %d KiB of address space; the limit is %d KiB (ulimit -v)",
-			used>>10, most>>10))
+		why = append(why, fmt.Sprintf("the process has %d KiB of address space; the limit is %d KiB "+
+			"(ulimit -v)", used>>10, most>>10))
 	}
 	if len(why) == 0 {
 		return ""
