@@ -48,8 +48,9 @@ func gompi_type_freed(number uintptr) {
 	}
 }
 
-// gompi_create_f90 stores the unnamed type of a Fortran combiner with the requested precision and range, for the first
-// request of a type (datatype/named.c). It returns the result of the call.
+// gompi_create_f90 stores the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
+// MPI_Type_create_f90_complex (combiner) with precision p and range r. datatype/named.c calls it at the first request
+// of a type. It returns the result of the call.
 //
 //gompi:callback int (const char *call, int combiner, int p, int r, MPI_Datatype *newtype) as call
 //export gompi_create_f90

@@ -20,8 +20,8 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	return t
 }
 
-// randomType creates a type from random constructors: every kind of node, some nested, occasionally with overlapping
-// entries.
+// randomType creates a type from random constructors. The types have every kind of program node, some nested, and
+// occasionally overlapping entries.
 func randomType(r *rand.Rand, depth int) *datatype.Type {
 	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE,
 		abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
@@ -89,7 +89,7 @@ func (a *arena) take(n int64) []byte {
 	return b
 }
 
-// spread returns the offset of every byte of the segments, so that walks with different segments can be compared.
+// spread returns the offset of every byte of the segments, so that iterations with different segments can be compared.
 func spread(segments [][2]int64) (bytes []int64) {
 	for _, s := range segments {
 		for k := int64(0); k < s[1]; k++ {
@@ -236,7 +236,7 @@ func TestTypeTable(t *testing.T) {
 	require.NotNil(t, cType(typ))
 	h := typ.Handle()
 	require.NoError(t, must(datatype.Get(h)).Free())
-	for range 200 { // reuses its entry
+	for range 200 { // reuses the table entry of the freed type
 		again := commit(t, must(datatype.Contiguous(datatype.Small, 3, must(datatype.Get(abi.MPI_INT)))))
 		require.NotNil(t, cType(again))
 		require.Nil(t, cType(typ), "the old handle is refused")

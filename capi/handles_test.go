@@ -10,8 +10,8 @@ import (
 	"gompirma/core/handle"
 )
 
-// TestHandlesRule checks that C and core/handle return the same handles after the same calls, while the tables grow in
-// use.
+// TestHandlesRule checks that C and core/handle return the same handles after the same calls, also while the tables
+// grow.
 func TestHandlesRule(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	inGo := handle.NewTable[int](handle.Request)

@@ -54,7 +54,7 @@ type bigMember struct {
 	blocks  []bigBlock
 	ids     atomic.Uint64
 	peer    int // rank of the node leader that Recv simulates
-	ahead   int // number of nodes, beginning with that one, whose data has been received
+	ahead   int // number of nodes, from the leader's node on, whose data has been received
 	perNode int
 }
 
@@ -434,7 +434,7 @@ type meetsNobody struct{ dataPath }
 
 func (meetsNobody) NodeBarrier(uintptr) error { return nil }
 
-// bigWords lets all members of the node participate in the exchanges of the first one, with the same data.
+// bigWords lets all members of the node participate in the exchanges of the first member, with the same data.
 type bigWords struct {
 	j     *bigJob
 	calls *int

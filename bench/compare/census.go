@@ -17,7 +17,8 @@ import (
 	"gompirma/bench/census"
 )
 
-// censusMeasurements returns the rows of the census: their times and, for gompirma, instructions and calls of Go.
+// censusMeasurements returns the measurements of all rows of the census: the time and, only for gompirma, the number of
+// instructions and of calls from C into Go.
 func censusMeasurements() (all []measurement) {
 	for _, kind := range []string{"census", "count", "calls"} {
 		for _, r := range census.Rows() {
@@ -42,8 +43,8 @@ func censusMeasurements() (all []measurement) {
 	return all
 }
 
-// ratio returns the ratio of the better peer's time to gompirma's, from the given number of first launches of both. It
-// returns 0 if one of them has no time.
+// ratio returns the time of the better of MPICH and Open MPI divided by gompirma's time, for a row. It uses the given
+// number of first launches. It returns 0 if gompirma has no time, or if neither MPICH nor Open MPI has.
 func (all *report) ratio(row string, launches int) float64 {
 	times, name := map[string][]outcome{}, "census."+row
 	for l, o := range all.results[name] {
@@ -56,21 +57,22 @@ func (all *report) ratio(row string, launches int) float64 {
 	return pairedRatio(times[peer], times["gompirma"])
 }
 
-// notBelow reports whether m is not a row's time for which a peer is faster.
+// notBelow returns false if m is the time of a row that is faster with MPICH or Open MPI than with gompirma.
 func (all *report) notBelow(m measurement) bool {
 	row, ok := strings.CutPrefix(m.name, "census.")
 	ratio := all.ratio(row, math.MaxInt)
 	return !ok || ratio == 0 || ratio >= 1
 }
 
-// inGo reports whether m counts instructions that the Go runtime executes: their number depends on its threads.
+// inGo reports whether m counts instructions of a row that calls Go. Their number varies with the Go runtime's threads.
 func (all *report) inGo(m measurement) bool {
 	return m.count && median(all.results["calls."+m.row]["gompirma"]).value > 0
 }
 
 var functionName = regexp.MustCompile(`\b(MPI_\w+)\s*\(`)
 
-// census determines which functions the library's mpi.h declares, and writes the rows of these.
+// census determines which functions the library's mpi.h declares, and writes the C code of the rows that need no other
+// functions.
 func (l *library) census(work string) error {
 	cmd := exec.Command(l.cc, "-E", "-dD", "-x", "c", "-")
 	cmd.Stdin = strings.NewReader("#include <mpi.h>\n")
@@ -102,13 +104,13 @@ func writeRows(folder string, there func(function string) bool) error {
 // line is a line of the document.
 type line struct {
 	census.Row
-	mine, calls outcome // mine: time; calls: number of calls of Go
-	ratio       float64 // ratio of the better peer to gompirma; 0: no peer
-	first       float64 // ratio before rows were measured again
+	mine, calls outcome // of gompirma: time, and number of calls from C into Go
+	ratio       float64 // time of the better of MPICH and Open MPI divided by gompirma's; 0 if neither has a time
+	first       float64 // ratio of the first launches, before slow rows were measured again
 }
 
 // census prints the document: an introduction, and a table for each number of calling ranks, with a line for each
-// measured row. Rows are ordered by the ratio to the better peer, worst first; rows without a peer come last.
+// measured row. Rows are ordered by ratio, worst first; rows without a ratio come last.
 func (all *report) census(out io.Writer) {
 	var lines []line
 	for _, r := range census.Rows() {
@@ -133,7 +135,7 @@ func (all *report) census(out io.Writer) {
 		name  string
 		ranks int
 		alone bool
-	}{{"One rank", 1, true}, {"Two ranks, one calls", 2, true}, {"Two ranks, both call", 2, false}} {
+	}{{"One rank", 1, true}, {"Two ranks, only rank 0 calls", 2, true}, {"Two ranks, both call", 2, false}} {
 		columns := append([]string{"ratio"}, all.Libraries...)
 		if part.alone {
 			columns = append(columns, "instructions")
@@ -173,7 +175,7 @@ func (all *report) facts(lines []line) string {
 			*n++
 		}
 	}
-	fastest := line{mine: outcome{value: math.Inf(1)}} // of those with one call of Go
+	fastest := line{mine: outcome{value: math.Inf(1)}} // the fastest row with one call of Go
 	for _, l := range lines {
 		for _, f := range l.Covers {
 			functions[f] = true
@@ -193,28 +195,31 @@ func (all *report) facts(lines []line) string {
 	}
 	return fmt.Sprintf(`# Census
 
-The time of every implemented function of MPI, beside Debian's MPICH 4.0.2 and Open MPI 4.1.4. "make census" measures it
-and writes this page. bench/census/rows.txt defines the calls and arguments of each row.
+"make census" measures every implemented function of MPI with gompirma, Debian's MPICH 4.0.2 and Open MPI 4.1.4, and
+writes this page. bench/census/rows.txt defines the calls and arguments of each row.
 
-- A row is the time of one execution of its calls (without "MPI_"), in ns on one machine: the median of %d launches of
-  each library, in turn, with up to nine loops each. "-": the peer lacks a function of the row.
-- The ratio is the faster peer's time divided by gompirma's in the launch beside it, the median of all launches. Rows
-  below 1.0 are measured as often again, and all launches count. Measuring only these again can only reduce their
-  number, so the number before that is given, too. Compare that one with other censuses: ratios vary by a tenth between
-  them, those of two ranks by more.
-- Instructions are those of gompirma's calls and of the loop (bench/icount.c), where one rank calls and no call enters
-  Go. "more": above 6,000. "uneven": a shorter loop executes more than a longer one.
+- A row names its calls without "MPI_". Its time is that of executing these calls once, in ns: the median of %d launches
+  of each library, which alternate on one machine. Each launch times up to nine loops. "-": the library lacks a function
+  of the row.
+- The ratio is the time of the faster one of MPICH and Open MPI divided by gompirma's time: above 1, gompirma is faster.
+  It is computed for each pair of consecutive launches; the table shows the median.
+- Rows with a ratio below 1.0 are measured again, and all launches count. This can only reduce their number, so the
+  number before it is also given. Use that number to compare censuses. From one census to the next, ratios vary by a
+  tenth, and those of two ranks by more.
+- Instructions are those of gompirma's calls and of the loop (bench/icount.c). They are counted where one rank calls and
+  no call enters Go. "more": above 6,000. "uneven": no result, because a shorter loop executed more instructions than a
+  longer one.
 
-%d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, and
-%d were before they were measured again.
+%d rows cover %d functions. In %d rows MPICH or Open MPI has all functions. Of these, %d have a ratio below 1.0
+(%d before they were measured again).
 
-| why a peer is or may be faster | rows |
+| why MPICH or Open MPI is or may be faster | rows |
 |---|---|
 %s
-%d rows call Go. An empty call of Go from C in a library of its own takes %.0f ns; the fastest row with one call takes
-%.0f ns (%s).
+%d rows call Go. An empty Go function in a library of its own takes %.0f ns when C calls it. The fastest row with one
+call into Go takes %.0f ns (%s).
 
-| calls of Go | rows |
+| calls into Go | rows |
 |---|---|
 %s
 | why not measured | functions |
@@ -223,7 +228,7 @@ and writes this page. bench/census/rows.txt defines the calls and arguments of e
 		fastest.mine.value, fastest.Label, grouped(calls), grouped(census.Unmeasured()))
 }
 
-// grouped returns the lines of a table: each reason, and the names that have it.
+// grouped returns the lines of a table: each reason, and the names with this reason.
 func grouped(reasons map[string]string) string {
 	by := map[string][]string{}
 	for name, reason := range reasons {
@@ -237,7 +242,8 @@ func grouped(reasons map[string]string) string {
 	return s.String()
 }
 
-// An exported function that does nothing, and a program that prints the time of one call for each of several loops.
+// emptyGo is a Go library with an exported function that does nothing. callerC is a C program that calls the function
+// in several loops, and prints the time of one call for each loop.
 const (
 	emptyGo = "package main\n\nimport \"C\"\n\n//export empty\nfunc empty() {}\n\nfunc main() {}\n"
 	callerC = `#include <stdio.h>
@@ -258,7 +264,7 @@ int main(void) {
 `
 )
 
-// emptyCallCost measures a call of an exported Go function that does nothing.
+// emptyCallCost returns the time of a call from C of an exported Go function that does nothing, in ns.
 func emptyCallCost(work string) (float64, error) {
 	folder := filepath.Join(work, "empty")
 	err := os.Mkdir(folder, 0o755)

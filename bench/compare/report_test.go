@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocument checks that a saved and loaded report gives the same tables, between the marks of a document.
+// TestDocument checks that document writes the tables of a saved report between the marks, and that they equal the
+// tables of the report in memory.
 func TestDocument(t *testing.T) {
 	all := &report{Machine: "a machine", Cores: 2, Load: "0.5", Runs: 2, Libraries: []string{"gompirma", "MPICH",
 		"Open MPI"}, results: results{
@@ -20,13 +21,13 @@ func TestDocument(t *testing.T) {
 	want := "a machine, 2 cores, load before the run 0.5, median of 2 launches.\n" + `
 ### Windows
 
-| what | gompirma | MPICH | Open MPI | ratio | goal |
+| operation | gompirma | MPICH | Open MPI | ratio | goal |
 |---|---|---|---|---|---|
 | put 8 B | 2.50 ns | 300 ns | crash | 120.00 | 3 |
 
 ### Messages
 
-| what | gompirma | MPICH | Open MPI | ratio | goal |
+| operation | gompirma | MPICH | Open MPI | ratio | goal |
 |---|---|---|---|---|---|
 | ping-pong 8 B, one way | 100 ns | 250 ns | 200 ns | 2.00 | 1.3 |
 `
@@ -47,7 +48,7 @@ func TestDocument(t *testing.T) {
 	require.ErrorContains(t, document(from, into, false), "there is no line")
 }
 
-// TestSelectMeasurements checks that -quick omits the sweeps and runs similar measurements in one launch.
+// TestSelectMeasurements checks that -quick omits the sweeps and groups similar measurements into one launch.
 func TestSelectMeasurements(t *testing.T) {
 	whole, err := selectMeasurements(options{only: "pingpong"})
 	require.NoError(t, err)

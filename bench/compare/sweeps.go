@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// sweepGoal is the wanted ratio to the best peer for the median over a sweep's sizes.
+// sweepGoal is the wanted median ratio over a sweep's sizes.
 const sweepGoal = 1.2
 
-// powers returns the powers of two from one to another.
+// powers returns from, 2 * from, 4 * from and so on, at most to.
 func powers(from, to int) (all []int) {
 	for x := from; x <= to; x *= 2 {
 		all = append(all, x)
@@ -18,7 +18,7 @@ func powers(from, to int) (all []int) {
 	return all
 }
 
-// coarse reports whether -quick includes the size: a power of eight, or one of the last sizes.
+// coarse reports whether -quick includes a size.
 func coarse(x int) bool {
 	return slices.Contains([]int{1, 4, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}, x)
 }
@@ -41,14 +41,14 @@ func change(all []measurement, how func(m *measurement)) []measurement {
 	return all
 }
 
-// named appends a suffix that distinguishes a sweep from another one of the same row.
+// named appends a suffix to the names of m and of its sweep, so that they differ from another sweep of the same row.
 func (m *measurement) named(suffix string) {
 	m.series += suffix
 	m.name = fmt.Sprintf("sweep.%s.%d", m.series, m.x)
 }
 
-// onRanks returns the sweep with more ranks. It has fewer sizes and launches, since a peer needs milliseconds for a
-// message.
+// onRanks returns the sweep with more ranks. It has fewer sizes and launches, since MPICH or Open MPI then needs
+// milliseconds for a message.
 func onRanks(ranks int, all []measurement) []measurement {
 	all = slices.DeleteFunc(all, func(m measurement) bool { return !coarse(m.x) || m.x > 1<<20 })
 	return change(all, func(m *measurement) {
@@ -65,9 +65,8 @@ func multiple(all []measurement) []measurement {
 	})
 }
 
-// oneSided returns all operations with all synchronizations on all window kinds. Without -all it has those that public
-// suites run without an option, on allocated windows and, as in older versions, on created ones. It also has put and
-// get with each window kind and synchronization.
+// oneSided returns sweeps of all operations with all synchronizations on all window kinds. usual selects those that run
+// without -all: the combinations that public suites run by default, and more combinations of put and get.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
 		simple := op == "put" || op == "get"
@@ -75,7 +74,8 @@ func oneSided() (all []measurement) {
 			simple && kind == ".created" && (how == "lock" || how == "fence" || how == "pscw") ||
 			op == "accumulate" && kind == "" && how == "lock"
 	}
-	places := map[string]string{"": "allocated", ".created": "created over malloc memory", ".dynamic": "dynamic"}
+	places := map[string]string{"": "allocated windows", ".created": "windows over malloc memory",
+		".dynamic": "dynamic windows"}
 	for _, kind := range []string{"", ".created", ".dynamic"} {
 		for _, how := range []string{"flush", "flush_local", "lock", "lock_all", "fence", "pscw"} {
 			for _, op := range []string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op",
@@ -87,7 +87,7 @@ func oneSided() (all []measurement) {
 				all = append(all, change(sweepSizes("sweep_rma", op+"."+how+kind, op+", "+how, sizes),
 					func(m *measurement) {
 						m.rare = !usual(op, how, kind)
-						m.part = "One-sided, windows " + places[kind]
+						m.part = "One-sided, " + places[kind]
 					})...)
 			}
 		}
@@ -100,18 +100,19 @@ func sweptMessages() []measurement {
 	program := "sweep_messages"
 	return withHeading("Messages", slices.Concat(
 		sweepSizes(program, "pingpong", "ping-pong", all),
-		sweepSizes(program, "bandwidth", "64 posted", all),
-		sweepSizes(program, "both_ways", "64 posted both ways", all),
+		sweepSizes(program, "bandwidth", "64 messages posted", all),
+		sweepSizes(program, "both_ways", "64 messages posted both ways", all),
 		sweepSizes(program, "pingpong.persistent", "ping-pong, persistent", all),
-		sweepSizes(program, "bandwidth.persistent", "64 posted, persistent", all),
+		sweepSizes(program, "bandwidth.persistent", "64 messages posted, persistent", all),
 		multiple(sweepSizes(program, "pingpong", "ping-pong, MPI_THREAD_MULTIPLE", all)),
 		multiple(sweepSizes(program, "pingpong.two_threads", "ping-pong, two threads answer", all)),
 		onRanks(4, sweepSizes(program, "pingpong", "ping-pong, two pairs", all)),
-		onRanks(4, sweepSizes(program, "bandwidth", "64 posted, two pairs", all)),
+		onRanks(4, sweepSizes(program, "bandwidth", "64 messages posted, two pairs", all)),
 	)...)
 }
 
-// sweptCollectives returns the calls of sweep_collectives. Each form of the calls is one part of the report.
+// sweptCollectives returns sweeps of all calls of sweep_collectives in one form, named before + CALL + after. Each form
+// has its own table, with the heading part.
 func sweptCollectives(part, before, after string) (all []measurement) {
 	for _, call := range strings.Fields(`barrier bcast reduce allreduce gather gatherv scatter scatterv allgather
 		allgatherv alltoall alltoallv alltoallw reduce_scatter reduce_scatter_block scan exscan
@@ -134,17 +135,17 @@ func sweptCollectives(part, before, after string) (all []measurement) {
 	return all
 }
 
-// sweeps lists the measurements of public suites of latency and bandwidth programs.
+// sweeps lists measurements as in public suites of latency and bandwidth programs.
 var sweeps = slices.Concat(
 	oneSided(),
 	sweptMessages(),
 	sweptCollectives("Collectives", "", ""),
 	sweptCollectives("Nonblocking collectives: the call and MPI_Wait", "i", ""),
-	sweptCollectives("Nonblocking collectives: time hidden behind a computation", "i", ".overlap"),
+	sweptCollectives("Nonblocking collectives: overlap with a computation", "i", ".overlap"),
 )
 
-// A sum summarizes a sweep. Its ratios are those of the best peer to gompirma. Spread is the median over sizes of the
-// ratio of the slowest launch to the fastest, of gompirma.
+// A sweepSummary summarizes a sweep. A ratio is the time of the better of MPICH and Open MPI divided by gompirma's.
+// Spread is the median over sizes of the time of gompirma's slowest launch divided by that of its fastest.
 type sweepSummary struct {
 	Series string             `json:"series"`
 	Label  string             `json:"label"`
@@ -153,8 +154,8 @@ type sweepSummary struct {
 	Worst  float64            `json:"worst,omitempty"`
 	At     int                `json:"at,omitempty"` // size with the worst ratio
 	Spread float64            `json:"spread,omitempty"`
-	Hidden map[string]float64 `json:"hidden,omitempty"` // percent by library, median over sizes
-	Least  float64            `json:"least,omitempty"`  // percent, of gompirma, at the size At
+	Hidden map[string]float64 `json:"hidden,omitempty"` // hidden percentage by library, median over sizes
+	Least  float64            `json:"least,omitempty"`  // lowest hidden percentage of gompirma, at the size At
 	Why    string             `json:"why,omitempty"`    // reason for a missing ratio
 }
 
@@ -205,7 +206,7 @@ func (all *report) summary(sizes []measurement) sweepSummary {
 	return s
 }
 
-// maxSpread returns the ratio of the slowest launch to the fastest, or 0 with fewer than two.
+// maxSpread returns the time of the slowest launch divided by that of the fastest; 0 for fewer than two launches.
 func maxSpread(launches []outcome) float64 {
 	var values []float64
 	for _, o := range launches {
@@ -219,7 +220,7 @@ func maxSpread(launches []outcome) float64 {
 	return slices.Max(values) / slices.Min(values)
 }
 
-// summaries returns the summaries of the measurements that have results, in their order.
+// summaries returns the summaries of the sweeps that have results, in the order of the measurements.
 func (all *report) summaries(of []measurement) (found []sweepSummary) {
 	for rest := of; len(rest) > 0; {
 		n := 0
@@ -279,9 +280,9 @@ func heading(out io.Writer, part string, columns []string) {
 
 func (s sweepSummary) columns(libraries []string) []string {
 	if s.Hidden != nil {
-		return append(append([]string{"% hidden"}, libraries...), "least", "at")
+		return append(append([]string{"% overlap"}, libraries...), "gompirma's lowest", "at size")
 	}
-	return []string{"what", "median ratio", "worst", "at", "spread"}
+	return []string{"operation", "median ratio", "worst ratio", "at size", "spread"}
 }
 
 func (s sweepSummary) cells(libraries []string) []string {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// of adds the values of the libraries to the results, one launch each; 0 stands for a crash.
+// of adds one launch of each library to the results of a measurement. The value 0 stands for a crash.
 func (r results) of(name string, values ...float64) {
 	r[name] = map[string][]outcome{}
 	for i, l := range []string{"gompirma", "MPICH", "Open MPI"}[:len(values)] {
@@ -21,8 +21,8 @@ func (r results) of(name string, values ...float64) {
 	}
 }
 
-// TestSweepSummaries checks a sweep's median ratio, its worst size and the spread of launches. A peer that crashes does
-// not count.
+// TestSweepSummaries checks a sweep's median ratio, its worst size and the spread of launches. A library that crashes
+// does not count.
 func TestSweepSummaries(t *testing.T) {
 	all := &report{Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
 	all.results.of("sweep.put.flush.1", 10, 300, 20)
@@ -35,35 +35,35 @@ func TestSweepSummaries(t *testing.T) {
 	mine := all.results["sweep.put.flush.1"]
 	mine["gompirma"] = append(mine["gompirma"], outcome{value: 15}, outcome{value: 5})
 	require.Equal(t, []sweepSummary{
-		{Series: "put.flush", Label: "put, flush", Part: "One-sided, windows allocated", Ratio: 2, Worst: 0.5,
+		{Series: "put.flush", Label: "put, flush", Part: "One-sided, allocated windows", Ratio: 2, Worst: 0.5,
 			At: 2, Spread: 3},
-		{Series: "get.flush", Label: "get, flush", Part: "One-sided, windows allocated", Why: "no peer"},
-		{Series: "accumulate.flush", Label: "accumulate, flush", Part: "One-sided, windows allocated",
+		{Series: "get.flush", Label: "get, flush", Part: "One-sided, allocated windows", Why: "no peer"},
+		{Series: "accumulate.flush", Label: "accumulate, flush", Part: "One-sided, allocated windows",
 			Why: "crash at 1 B"},
 		{Series: "ibcast.overlap", Label: "ibcast",
-			Part:   "Nonblocking collectives: time hidden behind a computation",
+			Part:   "Nonblocking collectives: overlap with a computation",
 			Hidden: map[string]float64{"gompirma": 35, "MPICH": 20}, Least: 20, At: 2},
 	}, all.summaries(sweeps))
 
 	var out strings.Builder
 	all.tables(&out)
 	require.Equal(t, `
-### One-sided, windows allocated
+### One-sided, allocated windows
 
-| what | median ratio | worst | at | spread |
+| operation | median ratio | worst ratio | at size | spread |
 |---|---|---|---|---|
 | put, flush | 2.00 | 0.50 | 2 B | 3.00 |
 | get, flush | no peer |  |  |  |
 | accumulate, flush | crash at 1 B |  |  |  |
 
-### Nonblocking collectives: time hidden behind a computation
+### Nonblocking collectives: overlap with a computation
 
-| % hidden | gompirma | MPICH | Open MPI | least | at |
+| % overlap | gompirma | MPICH | Open MPI | gompirma's lowest | at size |
 |---|---|---|---|---|---|
 | ibcast | 35 | 20 | - | 20 | 2 B |
 `, out.String())
 
-	// between separate marks in a document, with separate charts
+	// document writes the sweeps between their own marks, with their own charts
 	dir := t.TempDir()
 	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
 	defer func(before []measurement) { measurements = before }(measurements)
@@ -87,7 +87,8 @@ func TestSweepSummaries(t *testing.T) {
 	require.NotContains(t, out.String(), "ibcast")
 }
 
-// TestSweeps checks that each sweep has its own launch, except with -quick, and that names of measurements are unique.
+// TestSweeps checks that each sweep has its own launch, except with -quick, and that the names of measurements are
+// unique.
 func TestSweeps(t *testing.T) {
 	defer func(before []measurement) { measurements = before }(measurements)
 	measurements = sweeps

@@ -1,10 +1,11 @@
 // Declares the standard ABI for the library's own C code. The ABI's functions have default visibility; all other
-// symbols are hidden. Every file includes this header before others, which depend on the ABI header in this form.
+// symbols are hidden. Only this header includes the ABI's headers, with the visibility and the macro below. Files
+// include this header before other headers that use MPI types.
 //
-// GOMPI_ENTRY, placed after the definition of a function with the standard's argument types, exports it as PMPI_X and
-// MPI_X. The program then calls it directly, without a jump. MPI_X is a weak symbol that a profiling library may
-// define. z_entry_*.c contain the functions that need a step before the implementation. A semicolon follows it, so that
-// tools such as ctags recognize the next function.
+// GOMPI_ENTRY(MPI_X, f) follows the definition of f, whose argument types are those of the standard. It exports f as
+// PMPI_X and MPI_X, so that the program calls f without an intermediate jump. MPI_X is a weak symbol: a profiling
+// library may define its own MPI_X. Functions that need a step before the implementation have entry points in
+// z_entry_*.c instead. A semicolon follows GOMPI_ENTRY, so that tools such as ctags recognize the next function.
 #ifndef GOMPI_ABI_H
 #define GOMPI_ABI_H
 

@@ -6,7 +6,7 @@
 
 #include "base/atomics.h"
 
-enum { RESERVE_BYTES = 256 << 10 }; // never written to
+enum { RESERVE_BYTES = 256 << 10 }; // allocated, but never written to
 
 static void *_Atomic reserve;
 

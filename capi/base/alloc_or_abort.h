@@ -1,5 +1,6 @@
-// Memory for messages and operations that have already arrived from other processes. No error can be returned to their
-// senders, so a reserve is kept for them. While the reserve is in use, calls that need memory return MPI_ERR_NO_MEM.
+// Memory for messages and operations that have already arrived from other processes. The library cannot return an error
+// to the senders, so it keeps a reserve of memory for these allocations. While the reserve is in use, calls that need
+// memory return MPI_ERR_NO_MEM.
 #ifndef GOMPI_ALLOC_OR_ABORT_H
 #define GOMPI_ALLOC_OR_ABORT_H
 
@@ -12,7 +13,7 @@
 // even after the reserve has been released.
 void *gompi_alloc_or_abort(size_t bytes);
 
-// Returns true if the reserve is in use and cannot be allocated again: new operations must not start.
+// Returns true if the reserve has been used and cannot be allocated again. The caller must then not start an operation.
 bool gompi_memory_is_low(void);
 
 // Terminates the process with a message that an allocation of this many bytes has failed.

@@ -1,7 +1,7 @@
 // All memory orders of the data path, by name. A plain name is relaxed: it orders nothing. _acquire and _release pair
-// with each other; each use names its partner. Operations named seq_cst (sequentially consistent) are in one order that
-// all threads agree on. Except on x86 they do not order later plain accesses: a thread that then reads what another
-// thread may have written needs a barrier, see below.
+// with each other; each use names its partner. All threads observe the operations named seq_cst (sequentially
+// consistent) in the same order. Except on x86, a seq_cst operation does not order later relaxed accesses: a later load
+// that must not overtake it needs gompi_full_fence_after_rmw.
 //
 // No other file names a memory order (tests/go/lint_test.go).
 #ifndef GOMPI_ATOMICS_H
@@ -9,9 +9,9 @@
 
 #include <stdatomic.h>
 
-// A single load of two fields that were just stored separately stalls until both stores, and all stores before them,
-// have left this core. That takes some 100 ns for a message that follows another one. When gcc copies neighbouring
-// fields it merges their loads this way, so that optimization is off.
+// When gcc copies neighbouring fields, it merges their loads into one. If the fields have just been stored separately,
+// the merged load stalls until both stores, and all earlier stores, have left this core: some 100 ns for each message
+// of a series. The pragma disables this optimization.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
@@ -30,7 +30,7 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_store_release(p, v) atomic_store_explicit(p, v, memory_order_release)
 #define gompi_store_seq_cst(p, v) atomic_store_explicit(p, v, memory_order_seq_cst)
 
-// These return the previous value.
+// The functions from gompi_add to gompi_swap_seq_cst return the previous value.
 #define gompi_add(p, v) atomic_fetch_add_explicit(p, v, memory_order_relaxed)
 #define gompi_add_seq_cst(p, v) atomic_fetch_add_explicit(p, v, memory_order_seq_cst)
 #define gompi_sub(p, v) atomic_fetch_sub_explicit(p, v, memory_order_relaxed)
@@ -54,8 +54,8 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_cas_strong(p, old, v) \
 	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
 
-// Returns true if *p equals v. Acquire: makes visible what was stored before the release of v. On x86 it is one
-// instruction; compilers do not fuse an atomic load with the comparison.
+// Returns true if *p equals v. It is an acquire: stores that precede the release of v are then visible. On x86 it is
+// one instruction, whereas compilers do not fuse an atomic load with the comparison.
 static inline bool gompi_equals_acquire(gompi_a64 *p, uint64_t v) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	bool equal;
@@ -75,8 +75,8 @@ static inline bool gompi_equals_acquire_32(gompi_a32 *p, uint32_t v) {
 #endif
 }
 
-// A flag that one thread at a time holds. gompi_flag_test_and_set acquires it; it returns true if another thread
-// already holds it.
+// Operations on an atomic_flag, which at most one thread holds. gompi_flag_test_and_set returns false if it has
+// acquired the flag, true if another thread holds it.
 #define gompi_flag_test_and_set(f) atomic_flag_test_and_set_explicit(f, memory_order_seq_cst)
 #define gompi_flag_clear(f) atomic_flag_clear_explicit(f, memory_order_seq_cst)
 
@@ -86,24 +86,25 @@ static inline void gompi_load_fence(void) { atomic_thread_fence(memory_order_acq
 // Orders earlier loads and stores of this thread before its later stores.
 static inline void gompi_store_fence(void) { atomic_thread_fence(memory_order_release); }
 
-// Orders the accesses of a thread for the compiler only: as its own signal handlers see them, or as another thread sees
-// them that supplies the CPU fence by membarrier(2).
+// Orders the accesses of this thread for the compiler only. That suffices toward this thread's signal handlers, and
+// toward a thread that supplies the CPU fence by membarrier(2).
 static inline void gompi_compiler_fence(void) { atomic_signal_fence(memory_order_seq_cst); }
 
 // Orders every store before it with every load after it. On x86 a locked instruction on the stack is cheaper than
 // mfence.
 static inline void gompi_full_fence(void) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no fence in assembly
 	__asm__ __volatile__("lock orl $0, -8(%%rsp)" ::: "memory", "cc");
 #else
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
 }
 
-// Executes a full fence directly after a seq_cst read-modify-write. On x86 that instruction already is a full fence. On
-// other processors a later load may overtake its store.
+// Executes a full fence, for a caller whose last atomic operation was a seq_cst read-modify-write. On x86 that
+// instruction already is a full fence. On other processors a later load may overtake the store of the
+// read-modify-write.
 static inline void gompi_full_fence_after_rmw(void) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 	gompi_compiler_fence();
 #else
 	atomic_thread_fence(memory_order_seq_cst);
@@ -112,8 +113,8 @@ static inline void gompi_full_fence_after_rmw(void) {
 
 // Starts to fetch the cache line at p for writing; does not wait.
 static inline void gompi_prefetch_write(void *p) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)        // ThreadSanitizer sees no acquire in assembly
-	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers emit a prefetch for reading
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers would emit a prefetch for reading
 #else
 	__builtin_prefetch(p, 1);
 #endif
@@ -121,7 +122,7 @@ static inline void gompi_prefetch_write(void *p) {
 
 // Fetches the cache line at p for writing, so that a load and a later store of it need one transfer instead of two.
 static inline void gompi_prefetch_rmw(void *p) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)         // ThreadSanitizer sees no acquire in assembly
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // a no-op where the processor lacks it
 #else
 	__builtin_prefetch(p, 1);
@@ -130,15 +131,16 @@ static inline void gompi_prefetch_rmw(void *p) {
 
 // Pauses the processor briefly; for loops that poll a word.
 static inline void gompi_pause(void) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 	__asm__ __volatile__("pause");
 #elif defined(__aarch64__)
 	__asm__ __volatile__("yield");
 #endif
 }
 
-// Elements of window memory, which is the application's and not _Atomic. An accumulate releases the origin's earlier
-// stores, and acquires the accesses of other origins to the element.
+// Operations on elements of window memory, whose types are the application's and therefore not _Atomic. An accumulate
+// releases the origin's earlier stores. It acquires what other origins released by their accumulates to the same
+// element.
 #define gompi_element_load(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define gompi_element_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define gompi_element_swap(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)

@@ -1,6 +1,7 @@
-// Two algorithms for one barrier. With a core for each process: dissemination, ceil(log2 n) rounds of one-way signals.
-// With fewer cores, a member that waits for each of its partners would be descheduled log n times. Then a central
-// counter and one word to wait for are better: each process runs once.
+// The barrier has two algorithms. If there is a core for each process: dissemination, with ceil(log2 n) rounds of
+// one-way signals. With fewer cores, a member would be descheduled in each round of a dissemination barrier. So the
+// algorithm is then central: a counter of arrivals, and one word on which all members wait. Each process needs to run
+// only once.
 #include "base/barrier.h"
 
 #include "base/tuning.h"
@@ -39,9 +40,9 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 	for (int round = 0, d = 1; d < n; round++, d *= 2) {
 		int to = me + d < n ? me + d : me + d - n;
 		struct gompi_barrier_member *partner = &b->member[to];
-		// release: makes the earlier stores of this member visible to a partner that sees the signal. It is a
-		// plain store: it propagates to the other core while this core already polls for its own signal. A
-		// locked instruction would wait for it.
+		// release: makes the earlier stores of this member visible to a partner that sees the signal. The store
+		// propagates to the other core while this core already polls for its own signal. A locked instruction
+		// would wait until the store has propagated.
 		gompi_store_release(&partner->round[round], k);
 		struct round_wait r = {&b->member[me].round[round], k};
 		bool done = false;
@@ -71,7 +72,7 @@ int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		struct arrivals_wait w = {&b->arrived, all};
 		return have_all_arrived(&w) ? 0 : gompi_await(&b->member[0].wait, have_all_arrived, &w, desc);
 	}
-	// seq_cst: releases the earlier stores of this member and those of the members that arrived before.
+	// seq_cst: releases the earlier stores of this member and of the members that have arrived before.
 	if (gompi_add_seq_cst(&b->arrived, 1) + 1 == all)
 		gompi_wake_after_rmw(&b->member[0].wait);
 	return 0;

@@ -5,10 +5,10 @@
 
 #include "base/wait.h"
 
-// The cache lines of one member. Each dissemination round has its own word, which only one partner writes. So no atomic
-// read-modify-write is needed.
+// The cache lines of one member. Each dissemination round has its own word, and only one partner writes this word. So
+// no atomic read-modify-write is needed.
 struct gompi_barrier_member {
-	// number of the last barrier in which the partner of this round has arrived
+	// round[r]: number of the last barrier in which the partner of round r has arrived
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 round[16];
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
 };
@@ -25,10 +25,11 @@ struct gompi_barrier {
 // members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
 
-// Splits a barrier in two halves, between which member 0 may act, for example synchronize with other nodes. At member
-// 0, the gather returns when all n members have called it, and the release returns immediately. At the other members,
-// the gather returns immediately, and the release returns when member 0 has called it. On one b, use either only split
-// barriers or only gompi_shared_barrier. Both halves return 0 or MPI_ERR_PROC_ABORTED.
+// Splits a barrier into two halves. Between the halves member 0 may act, for example synchronize with other nodes. At
+// member 0, gompi_barrier_gather returns when all n members have called it, and gompi_barrier_release returns
+// immediately. At the other members, gompi_barrier_gather returns immediately, and gompi_barrier_release returns when
+// member 0 has called it. For one b, use either split barriers only or gompi_shared_barrier only. Both functions return
+// 0 or MPI_ERR_PROC_ABORTED.
 int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_wait_desc *desc);
 int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_wait_desc *desc);
 

@@ -7,26 +7,28 @@
 #include "base/sanitizer.h"
 
 enum {
-	// Sleep that replaces membarrier(2) if the program has forbidden it meanwhile. After it, every store of the
-	// other thread has left its core.
+	// Duration of the sleep that replaces membarrier(2) if the program has forbidden this system call meanwhile.
+	// After the sleep, every earlier store of the bias owner has left its core.
 	REVOKE_SLEEP_US = 10000,
-	// Number of acquisitions before the bias is restored after its first revocation; it doubles with each further
-	// one. A revocation costs 2 to 10 us. After MAX_REVOCATIONS revocations the bias is never restored.
+	// After r revocations, the bias owner restores the bias when it has acquired the mutex RESTORE_STREAK << r
+	// times in succession. A revocation costs 2 to 10 us. After MAX_REVOCATIONS revocations the bias is never
+	// restored.
 	RESTORE_STREAK = 8,
 	MAX_REVOCATIONS = 20,
 };
 
-// The owner of the bias.
+// Which thread owns the bias of all biased locks.
 enum {
 	OWNER_UNDECIDED, // no lock has been acquired yet
-	OWNER_DECIDED,   // the thread in which gompi_is_bias_owner is true
+	OWNER_DECIDED,   // the owner is the thread whose gompi_is_bias_owner is true
 	OWNER_NONE,      // all locks are mutexes: no membarrier(2), or ThreadSanitizer must see each acquisition
 };
 static gompi_a32 bias;
 
 _Thread_local bool gompi_is_bias_owner __attribute__((tls_model("initial-exec")));
 
-// Returns true if this thread is the first one, and makes it the owner of the bias.
+// Makes this thread the bias owner if no thread has acquired a biased lock yet. Returns true if this thread becomes the
+// owner.
 static bool become_bias_owner(void) {
 	uint32_t undecided = OWNER_UNDECIDED;
 	bool can = gompi_has_membarrier && !gompi_tsan_is_linked();
@@ -42,19 +44,20 @@ void gompi_biased_reset_owner(void) {
 	gompi_is_bias_owner = false;
 }
 
-// Acquires the lock for a thread that holds the mutex. Waits until the bias owner has released it.
+// Acquires the lock for a thread that holds the mutex. In the bias owner, restores the bias after enough acquisitions.
+// In any other thread, revokes the bias, and waits until the bias owner has released the lock.
 static void revoke_bias_and_lock(struct gompi_biased_mutex *l) {
 	if (gompi_is_bias_owner) {
 		if (gompi_load(&l->is_revoked) != 0 && l->revocations < MAX_REVOCATIONS &&
 		    ++l->owner_streak >= (uint32_t)RESTORE_STREAK << l->revocations)
-			gompi_store(&l->is_revoked, 0); // other threads still acquire the mutex first
+			gompi_store(&l->is_revoked, 0); // other threads acquire the mutex before they check it
 	} else {
 		l->owner_streak = 0;
 		if (gompi_load(&l->is_revoked) == 0) {
 			gompi_store(&l->is_revoked, 1);
 			l->revocations += l->revocations < MAX_REVOCATIONS;
-			// After this barrier the bias owner sees is_revoked and acquires the mutex. If it checked
-			// is_revoked before, held_by_owner is visible here.
+			// If the bias owner checks is_revoked after this membarrier, it sees 1 and acquires the mutex.
+			// If it has checked is_revoked before, its store to held_by_owner is visible here.
 			if (gompi_load(&bias) == OWNER_DECIDED && !gompi_process_membarrier()) {
 				l->revocations = MAX_REVOCATIONS;
 				usleep(REVOKE_SLEEP_US);

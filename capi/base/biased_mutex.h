@@ -1,8 +1,8 @@
-// A biased lock, for critical sections that one thread nearly always enters. The first thread of the process that
-// acquires any lock of this kind owns the bias of all of them: it acquires and releases them by plain stores. Another
-// thread revokes the bias of a lock with membarrier(2); from then on the lock is a struct gompi_mutex. The owner
-// restores the bias after it has acquired the mutex many times without another thread in between. The required number
-// doubles with each revocation. Without membarrier(2) all these locks are mutexes.
+// A biased lock, for critical sections that nearly always the same thread enters. The first thread of the process that
+// acquires any lock of this kind owns the bias of all of them: this thread acquires and releases the locks by plain
+// stores. Another thread revokes the bias of a lock with membarrier(2); from then on the lock is a struct gompi_mutex.
+// The bias owner restores the bias after many consecutive acquisitions of the mutex. Each revocation doubles the
+// required number. Without membarrier(2) all these locks are mutexes.
 #ifndef GOMPI_BIASED_MUTEX_H
 #define GOMPI_BIASED_MUTEX_H
 
@@ -33,7 +33,7 @@ static inline bool gompi_biased_lock_fast(struct gompi_biased_mutex *l) {
 	if (__builtin_expect(!gompi_is_bias_owner, 0))
 		return false;
 	gompi_store(&l->held_by_owner, 1);
-	gompi_compiler_fence(); // pairs with the membarrier(2) in biased_mutex.c, which is the CPU fence
+	gompi_compiler_fence(); // the CPU fence is the membarrier(2) in biased_mutex.c
 	if (__builtin_expect(gompi_equals_acquire_32(&l->is_revoked, 0), 1))
 		return true;
 	gompi_store(&l->held_by_owner, 0);
@@ -52,8 +52,8 @@ static inline bool gompi_biased_trylock(struct gompi_biased_mutex *l) {
 	return (gompi_load(&l->held_by_owner) == 0 && gompi_biased_lock_fast(l)) || gompi_biased_trylock_slow(l);
 }
 
-// Releases the lock. Returns true if the caller held the mutex: then another thread may have found the lock held, and
-// the release was a seq_cst operation (atomics.h).
+// Releases the lock. Returns true if the caller held the lock with the mutex. Another thread may then have found the
+// lock held. In this case the release is a seq_cst operation (atomics.h).
 static inline bool gompi_biased_unlock(struct gompi_biased_mutex *l) {
 	if (__builtin_expect(!l->holds_mutex, 1)) {
 		gompi_store_release(&l->held_by_owner, 0); // pairs with the acquire in biased_mutex.c
@@ -68,7 +68,7 @@ static inline bool gompi_biased_is_locked(struct gompi_biased_mutex *l) {
 	return gompi_load_acquire(&l->held_by_owner) != 0 || gompi_load_acquire(&l->mutex.state) != 0;
 }
 
-// Resets the bias: the next thread that acquires a lock owns it. For tests.
+// Makes the next thread that acquires a biased lock the bias owner. For tests.
 void gompi_biased_reset_owner(void);
 
 #pragma GCC visibility pop

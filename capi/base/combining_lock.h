@@ -1,31 +1,31 @@
 // A combining lock. A thread that finds the lock held does not wait: it posts its work, and the lock holder does that
-// work too. The flag alone (gompi_missed_post, gompi_missed_consume) serves the same protocol with another kind of
-// lock (message/vci.h).
+// work too. message/vci.h uses the flag (gompi_missed_post, gompi_missed_consume) with another kind of lock, and
+// follows the same protocol.
 //
 //   A thread that finds the lock held:     The lock holder:
 //   P1  stores missed = 1                  H1  releases the lock
-//   P2  tries to acquire it once more      H2  reads missed; if set, swaps it to 0 and starts again
+//   P2  tries to acquire the lock again    H2  reads missed; if set, swaps it to 0 and starts again
 //
-// No posted work is lost. P1, P2, H1 and H2 are seq_cst, so all threads agree on their order. P2 fails only if it comes
-// before H1 of some holder. Then P1 < P2 < H1 < H2, and that holder reads 1, or another thread has swapped the flag to
-// 0 since P1. The thread that has swapped it starts again: it acquires the lock, or posts again as in P1. Therefore one
-// thread always does the work later than P1. The swap acquires what the poster has stored before P1.
+// No posted work is lost. P1, P2, H1 and H2 are seq_cst, so all threads agree on their order. P2 fails only if it
+// precedes H1 of some holder. Then P1 < P2 < H1 < H2. In H2 this holder reads 1, unless another thread has swapped the
+// flag to 0 since P1. The thread that swaps the flag to 0 starts again: it acquires the lock, or posts again as in P1.
+// Therefore some thread always does the work after P1. The swap acquires what the poster has stored before P1.
 //
-// In each of these interleavings no thread reads the flag, and the lock is free:
-//   - P2 fails, H1, H2 reads 0, P1. The order of P1 and P2 prevents that a load overtakes the store before it.
-//   - H2 reads 0, P1, P2 fails, H1. The order of H1 and H2 prevents it.
-//   - The first try fails, H1, H2 reads 0, P1. The second try P2 prevents it.
+// Each of these interleavings would lose the posted work: the lock is free, and no thread reads the flag.
+//   - P2 fails, H1, H2 reads 0, P1. Impossible, because the load in P2 cannot overtake the store in P1.
+//   - H2 reads 0, P1, P2 fails, H1. Impossible, because H2 cannot overtake H1.
+//   - The first attempt fails, H1, H2 reads 0, P1. Harmless, because the second attempt P2 then acquires the lock.
 #ifndef GOMPI_COMBINING_LOCK_H
 #define GOMPI_COMBINING_LOCK_H
 
 #include "base/mutex.h"
 
-// A thread that only waits for the lock, or that tries to acquire it without leaving work, uses mutex directly. Every
-// holder, also one that used mutex directly, ends with gompi_combining_unlock or gompi_missed_consume, unless no work
-// can have been posted.
+// A thread that blocks until the lock is free, or whose trylock posts no work, uses the field mutex directly. Every
+// holder, also one that has acquired mutex directly, must finally call gompi_combining_unlock or gompi_missed_consume,
+// unless no work can have been posted.
 struct gompi_combining_lock {
 	struct gompi_mutex mutex;
-	gompi_a32 missed; // a thread has found the lock held, and left its work
+	gompi_a32 missed; // 1: a thread has found the lock held and posted its work
 };
 
 // Posts work to the thread that releases the lock next (P1).

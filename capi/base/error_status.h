@@ -8,19 +8,20 @@
 
 #pragma GCC visibility push(hidden)
 
-// The result of a failed check: an error class, and a text with the values. The result of the check decides whether the
-// call continues, never the value that an error handler returned, which may be MPI_SUCCESS. A check raises no error.
-// The call that requested it raises the error as its last act.
+// The result of a failed check: an error class, and a text with the values. A check raises no error: the MPI function
+// that requested the check raises it as its last act. The result of the check decides whether the function continues.
+// The value that an error handler returned never decides it, because that value may be MPI_SUCCESS.
 struct gompi_error_status {
 	int class;
 	char text[400];
 };
 
-// Returns why waits end with MPI_ERR_PROC_ABORTED: which process has failed. The text belongs to this thread and is
-// valid until its next call.
+// Returns a text for MPI_ERR_PROC_ABORTED that says which process has failed. The text is thread-local. It is valid
+// until this thread calls the function again.
 __attribute__((cold)) const char *gompi_failure_text(void);
 
-// The kind of the object that an error is raised on: core/handle.Kind, generated from this and GOMPI_KIND_.
+// The kind of the object on which an error is raised. core/gen generates core/handle.Kind from these constants and
+// GOMPI_KIND_ (object_pool.h).
 enum {
 	GOMPI_ON_NONE = 0,
 	GOMPI_ON_COMM = 2,
@@ -34,11 +35,11 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_set_error(struct gompi_err
 								const char *text, ...);
 
 // Raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that describes the error. If text
-// is NULL, class is an error code that the application raised. Returns the value that the function called name must
+// is NULL, class is an error code that the application raised. Returns the value that the MPI function `name` must
 // return. It calls Go, so it is not for the fast path. It must be the last act of a call: see gompi_error_status.
 __attribute__((cold)) int gompi_return_error(int class, const char *name, const char *text, int kind, uintptr_t object);
 
-// Calls gompi_return_error with MPI_ERR_ARG, for a call whose result address is NULL.
+// Calls gompi_return_error with MPI_ERR_ARG, for a call whose result pointer is NULL.
 __attribute__((cold)) int gompi_null_result_error(const char *name, int kind, uintptr_t object);
 
 #pragma GCC visibility pop

@@ -1,12 +1,13 @@
-// Failed processes, and the waits that depend on them. The cell of a process of this node shows that it has ended
-// without MPI_Finalize. The header lists the failed processes of other nodes. The wait itself specifies which processes
-// it depends on: a single one, or all members of its object, which the package of the object knows (struct
-// gompi_service).
+// Failed processes, and the waits that depend on them. The cell of a failed process of this node has the state
+// GOMPI_STATE_FAILED. The node header lists the failed processes of other nodes. A wait specifies the processes on
+// which it depends: a single process, or all members of an object. The package of the object enumerates its members
+// (member_process of struct gompi_service).
 //
-// A failed process may also make a live one unreachable. If it has reserved an entry in the live process' ring or inbox
-// and not filled it, that process cannot read any later entry. So a wait that needs this process also ends. It ends
-// after it has seen the same entry unfilled for so long that the sender must have failed. Entries that a failed process
-// has filled but not cleared are reclaimed by their packages.
+// A failed process may also make a live process unreachable. If the failed process has reserved an entry in the ring or
+// inbox of the live process and not filled it, the live process cannot read any later entry. So a wait that depends on
+// the live process also ends with an error. It ends after it has seen the same entry unfilled for so long that the
+// sender must have failed. Packages reclaim the entries of their rings that a failed process has filled but not
+// cleared.
 #include "base/failure.h"
 
 #include <stdio.h>
@@ -23,13 +24,15 @@ static bool on_same_node(int a, int b) {
 
 static bool is_failed_local(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_FAILED; }
 
-// Returns true if an entry covers a process: directly, or through its whole node.
+// Returns true if entry l, whose field rank is entry_rank, covers a process: the entry is for this process or, after
+// GOMPI_FAILED_NODE_TIMEOUT, for any process of its node.
 static bool covers_process(struct gompi_failed_process *l, uint32_t entry_rank, int rank) {
 	return entry_rank == (uint32_t)rank + 1 ||
 	       (gompi_load(&l->cause) == GOMPI_FAILED_NODE_TIMEOUT && on_same_node((int)entry_rank - 1, rank));
 }
 
-// Returns the entry of a process of another node, or NULL if it has none. Then *free is the first free entry, or NULL.
+// Returns the entry of a process of another node, or NULL if the process has none. In the latter case *free is the
+// first free entry, or NULL if all are used.
 static struct gompi_failed_process *failed_entry_of(int rank, struct gompi_failed_process **free) {
 	*free = NULL;
 	for (int i = 0; i < GOMPI_FAILED_ENTRIES; i++) {
@@ -84,7 +87,7 @@ bool gompi_record_failure(int rank, uint32_t cause) {
 // --- Dependencies of waits
 
 // Returns true if one entry in the shared memory of a process has been stuck for at least max_sleep_ns: a sender has
-// reserved it and not filled it. *stuck is the only entry that this wait tracks.
+// reserved it and not filled it. A wait tracks only one entry, in *stuck.
 static bool is_stuck_for_long(int process, struct gompi_stuck_entry *stuck) {
 	if (stuck->since_ns != 0 && stuck->process != process)
 		return false;

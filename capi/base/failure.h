@@ -12,8 +12,9 @@ enum {
 // Returns true if the process with this number, on this or another node, is known to have failed.
 bool gompi_is_failed(int rank);
 
-// Returns true if the process has failed or is unreachable: another process has reserved an entry in its memory and
-// never filled it. The calling wait owns *stuck and zeroes it before the first call.
+// Returns true if the process has failed, or can receive nothing because an entry of its ring or inbox is stuck: a
+// sender has reserved the entry and never filled it. *stuck keeps state between the calls of one wait. The wait zeroes
+// *stuck before its first call.
 bool gompi_is_unreachable(int rank, struct gompi_stuck_entry *stuck);
 
 // Returns the number of the first process that is known to have failed, GOMPI_UNKNOWN_FAILED or GOMPI_NONE_FAILED.
@@ -23,9 +24,9 @@ int gompi_first_failed(void);
 // was already recorded. Wakes no thread.
 bool gompi_record_failure(int rank, uint32_t cause);
 
-// Returns a failed process that the wait depends on, so that the wait cannot complete; GOMPI_NONE_FAILED if none
-// of them has failed. The wait owns *stuck and zeroes it before the first call. Checks each member of the object.
-// gompi_failed_for_wait checks them only after a process has failed.
+// Returns a failed or unreachable process on which the wait depends, or GOMPI_NONE_FAILED. *stuck is as in
+// gompi_is_unreachable. gompi_find_failed_for_wait may check every member of the object; gompi_failed_for_wait calls it
+// only once a process has failed.
 int gompi_find_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck);
 static inline int gompi_failed_for_wait(const struct gompi_wait_desc *desc, struct gompi_stuck_entry *stuck) {
 	return __builtin_expect(gompi_load(&gompi_node_header()->failed_count) == 0, 1)

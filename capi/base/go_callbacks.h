@@ -1,5 +1,5 @@
-// The arguments of callbacks to Go. The callbacks are declared where they are implemented; core/abi/gen generates
-// z_callbacks.h and the file that fills it in from that.
+// The arguments of callbacks to Go. Each callback is declared where it is implemented. From these declarations
+// core/abi/gen generates z_callbacks.h, and capi/z_callbacks.c, which fills in the table of callbacks.
 #ifndef GOMPI_GO_CALLBACKS_H
 #define GOMPI_GO_CALLBACKS_H
 
@@ -10,8 +10,8 @@
 #include "base/z_callbacks.h"
 
 // The arguments of a blocking collective as the application passed them; handles and addresses are integers. A
-// gompi_collective_side holds the arguments of one side. Nothing in it has been checked, so it is not a buffer in the
-// sense of datatype/buffer.h.
+// gompi_collective_side holds the arguments of the send side or of the receive side. They are unchecked, unlike those
+// in struct gompi_buffer (datatype/buffer.h).
 struct gompi_collective {
 	const char *name; // name of the MPI function
 	int kind;         // core/coll.Kind
@@ -26,11 +26,11 @@ struct gompi_collective {
 		uintptr_t types; // array of MPI_Datatype; displacements are then in bytes
 	} send, recv;
 	bool is_large;
-	int32_t tag; // nonblocking collectives: tag of its messages
+	int32_t tag; // nonblocking collectives: tag of the messages
 	// nonblocking collectives: the members communicate through shared memory, so Go only reports errors
 	bool uses_shm;
-	// The result of gompi_hierarchy_run, NULL if it has not run: the number of bytes, and whether another member's
-	// call differs.
+	// On what the nodes have agreed in gompi_hierarchy_run: the number of bytes, and whether another member's call
+	// differs. NULL if gompi_hierarchy_run has not run.
 	const struct gompi_agreed {
 		uint64_t bytes;
 		const struct gompi_coll_mismatch *mismatch; // NULL if none differs

@@ -7,10 +7,11 @@ import "C"
 
 import "unsafe"
 
-// Handles is a table of handles created by C, for the test that compares its rule with that of core/handle.
+// Handles is a table of handles that C creates. A test compares its handles with those of core/handle.
 type Handles struct{ c C.struct_gompi_handles }
 
-// Open initializes an empty table. Each handle has the bits of above; numbers is the largest number below them.
+// Open initializes an empty table. above contains the bits of each handle above its number; numbers is the largest
+// number.
 func (t *Handles) Open(above, numbers uint32) {
 	C.gompi_handles_open(&t.c, C.uint32_t(above), C.uint32_t(numbers))
 }

@@ -1,5 +1,5 @@
-// The flag of each thread that it runs Go. A signal handler may call MPI_Abort, which must not enter Go if the handler
-// has interrupted Go (runtime/cross.c).
+// A flag per thread: the thread runs Go. A signal handler may call MPI_Abort. If the handler has interrupted Go,
+// MPI_Abort must not enter Go again (runtime/cross.c).
 #ifndef GOMPI_IN_GO_H
 #define GOMPI_IN_GO_H
 
@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// True while this thread runs Go, or C that Go has called. Signal handlers read it. Initial-exec, because a signal
-// handler must not enter the allocator of thread-local memory.
+// True while this thread runs Go, or C that Go has called. Signal handlers read it. The TLS model is initial-exec: with
+// other models the first access may allocate memory, which a signal handler must not do.
 extern _Thread_local atomic_bool gompi_in_go __attribute__((tls_model("initial-exec")));
 
 // Returns true if this thread runs Go, or C called by Go outside of gompi_leave_go .. gompi_return_to_go.

@@ -12,7 +12,8 @@
 struct gompi_node gompi_node;
 bool gompi_has_membarrier;
 
-// Registers before the Go runtime starts threads: then registration takes microseconds, otherwise milliseconds.
+// Registers this process for membarrier(2) before the Go runtime starts threads. Registration then takes microseconds,
+// and with several threads milliseconds.
 static __attribute__((constructor(102))) void register_membarrier(void) {
 	gompi_has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
@@ -35,7 +36,7 @@ void gompi_node_open(const struct gompi_node *node) {
 	gompi_no_membarrier = &gompi_node_header()->no_membarrier;
 	struct gompi_cell *me = gompi_my_cell();
 	me->code_address = (uintptr_t)gompi_node_open;
-	for (int i = 0; i < GOMPI_PROGRESS_THREADS; i++) // ids of a previous instance
+	for (int i = 0; i < GOMPI_PROGRESS_THREADS; i++) // ids that a previous MPI instance has left
 		gompi_store(&me->progress_threads[i], 0);
 	if (!gompi_node.has_membarrier)
 		gompi_store_seq_cst(gompi_no_membarrier, 1);

@@ -1,5 +1,5 @@
-// The shared memory of a node: its header and the cells of the processes. core/gen generates the constants with which
-// Go accesses them. core/shm/layout.go documents the rest of the memory.
+// The shared memory of a node: the node header and the cells of the processes. core/gen generates the constants with
+// which Go accesses both. core/shm/layout.go documents the rest of the memory.
 #ifndef GOMPI_NODE_H
 #define GOMPI_NODE_H
 
@@ -13,7 +13,7 @@
 // A word on which threads of any process of the node sleep. The protocol is in wait.c.
 struct gompi_waitword {
 	gompi_a32 wake_seq;     // futex: each waker changes it
-	gompi_a32 has_sleepers; // 1 if a thread may sleep on it
+	gompi_a32 has_sleepers; // 1 if a thread may sleep on wake_seq
 };
 
 // The activity flag of one thread: seq is odd while the thread is inside a small accumulate. Each has its own cache
@@ -22,13 +22,15 @@ struct gompi_activity {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 seq;
 };
 
-// Which processes a wait depends on, if not on a single one. ALL: all members of the object, or unspecified. ANY: any
-// member; the next event of one of them ends the wait. SEVERAL: several processes, for example of different objects.
+// The processes that a wait depends on, if there is no single peer. ALL: all members of the object, or unspecified.
+// ANY: any member of the object; the next event from any of them ends the wait. SEVERAL: the processes of several
+// events, possibly of different objects; any of the events ends the wait.
 enum gompi_wait_peers { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_SEVERAL = -3 };
 
-// The event that ends a wait, if the awaited process must make a particular call for it.
+// The event that ends a wait. For most reasons it is a call that the awaited process (the peer) must make.
 enum gompi_wait_reason {
-	// implied by the call: the members of a collective call it too; or the library itself ends the wait
+	// the waiting call implies the event: the other members must call the same collective, or the library itself
+	// ends the wait
 	GOMPI_FOR_CALL,
 	GOMPI_FOR_MESSAGE,    // the peer sends a message with the tag
 	GOMPI_FOR_RECEIPT,    // the peer receives the message with the tag
@@ -53,32 +55,32 @@ struct gompi_wait_record {
 	gompi_ai32 peer;        // number of the awaited process, or one of enum gompi_wait_peers
 	gompi_a64 object;       // handle
 	_Atomic char call[32];  // name of the MPI function that the application called, NUL-terminated
-	gompi_a32 wait_count;   // number of waits recorded in this record so far
-	gompi_a32 wakeup_count; // number of wake-ups of threads with a wait in this record
+	gompi_a32 wait_count;   // number of waits that this record has described so far
+	gompi_a32 wakeup_count; // number of wake-ups of threads that this record described
 	gompi_ai32 thread;      // thread id (gettid)
 	gompi_ai32 tag;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 id; // id of the object, the same at all members; 0 if unknown
 	gompi_a32 reason;                        // enum gompi_wait_reason, and WAIT_RECORD_ bits
-	// The members of the object, or those that the wait depends on: their number, and the constant stride between
-	// them. A stride of 0 means that they are not regular; then member holds the first GOMPI_WAIT_RECORD_MEMBERS of
-	// them.
+	// The members of the object, or those members that the wait depends on. member_count is their number, and
+	// stride the constant distance between two of them. If stride is 0, the distances differ, and member holds only
+	// the first GOMPI_WAIT_RECORD_MEMBERS members.
 	gompi_ai32 member_count, stride;
 	gompi_ai32 member[GOMPI_WAIT_RECORD_MEMBERS];
 	gompi_ai32 pending_count; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: members still awaited; -1 if unknown
 	// name of the object, NUL-terminated unless truncated; "" if it has no name
 	_Atomic char name[GOMPI_WAIT_RECORD_NAME_BYTES];
-	_Alignas(GOMPI_CACHE_LINE) _Atomic char operation[32]; // name of a function, see enum gompi_wait_reason
-	gompi_a64 missing_bitmap
-		[GOMPI_WAIT_MISSING_WORDS]; // GOMPI_FOR_COLLECTIVE: bitmap of the first members that are missing
-	gompi_a64 go_caller_frame;          // frame from which the thread called Go; 0 if it is not inside Go
-	// If any of several events may end a wait, each of the first of them has a record of its own. Its parent_record
-	// identifies the record of the wait, whose event_count is the number of events.
+	_Alignas(GOMPI_CACHE_LINE) _Atomic char operation[32]; // awaited MPI function (enum gompi_wait_reason)
+	gompi_a64 missing_bitmap[GOMPI_WAIT_MISSING_WORDS];    // GOMPI_FOR_COLLECTIVE: bit i: rank i is still awaited
+	gompi_a64 go_caller_frame; // frame from which the thread called Go; 0 if it is not inside Go
+	// If any of several events may end a wait, each event has its own record, as long as records are free.
+	// parent_record in the record of an event identifies the record of the wait. event_count in the record of the
+	// wait is the number of events.
 	gompi_ai32 parent_record; // index of the record of the wait + 1
 	gompi_ai32 event_count;
 };
 
-// GOMPI_PROGRESS_THREADS: maximum number of the library's progress threads. Records below GOMPI_WAIT_THREADS describe
-// waits; the records from there on describe the events that may end one of them.
+// GOMPI_PROGRESS_THREADS: maximum number of the library's progress threads. wait_records with an index below
+// GOMPI_WAIT_THREADS describe waits; the other wait_records describe events that may end one of these waits.
 enum { GOMPI_UNREACHABLE_SLOTS = 16, GOMPI_WAIT_RECORDS = 32, GOMPI_WAIT_THREADS = 16, GOMPI_PROGRESS_THREADS = 6 };
 struct gompi_cell {
 	gompi_ai32 pid;
@@ -86,7 +88,8 @@ struct gompi_cell {
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_waitword wait;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 doorbell; // futex of the progress thread
 	gompi_a32 progress_sleeps;
-	// 1 if other processes wait for message work of this process' progress threads: senders must ring the doorbell
+	// 1 if other processes wait for messages that this process' progress threads must handle: senders must then
+	// ring the doorbell
 	gompi_a32 needs_doorbell;
 	_Alignas(GOMPI_CACHE_LINE)
 		gompi_ai32 poller_count; // threads that poll this process' rings inside a blocking call
@@ -94,21 +97,22 @@ struct gompi_cell {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unrecorded_waits; // waiting threads that found no free wait record
 	struct gompi_activity activity[GOMPI_ACTIVITY_SLOTS];
 	gompi_a32 activity_used; // bitmap of the activity flags that threads use
-	// Used by Go only: bytes of memory that are reserved and not yet allocated (core/shm/promise.go), that are
-	// still to be released in the background (release.go), and of unused blocks that keep their memory (blocks.go).
+	// Used by Go only. reserved_bytes: memory that is promised and not yet allocated (core/shm/promise.go).
+	// releasing_bytes: memory that is yet to be released in the background (core/shm/release.go). cached_bytes:
+	// memory of unused blocks (core/shm/blocks.go).
 	_Alignas(GOMPI_CACHE_LINE) int64_t reserved_bytes;
 	int64_t releasing_bytes, cached_bytes;
 	// For tools that read the process from outside; written once.
 	uint64_t code_address;                               // an address in the library's code
 	uint64_t windows_address;                            // the address of the table of windows (win/win_table.h)
 	gompi_ai32 progress_threads[GOMPI_PROGRESS_THREADS]; // thread ids; 0 after the last one
-	// Rank + 1 of the processes that this process cannot connect to, and of those that cannot connect to it
-	// (fabric/connect_back.c).
+	// unreachable: rank + 1 of processes to which this process cannot connect. connect_requests: rank + 1 of
+	// processes that cannot connect to this process and ask it to connect to them (fabric/connect_back.c).
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 unreachable[GOMPI_UNREACHABLE_SLOTS];
 	gompi_a32 connect_requests[GOMPI_UNREACHABLE_SLOTS];
 	struct gompi_wait_record wait_records[GOMPI_WAIT_RECORDS];
-	// Addresses of the table of communicators (comm/comm.h), and of the communicator that is not in it, for tools
-	// that read the process from outside.
+	// For tools that read the process from outside. comms_address: address of the table of communicators
+	// (comm/comm.h). comm_world_address: address of the descriptor of MPI_COMM_WORLD, which is not in the table.
 	uint64_t comms_address, comm_world_address;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64
 		completed_ops[]; // [node size]: number of ring operations of this process that process i has completed
@@ -127,16 +131,18 @@ struct gompi_node_header {
 	uint32_t process_count;
 	uint32_t creator_pid;
 	uint32_t core_count;
-	uint32_t segment;        // id + 1 of the System V segment that has the memory; 0: the memfd has it
+	uint32_t segment;        // id + 1 of the System V segment with the memory; 0: a memfd has it
 	gompi_a32 no_membarrier; // 1: some process has no membarrier(2), so every waker needs a full fence (wait.h)
-	// number of failed processes found; if not 0, each wait checks whether it depends on one
+	// number of failed processes found; if not 0, each wait checks whether it depends on one of them
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 failed_count;
 	gompi_a32 job_is_ending; // written by Go: 1 once the launcher has begun to end the job
-	// Used by Go only. promise_lock: futex, index + 1 of the process that may promise memory, or 0. memory_events:
-	// futex, incremented when a promise is lowered or memory has been released.
+	// Used by Go only. promise_lock: futex; index + 1 of the process that holds the lock for promises of memory
+	// (core/shm/promise.go); 0 if the lock is free. memory_events: futex; incremented when a promise is lowered or
+	// memory is released.
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 promise_lock;
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 memory_events;
-	// failed processes of other nodes, in the order of detection; the launcher writes GOMPI_FAILED_ENDED only
+	// failed processes of other nodes, in the order of detection; the launcher writes no cause but
+	// GOMPI_FAILED_ENDED
 	_Alignas(256) struct gompi_failed_process failed_processes[GOMPI_FAILED_ENTRIES];
 	gompi_a32 failed_overflow; // 1: there are more failed processes than entries
 };
@@ -170,10 +176,10 @@ struct gompi_node {
 	int self;                                // number of this process
 	const struct gompi_processes *processes; // all known processes
 	struct gompi_wait_policy policy;
-	bool has_cma;        // process_vm_readv and writev work between the processes of the job
+	bool has_cma;        // process_vm_readv and process_vm_writev work between the processes of the job
 	bool has_membarrier; // membarrier(2) works: small accumulates and wakers need no CPU fence
 	size_t cell_stride;
-	char *message_rings; // [n] of message_stride bytes: C only reads them, Go serves them
+	char *message_rings; // [n] of message_stride bytes: message/inbox.h
 	size_t message_stride;
 	char *operation_rings; // [n] of operation_stride bytes
 	size_t operation_stride;
@@ -203,7 +209,7 @@ static inline int gompi_local_index(int peer) { return gompi_process_index(gompi
 // Copies *node to gompi_node and determines its fields self and has_membarrier.
 void gompi_node_open(const struct gompi_node *node);
 
-// Registers the calling thread as one of the library's own.
+// Registers the calling thread as one of the library's progress threads.
 void gompi_add_progress_thread(void);
 
 // Executes a full barrier in every running process of the node that has registered for membarrier(2), and in the

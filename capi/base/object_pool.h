@@ -1,5 +1,6 @@
-// Objects of one kind that C creates: the lock of the kind, their handles, and a free list of released objects. Readers
-// that access an object only during its lifetime find it without the lock, by gompi_table_get.
+// An object pool contains all objects of one kind that C creates: their lock, their handles, and a free list of
+// released objects. gompi_table_get finds an object without the lock. That is safe for a caller that accesses the
+// object only during its lifetime.
 #ifndef GOMPI_OBJECT_POOL_H
 #define GOMPI_OBJECT_POOL_H
 
@@ -9,9 +10,10 @@
 struct gompi_object_pool {
 	struct gompi_biased_mutex lock; // guards the fields below and the objects
 	struct gompi_handles handles;
-	size_t object_bytes; // size of an object; its first 8 bytes link the free list
+	size_t object_bytes; // size of an object; on the free list, the first 8 bytes of an object are its link
 	void *free_list;
-	// free capacity of the free list; lower by GOMPI_POOL_LARGE_COUNT while there are many objects
+	// number of objects that still fit into the free list; lower by GOMPI_POOL_LARGE_COUNT, thus negative, while
+	// there are many objects
 	int free_capacity;
 	struct gompi_live_count live_count; // counts all objects, including those on the free list
 };
@@ -23,17 +25,17 @@ enum {
 	GOMPI_KIND_MESSAGE = 7,
 	GOMPI_KIND_INFO = 8,
 	GOMPI_KIND_ERRHANDLER = 9,
-	GOMPI_KIND_PERSISTENT = 10, // requests; the application never sees core/handle's handles of this kind
+	GOMPI_KIND_PERSISTENT = 10, // persistent requests; the application never sees the ones of core/handle
 	GOMPI_KIND_DATATYPE = 11,
-	GOMPI_KIND_REQUEST = 12, // of messages; core/handle knows neither this kind nor keyvals
+	GOMPI_KIND_REQUEST = 12, // requests of messages; core/handle.Kind has neither this kind nor GOMPI_KIND_KEYVAL
 	GOMPI_KIND_KEYVAL = 13,  // the first of several kinds, one for each kind of keyval
 };
-// bits of the number in a handle; maximum number of objects of a kind
+// number of low bits of a handle that hold its number; maximum number of objects of a kind
 enum { GOMPI_KIND_BITS = 27, GOMPI_KIND_MAX_LIVE = 1 << 24 };
 
 enum { GOMPI_POOL_FREE_MAX = 64, GOMPI_POOL_LARGE_COUNT = 4096 };
 
-// Initializer of a struct gompi_object_pool for a kind with objects of a type.
+// Initializes a struct gompi_object_pool for objects of the given kind and C type.
 #define GOMPI_OBJECT_POOL(kind, type)                                              \
 	{                                                                          \
 		.handles = {.table = {&gompi_table_empty},                         \
@@ -44,15 +46,15 @@ enum { GOMPI_POOL_FREE_MAX = 64, GOMPI_POOL_LARGE_COUNT = 4096 };
 
 #pragma GCC visibility push(hidden)
 
-// The caller of these functions holds the lock.
+// The caller of each function below holds the lock of the pool.
 
 // Allocates a new, zeroed object. Returns NULL if out of memory.
 __attribute__((cold)) void *gompi_pool_alloc_slow(struct gompi_object_pool *s);
-// Frees an object, and returns the memory of its kind to the system if most objects have been freed.
+// Frees an object. If most objects of the pool have been freed, also returns unused memory to the system.
 __attribute__((cold)) void gompi_pool_free_slow(struct gompi_object_pool *s, void *object);
 
-// Returns an object from the free list, which keeps its former content except for the first 8 bytes, or a new zeroed
-// object. Returns NULL if out of memory.
+// Returns an object from the free list, with its former content except in the first 8 bytes. If the free list is empty,
+// returns a zeroed object, or NULL if out of memory.
 static inline void *gompi_pool_alloc(struct gompi_object_pool *s) {
 	void **object = s->free_list;
 	if (__builtin_expect(object == NULL, 0))

@@ -1,7 +1,7 @@
 // The processes that this process knows: those of its own job, and of other jobs that it connects to later. C and Go
-// identify a process by its number, which is its index in this table. Ranks belong to groups, and the rank in
-// MPI_COMM_WORLD is one such rank. The processes of a job have consecutive numbers in the order of those ranks. The own
-// job comes first, so all its processes use the same numbers for each other.
+// identify a process by its number, which is its index in this table. A rank, in contrast, is relative to a group. The
+// processes of a job have consecutive numbers, in the order of their ranks in MPI_COMM_WORLD. The processes of this
+// process' own job come first, so they all use the same numbers for each other.
 //
 // The table grows at its end while other threads read it. Existing entries never change.
 #ifndef GOMPI_PROCESS_H
@@ -21,10 +21,10 @@ struct gompi_process {
 enum { GOMPI_FIRST_CHUNK_ENTRIES = 64, GOMPI_PROCESS_CHUNKS = 20 };
 struct gompi_processes {
 	int32_t self; // number of this process
-	// the first in_order_count processes are on this node, and their number equals their index
+	// the first in_order_count processes are on this node; the local_index of each equals its number
 	int32_t in_order_count;
 	gompi_ai32 n;       // number of processes; the release store publishes their entries
-	int32_t node_count; // number of their nodes
+	int32_t node_count; // number of nodes of these processes
 	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i of GOMPI_FIRST_CHUNK_ENTRIES << i entries
 };
 
@@ -32,9 +32,9 @@ struct gompi_processes {
 struct gompi_processes *gompi_processes_new(void);
 void gompi_processes_free(struct gompi_processes *t);
 
-// Adds the n processes of a job, with their nodes and indices by rank. node_of NULL: all are on node 0. index NULL: all
-// are on this process' node, in order. Returns the number of the first one, or -1 if out of memory. Only one thread at
-// a time may call it.
+// Adds the n processes of a job. node_of[rank] is the node of a process; if node_of is NULL, all are on node 0.
+// index[rank] is its local_index; if index is NULL, the local_index equals the rank. Returns the number of the process
+// with rank 0, or -1 if out of memory. Only one thread at a time may call the function.
 int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const int32_t *node_of, const int32_t *index);
 
 static inline int gompi_processes_count(const struct gompi_processes *t) {
@@ -44,7 +44,7 @@ static inline int gompi_processes_count(const struct gompi_processes *t) {
 // Returns the entry of the process with this number; 0 <= number < n.
 static inline struct gompi_process *gompi_process(const struct gompi_processes *t, int number) {
 	const uint32_t at = (uint32_t)number + GOMPI_FIRST_CHUNK_ENTRIES;
-	const int i = 25 - __builtin_clz(at); // 0 for 64, the first
+	const int i = 25 - __builtin_clz(at); // 0 if at is 64, the first entry of chunk 0
 	return &gompi_load(&t->chunk[i])[at - ((uint32_t)GOMPI_FIRST_CHUNK_ENTRIES << i)];
 }
 

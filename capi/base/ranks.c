@@ -41,7 +41,7 @@ static int find_in_list(const struct gompi_ranks *r, int process) {
 				return i;
 		return -1;
 	}
-	int from = 0, to = r->n; // the range that contains the first element >= process
+	int from = 0, to = r->n; // invariant: the index of the first element >= process is in [from, to]
 	while (from < to) {
 		int i = from + (to - from) / 2;
 		if ((uint32_t)(s[i] >> 32) < (uint32_t)process)

@@ -15,7 +15,7 @@ struct gompi_ranks {
 	int32_t *list; // in a struct gompi_ranks_list; NULL if the sequence is regular
 };
 
-// Reference-counted. A complete list does not change, and several struct gompi_ranks may share it.
+// A reference-counted list. Once the list is complete it does not change, and several struct gompi_ranks may share it.
 struct gompi_ranks_list {
 	gompi_a32 ref_count;
 	uint64_t *_Atomic sorted; // process << 32 | rank, sorted; NULL until the first search
@@ -52,9 +52,9 @@ static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct 
 bool gompi_ranks_append(struct gompi_ranks *r, int process, int capacity);
 // Shrinks the allocation of a list to its ranks.
 void gompi_ranks_shrink(struct gompi_ranks *r);
-// Releases the former content of *to and makes it equal to *from. gompi_ranks_share uses the same list.
-// gompi_ranks_copy makes a new one, and from->list may be any array; it returns false if out of memory, and *to is then
-// unchanged.
+// Releases the former content of *to and makes *to equal to *from. gompi_ranks_share makes *to use the list of *from.
+// gompi_ranks_copy copies the list, so from->list may be any array. If out of memory, gompi_ranks_copy returns false
+// and leaves *to unchanged.
 void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from);
 bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from);
 // Releases the list of r and makes r empty.

@@ -1,6 +1,6 @@
-// Annotations for ThreadSanitizer, if the program is linked with it. The library's C is compiled without it. So it sees
-// which memory the library copies, allocates and frees, but not the atomic operations that order these accesses. In a
-// program without ThreadSanitizer the symbols are NULL.
+// Annotations for ThreadSanitizer, if the program is linked with it. The library's C code is compiled without
+// ThreadSanitizer. So ThreadSanitizer sees which memory the library copies, allocates and frees, but not the atomic
+// operations that order these accesses. In a program without ThreadSanitizer the symbols are NULL.
 #ifndef GOMPI_SANITIZER_H
 #define GOMPI_SANITIZER_H
 
@@ -22,8 +22,8 @@ static inline bool gompi_tsan_is_linked(void) {
 #endif
 }
 
-// Starts and ends a section in which ThreadSanitizer ignores the accesses of the calling thread. They are accesses to
-// memory that other threads of the application use as well, in an order that the library ensures.
+// Starts (gompi_tsan_ignore_end: ends) a section in which ThreadSanitizer ignores the accesses of the calling thread.
+// Other threads of the application access the same memory, and the library orders these accesses.
 static inline void gompi_tsan_ignore_begin(void) {
 	if (gompi_tsan_is_linked())
 		__tsan_ignore_thread_begin();

@@ -12,7 +12,7 @@ void gompi_service_add(const struct gompi_service *s) {
 		if (services[i] == s)
 			return;
 	if (service_count == MAX_SERVICES)
-		abort(); // for another service, only this constant must grow
+		abort(); // increase MAX_SERVICES
 	services[service_count++] = s;
 }
 

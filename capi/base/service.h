@@ -10,7 +10,7 @@
 
 struct gompi_wait_desc;
 
-// What a package reports about the object of a wait (struct gompi_wait_record).
+// What a package reports about the object of a wait. The fields are as in struct gompi_wait_record.
 struct gompi_wait_details {
 	uint64_t id;
 	int32_t member_count, stride, member[GOMPI_WAIT_RECORD_MEMBERS], pending_count;
@@ -23,7 +23,7 @@ struct gompi_wait_details {
 void gompi_fill_wait_ranks(struct gompi_wait_details *t, const struct gompi_ranks *r);
 
 // Work that a waiting thread does for its process, for example serving a ring. has_work is a quick check whether there
-// is work. serve does the work without blocking, and returns whether there was any. Several threads may call both at
+// is work. serve does the work without blocking, and returns true if there was work. Several threads may call both at
 // the same time.
 struct gompi_service {
 	bool (*has_work)(void);
@@ -31,8 +31,8 @@ struct gompi_service {
 	// NULL, or called when a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, and before each sleep. Must not
 	// block.
 	void (*on_long_wait)(void);
-	// NULL, or called at the end of each wait, instead of the default has_work and serve; for services whose check
-	// is expensive
+	// Called at the end of each wait, for services whose has_work is expensive. If on_wait_end is NULL, the end of
+	// the wait calls has_work and serve instead.
 	void (*on_wait_end)(void);
 	// NULL, or returns the number of the process of member i of an object; -1 if i is out of range or the object
 	// belongs to another package. Called once a process has failed.
@@ -46,23 +46,26 @@ struct gompi_service {
 	uint64_t (*stuck_entry)(int process);
 };
 
-// Makes s part of every wait from now on. The caller calls it before the first wait, and keeps *s alive permanently.
+// Adds a service to every wait. The caller calls the function before the first wait. *s must stay valid until the
+// process ends.
 void gompi_service_add(const struct gompi_service *s);
 
-// Calls once each service that has work. Returns true if there was work.
+// Calls each service that has work once. Returns true if there was work.
 bool gompi_serve(void);
-// Calls every service without the quick check, for a thread that is about to sleep. The quick check may miss work: a
-// thread that only started an operation may have consumed the entry that the doorbell announced, and left the remaining
-// work to the next thread that serves. Returns true if there was work.
+// Calls every service without the quick check, for a thread that is about to sleep. The quick check may miss work.
+// Another thread that started an operation may have consumed the entry that the doorbell announced, and have left the
+// remaining work to the next thread that calls serve. Returns true if there was work.
 bool gompi_serve_all(void);
-// Serves, at the end of a wait, the senders that rang no doorbell because they saw this thread polling.
+// Serves the entries of senders that rang no doorbell because they saw this thread polling. Called at the end of a
+// wait.
 void gompi_serve_at_wait_end(void);
 
 // Notifies the services that a wait has lasted for GOMPI_LONG_WAIT_POLLS checks, or is about to sleep.
 void gompi_notify_long_wait(void);
 
-// Returns the first answer of any service (see struct gompi_service); -1 if no service has one.
-// gompi_services_stuck_entry returns 0, and gompi_fill_wait_details changes nothing, if no service has an answer.
+// Calls member_process (the other functions: stuck_entry, fill_details) of one service after the other, until a service
+// has a result. If none has a result, gompi_services_member returns -1, gompi_services_stuck_entry returns 0, and
+// gompi_fill_wait_details changes nothing.
 int gompi_services_member(uint64_t object, int i);
 uint64_t gompi_services_stuck_entry(int process);
 void gompi_fill_wait_details(const struct gompi_wait_desc *desc, struct gompi_wait_details *t);

@@ -1,4 +1,4 @@
-// The keyed hash siphash-2-4 of whole 64-bit words. Without the key, it cannot be computed.
+// The keyed hash siphash-2-4 of whole 64-bit words. Only a holder of the key can compute it.
 #ifndef GOMPI_SIPHASH_H
 #define GOMPI_SIPHASH_H
 

@@ -1,5 +1,5 @@
-// Arrays with an element for each member of a job, of which a process uses only a few. Untouched elements use no
-// physical memory, however many members there are.
+// Arrays with an element for each process of a job, for uses that touch only a few elements. Untouched elements use no
+// physical memory, however many processes there are.
 #ifndef GOMPI_SPARSE_H
 #define GOMPI_SPARSE_H
 
@@ -7,12 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-// Smaller arrays are ordinary heap memory: it is allocated and freed faster than a mapping, which costs system calls
-// and a page fault for each page.
+// Arrays below this size are heap memory. A mapping would cost two system calls and a page fault for each page.
 enum { GOMPI_SPARSE_MMAP_MIN_BYTES = 64 << 10 };
 
-// Returns zeroed memory, aligned to a cache line if it fills one; NULL if out of memory. gompi_sparse_free releases it
-// and needs the same size.
+// Returns zeroed memory, or NULL if out of memory. The memory is aligned to a cache line if bytes is at least a cache
+// line. gompi_sparse_free releases the memory and must get the same number of bytes.
 void *gompi_sparse_alloc(size_t bytes);
 void gompi_sparse_free(void *at, size_t bytes);
 

@@ -8,14 +8,14 @@
 
 enum {
 	FIRST_ENTRIES = 64,
-	// between two uses of a number, at least 2^REUSE_DELAY_BITS * (maximum number of entries) handles are created
+	// an entry uses at least 2^REUSE_DELAY_BITS numbers before it uses a number again
 	REUSE_DELAY_BITS = 3,
 };
 
 // Guards all tables except those of struct gompi_handles, and all struct gompi_free_list. Their changes are rare.
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Two entries, because a single entry could hold no value that belongs to another entry.
+// There are two entries, because the value of a free entry must have the index of another entry.
 struct gompi_table_entries gompi_table_empty = {.mask = 1, .entry = {{.handle = 1}, {.handle = 0}}};
 
 static uintptr_t handle_in(struct gompi_table_entry *e) { return gompi_load(&e->handle); }
@@ -26,15 +26,15 @@ static bool is_live(struct gompi_table_entries *t, struct gompi_table_entry *e) 
 	return gompi_table_entry_of(t, handle_in(e)) == e;
 }
 
-// Returns the number after which the next handle of an entry continues, with the bits above it.
+// Returns the number of the live or last handle of an entry, with the bits above the number.
 static uint32_t last_number_of(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return (uint32_t)(is_live(t, e) ? handle_in(e) : ~handle_in(e));
 }
 
-// Returns a table with twice the S entries of old and the same content; NULL if out of memory. Live handles also differ
-// in the low bits of the new mask. A free entry whose next handle continues after number n becomes two entries. The
-// entry to which n belongs keeps n, and its next handle is n + 2S. The other entry gets n - S, and its next handle is n
-// + S.
+// Returns a table with 2S entries and the content of old, which has S entries; NULL if out of memory. Each old entry
+// becomes two new ones. Let n be the number of its live or last handle. The new entry with index n mod 2S keeps the
+// handle, or stays free with last number n, so that its next number is n + 2S. The other new entry is free with last
+// number n - S, so that its next number is n + S.
 static struct gompi_table_entries *grow_entries(struct gompi_table_entries *old) {
 	bool first = old == &gompi_table_empty;
 	uint32_t size = first ? FIRST_ENTRIES : 2 * ((uint32_t)old->mask + 1), i;
@@ -71,7 +71,7 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 	} else if (handle_in(e) == handle) {
 		object = object_in(e);
 	} else {
-		gompi_store_release(&e->object, object); // after the free value of handle, which matches no lookup
+		gompi_store_release(&e->object, object); // not before the entry is free, when it matches no lookup
 		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	}
 	pthread_mutex_unlock(&tables_lock);

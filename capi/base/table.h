@@ -1,7 +1,7 @@
-// Lock-free lookup of objects by handle. A table holds objects for handles that core/handle creates, or handles that C
-// creates itself. By core/handle's rule, the live handles of a kind differ in as many low bits as the index of its
-// table has. So the low bits of a handle are the index of its entry. A table for core/handle's handles has only as many
-// entries as the handles known to C need to differ.
+// Lock-free lookup of objects by handle. The handles of a table are created either by core/handle (struct gompi_table)
+// or by C (struct gompi_handles). The low bits of a handle are the index of its entry: by a rule of core/handle, no two
+// live handles of a kind are equal in these bits. A table for core/handle's handles has only as many entries as are
+// needed for the handles stored in it.
 #ifndef GOMPI_TABLE_H
 #define GOMPI_TABLE_H
 
@@ -10,8 +10,9 @@
 
 #include "base/atomics.h"
 
-// A free entry holds a value whose low bits are the index of another entry, so no lookup matches it. The value is the
-// complement of the number after which the next handle of this entry continues.
+// In a free entry, handle is the complement ~n of n, the number of the entry's last handle. The low bits of ~n are the
+// index of another entry, so no lookup matches a free entry. The next handle of the entry has the number n + the number
+// of entries.
 struct gompi_table_entry {
 	_Atomic uintptr_t handle; // the release store publishes object
 	void *_Atomic object;     // not NULL if a lookup can find the entry
@@ -24,8 +25,8 @@ struct gompi_table_entries {
 	struct gompi_table_entry entry[];
 };
 
-// A table that becomes too small is replaced, and the old one stays unchanged. A thread that still reads the old one
-// holds no handle that was created later.
+// A larger table replaces one that is too small. The old table stays unchanged, for threads that still read it: their
+// handles are older than the new table.
 struct gompi_table {
 	struct gompi_table_entries *_Atomic entries; // the release store publishes the entries
 };
@@ -35,17 +36,18 @@ struct gompi_handles {
 	struct gompi_table table;
 	uint32_t kind_bits;  // the bits of each handle above its number
 	uint32_t max_number; // the largest number, 2^k - 1
-	// FIFO of free entries, in the order of their release: byte offsets from the start of the entries' memory, in a
-	// ring buffer of as many elements as there are entries. It is not a list linked through the entries, because
-	// each call would then wait for one more memory access.
-	uint32_t *free_ring, free_head, free_tail; // index of the first free entry, and after the last one
-	uint32_t grow_threshold;                   // the table grows when at most this many entries are free
+	// Ring buffer of the free entries, in the order of their release. It has as many elements as the table has
+	// entries. An element is the byte offset of a free entry from the start of struct gompi_table_entries. With a
+	// list that is linked through the entries, each call would wait for one more memory access.
+	// free_head: index of the first element; free_tail: index after the last element
+	uint32_t *free_ring, free_head, free_tail;
+	uint32_t grow_threshold; // the table grows when at most this many entries are free
 };
 
 // Free list of objects of one kind. Objects are never returned to the system, so a late call with a stale handle still
 // reads valid memory.
 struct gompi_free_list {
-	size_t object_bytes, link_offset; // size of an object; offset in it of the link to the next one
+	size_t object_bytes, link_offset; // size of an object; offset of the link to the next object
 	void *head;
 };
 
@@ -59,8 +61,8 @@ static inline void gompi_live_count_inc(struct gompi_live_count *c) {
 		c->peak = c->live;
 }
 
-// Decrements the count. Returns true once when live has fallen to an eighth of peak, if peak is at least min_peak: then
-// it is worthwhile to return memory to the system.
+// Decrements the count. Returns true once when live has fallen to an eighth of peak, if peak is at least min_peak. The
+// caller should then return memory to the system.
 static inline bool gompi_live_count_dec(struct gompi_live_count *c) {
 	const int64_t min_peak = 65536;
 	if (--c->live > c->peak / 8 || c->peak < min_peak)
@@ -107,18 +109,19 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
 // Removes the object of a handle and returns it. Returns NULL if the handle has no object.
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
 
-// Initializes an empty table.
+// Initializes an empty table. kind_bits and max_number are as in struct gompi_handles.
 void gompi_handles_open(struct gompi_handles *s, uint32_t kind_bits, uint32_t max_number);
-// Doubles the number of entries if there is memory. Returns the current entries.
+// Doubles the number of entries unless out of memory or at the maximum. Returns the entries that are in use afterwards.
 __attribute__((cold)) struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s);
-// Returns to the system the pages of outgrown tables, and the freed memory that the C library keeps. It is called when
-// gompi_live_count_dec returns true. A thread that still reads an outgrown table finds zeros, which match no handle
-// except 0.
+// Returns to the system the pages of outgrown tables, and the freed memory that the C library keeps. The caller calls
+// it when gompi_live_count_dec returns true. A thread that still reads an outgrown table finds zeros, which match no
+// handle except 0.
 void gompi_handles_trim(struct gompi_handles *s);
 // Frees the memory of the table.
 void gompi_handles_close(struct gompi_handles *s);
 
-// Makes an entry free. A thread that reads the entry concurrently may still get the old object.
+// Makes an entry free. number is the number of its last handle. A thread that reads the entry concurrently may still
+// get the old object.
 static inline void gompi_table_free_entry(struct gompi_table_entry *e, uint32_t number) {
 	gompi_store(&e->handle, ~(uintptr_t)number);
 }
@@ -148,7 +151,7 @@ static inline uintptr_t gompi_handles_add(struct gompi_handles *s, void *object)
 	return handle;
 }
 
-// Removes the live handle of an entry that its owner has found under the lock.
+// Removes a live handle, whose entry is e. The caller holds the lock of the table's owner.
 static inline void gompi_handles_remove_entry(struct gompi_handles *s, struct gompi_table_entry *e, uintptr_t handle) {
 	gompi_table_free_entry(e, (uint32_t)handle);
 	gompi_handles_push_free(s, gompi_load(&s->table.entries), e);
@@ -161,9 +164,10 @@ static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handl
 
 // Returns an object from the free list, with its former content, or a new zeroed object; NULL if out of memory.
 void *gompi_free_list_alloc(struct gompi_free_list *s);
-// Puts an object on the free list.
+// Returns an object to the free list.
 void gompi_free_list_put(struct gompi_free_list *s, void *object);
-// Frees all objects of a list. link_offset is the offset of the pointer to the next object in each.
+// Frees all objects of the linked list that starts at first. link_offset is the offset, in an object, of the link to
+// the next object.
 void gompi_free_all(void *first, size_t link_offset);
 
 #pragma GCC visibility pop

@@ -10,7 +10,7 @@
 // Any number of threads may sleep on one word, for different conditions; a wake-up makes all of them check again. The
 // sleeper must read wake_seq before it sets has_sleepers. A waker that then clears has_sleepers changes wake_seq later
 // than that read, so futex_wait returns at once. In the opposite order, a waker for another condition could run between
-// the two steps. The thread would then sleep on the new value of wake_seq with has_sleepers clear, and no waker would
+// the two steps. The thread would then sleep on the new value of wake_seq while has_sleepers is 0, and no waker would
 // wake it.
 #define _GNU_SOURCE
 #include "base/wait.h"
@@ -133,7 +133,8 @@ static void write_record(struct gompi_wait_record *r, const struct gompi_wait_de
 
 enum { NO_RECORD = -1 };
 
-// Publishes the events that may end a wait whose record has been reserved. Returns their number.
+// Publishes a record for each event that may end the wait whose record has index `record`, as long as records are free.
+// Returns the number of events.
 static int publish_events(struct gompi_cell *me, int record, const struct gompi_wait_desc *desc) {
 	int n = 0;
 	for (int i = 0, at = GOMPI_WAIT_THREADS;; i++, n++) {
@@ -184,7 +185,7 @@ void gompi_withdraw_wait(int record) {
 	gompi_store_release(&me->wait_records[record].state, RECORD_FREE);
 }
 
-// Updates which members are missing: some may have arrived after the wait was published, without ending it.
+// Updates which members are missing. Members may have arrived since the wait was published, without ending the wait.
 static void update_pending_members(int record, const struct gompi_wait_desc *desc) {
 	if (record < 0 || record >= GOMPI_WAIT_THREADS ||
 	    (desc->reason != GOMPI_FOR_COMPLETE && desc->fill_details == NULL))
@@ -196,7 +197,7 @@ static void update_pending_members(int record, const struct gompi_wait_desc *des
 		gompi_fill_wait_details(desc, &t);
 	} else if (desc->peer != GOMPI_PEERS_SEVERAL) {
 		desc->fill_details(desc->fill_details_arg, 0, &one, &t);
-	} else { // the records of its events are in the order of the events
+	} else { // the records of the wait's events are in the order of the events
 		for (int k = GOMPI_WAIT_THREADS, i = 0; k < GOMPI_WAIT_RECORDS; k++) {
 			if (gompi_load(&me->wait_records[k].parent_record) != record + 1)
 				continue;
@@ -219,7 +220,7 @@ static void count_wakeup(int record) {
 		gompi_add(&gompi_my_cell()->wait_records[record].wakeup_count, 1);
 }
 
-// Begins a wait. From here on this thread polls for its process, and other processes rely on it.
+// Begins a wait. From here on this thread is registered as a poller of its process, and senders rely on it.
 static inline void begin_wait(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	gompi_add(&me->blocked_count, 1);
@@ -263,8 +264,8 @@ static inline void arm_wait(struct gompi_wait *t) {
 
 static void sleep_until_woken(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
-	// A sleeping thread serves no ring; the progress thread takes over. Entries of senders that rang no doorbell
-	// because they saw this poller are served here.
+	// A sleeping thread serves no ring: from here on senders ring the doorbell of the progress thread. Senders that
+	// saw this poller rang no doorbell, so gompi_serve_all serves their entries.
 	gompi_sub_seq_cst(&me->poller_count, 1);
 	gompi_full_fence_after_rmw();
 	update_pending_members(t->record_index, &t->desc); // after arming: later changes wake this thread
@@ -280,8 +281,8 @@ static void sleep_until_woken(struct gompi_wait *t) {
 	}
 	gompi_add_seq_cst(&me->poller_count, 1);
 	t->stage = WAIT_WOKEN;
-	// Other processes have operations in progress on this one: the next ones arrive soon, and going to sleep is
-	// expensive.
+	// Other processes access this process: their next operations will arrive soon, and sleeping is expensive. So
+	// poll again.
 	if (worked) {
 		gompi_withdraw_wait(t->record_index);
 		t->now_ns = gompi_now_ns();

@@ -27,8 +27,8 @@ static inline void gompi_wake_fence(void) {
 		gompi_compiler_fence();
 }
 
-// Wakes the sleepers of w. The caller has made their condition true before. Includes the fence between that and the
-// check for sleepers; without it the check could miss a sleeper that has not seen the condition. Orders nothing else.
+// Wakes the sleepers of w. The caller has made their condition true before. Executes gompi_wake_fence before the check
+// for sleepers: without the fence, the check could miss a sleeper that has not seen the condition. Orders nothing else.
 static inline void gompi_wake(struct gompi_waitword *w) {
 	gompi_wake_fence();
 	gompi_wake_if_asleep(w);
@@ -47,15 +47,15 @@ static inline void gompi_wake_after_rmw(struct gompi_waitword *w) {
 	gompi_wake_if_asleep(w);
 }
 
-// An entry in the memory of a process of the node that is reserved and not filled, so the process cannot read the
-// entries after it (failure.c).
+// An entry in the ring or inbox of a process of the node that a sender has reserved and not filled. The process cannot
+// read the entries after it (failure.c).
 struct gompi_stuck_entry {
 	int process;
 	uint64_t entry_id;
 	int64_t since_ns; // time when the wait first saw the entry; 0 if no entry is stuck
 };
 
-// Describes a wait: for the launcher's report on a hang, and to determine whose failure ends it.
+// Describes a wait: for the launcher's report on a hang, and for deciding which failed processes end the wait.
 struct gompi_wait_desc {
 	const char *call;    // name of the MPI function that the application called
 	int32_t peer;        // number of the awaited process, or one of enum gompi_wait_peers
@@ -63,28 +63,26 @@ struct gompi_wait_desc {
 	uint64_t object;     // handle
 	bool depends_on_all; // peer must act next, but the wait may depend on any member of the object
 	uint8_t reason;      // enum gompi_wait_reason
-	// NULL, or a function that returns a failed process which ends the wait, as gompi_failed_for_wait does; for
-	// waits with other dependencies.
+	// NULL, or a function that replaces gompi_find_failed_for_wait, for a wait whose dependencies peer and object
+	// do not describe. of is find_failed_arg.
 	int (*find_failed)(const void *of, struct gompi_stuck_entry *place);
 	const void *find_failed_arg;
-	// NULL, or a function that completes the report of a wait. on is fill_details_arg. On entry, *what and *t hold
-	// the values of this wait. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait. Then the
-	// function describes the first event with a number >= first, and returns that number, or -1 if there is no
-	// further event.
+	// NULL, or a function that completes the report of the wait. on is fill_details_arg. On entry, *what is a copy
+	// of this struct, and *t is zeroed. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait. The
+	// function then describes the first event with a number >= first, and returns the number of this event. It
+	// returns -1 if there is no such event.
 	int (*fill_details)(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t);
 	const void *fill_details_arg;
 };
 
-// Waits until done(arg) is true and then returns 0. Returns MPI_ERR_PROC_ABORTED if a process fails that the wait
-// depends on. That is the peer; all members of the object if there is no single peer; any process if neither is known.
-// Sleeps on w; every thread that makes the condition true must wake w. While it polls, this thread serves the rings of
-// its process.
+// Waits until done(arg) is true and then returns 0. Returns MPI_ERR_PROC_ABORTED if a process on which the wait depends
+// fails: the peer; any member of the object if there is no single peer; any process if neither is known. Sleeps on w;
+// every thread that makes the condition true must wake w. While it polls, this thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_wait_desc *desc);
 
 // Splits gompi_await into steps, for a caller that checks its condition itself, as Go does. Call gompi_wait_begin; then
 // check the condition and call gompi_wait_step alternately until the condition holds or a step returns an error class;
-// then call gompi_wait_end. Sleeps on the wait word of this process. The reported call is the one that this thread is
-// in.
+// then call gompi_wait_end. Sleeps on the wait word of this process. The reported call is gompi_current_call().
 enum gompi_wait_stage { WAIT_POLLING, WAIT_ARMED, WAIT_WOKEN };
 struct gompi_wait {
 	struct gompi_waitword *word;
@@ -100,7 +98,7 @@ int gompi_wait_step(struct gompi_wait *t);
 void gompi_wait_end(struct gompi_wait *t);
 
 // Publishes what this thread waits for, until gompi_withdraw_wait is called with the returned index. Does nothing if
-// the thread is in no call. Waits that sleep call both themselves.
+// desc->call is NULL or empty. gompi_await and gompi_wait_step call both functions around a sleep.
 int gompi_publish_wait(const struct gompi_wait_desc *desc);
 void gompi_withdraw_wait(int record);
 
@@ -112,7 +110,7 @@ void gompi_futex_wait(gompi_a32 *word, uint32_t seen, int64_t ns);
 bool gompi_yield_timed(int64_t *now);
 
 // Wakes the progress thread of the process with this cell, if it sleeps and no thread of that process polls. The caller
-// has put an entry into the process' ring before. Includes the full fence between that and the checks.
+// has put an entry into the process' ring before. Executes a full fence before these two checks.
 void gompi_cell_ring_doorbell(struct gompi_cell *c);
 // Rings the doorbell of process i of this node.
 static inline void gompi_ring_doorbell(int i) { gompi_cell_ring_doorbell(gompi_cell(i)); }

@@ -1,7 +1,8 @@
-// Package engine implements core/p2p's Carrier in C: the messages of a process and their plans.
+// Package engine implements the interface Carrier of core/p2p on the message engine in C: the messages of a process,
+// and its plans.
 //
-// It is the only package between core, whose interfaces it implements, and the C packages, which do not know core. So a
-// change of Go code in core does not recompile C, and core is built without C.
+// It is the only package that connects core, whose interfaces it implements, to the C packages, which do not import
+// core. So a change of Go code in core does not recompile C, and core is built without C.
 package engine
 
 /*
@@ -10,7 +11,7 @@ package engine
 #include <stdlib.h>
 
 #include "message/engine.h"
-#include "message/request.h" // Request needs the struct: an address of an incomplete one is allocated in an interface
+#include "message/request.h" // with the complete struct, a Request in an interface allocates no memory
 */
 import "C"
 
@@ -32,7 +33,7 @@ type Messages struct {
 	c *C.struct_gompi_messages
 }
 
-// Open creates the *Messages of a process. It fails if there is no memory or no source of random bytes.
+// Open creates the *Messages of a process. It fails if out of memory or if the system denies random bytes.
 func Open(p *p2p.CarrierConfig) (p2p.Carrier, error) {
 	m := &Messages{}
 	config := C.struct_gompi_engine_config{
@@ -53,7 +54,7 @@ func Open(p *p2p.CarrierConfig) (p2p.Carrier, error) {
 	return nil, fmt.Errorf("cannot read random bytes: getrandom and /dev/urandom: %w", err)
 }
 
-// Close frees the memory. No message may be in progress.
+// Close frees the messages of the process. No thread may use them any more.
 func (m *Messages) Close() {
 	C.gompi_engine_close(m.c)
 	m.c = nil
@@ -118,7 +119,7 @@ type doArgs struct {
 
 var doArgsPool = sync.Pool{New: func() any { return new(doArgs) }}
 
-// Restart starts a persistent request, for tests. Precondition: it is inactive.
+// Restart starts a persistent request, for tests. Precondition: the request is inactive.
 func (r Request) Restart() { C.gompi_engine_restart(r.c) }
 
 // IsInactive returns whether the request is persistent and not started, for tests.
@@ -157,8 +158,8 @@ func result(c *C.struct_gompi_engine_result) p2p.Result {
 // Matched is a message that a probe has found, for tests.
 type Matched struct{ c *C.struct_gompi_message }
 
-// Probe returns the message that a receive of that pattern would match, nil if no message has arrived. With take it
-// removes the message from the queues, and only Receive can receive it.
+// Probe returns the unexpected message that a receive with this context, source and tag would match, or nil. If take is
+// true, it removes the message from the queues, so that only Receive can receive it.
 func (m *Messages) Probe(context uint64, source, tag int32, take bool, comm uintptr) (*Matched, p2p.Result) {
 	var c C.struct_gompi_engine_result
 	found := C.gompi_engine_probe(m.c, C.uint64_t(context), C.int32_t(source), C.int32_t(tag), C.bool(take),
@@ -169,8 +170,8 @@ func (m *Messages) Probe(context uint64, source, tag int32, take bool, comm uint
 	return &Matched{found}, result(&c)
 }
 
-// Receive starts the receive of a message that Probe has removed from the queues, and consumes it. nil if there is no
-// memory.
+// Receive starts the receive of a message that Probe has removed from the queues, and consumes the message. It returns
+// nil if out of memory.
 func (m *Matched) Receive(o p2p.Operation) p2p.Request {
 	c := operationToC(&o)
 	return requestOf(C.gompi_engine_receive(m.c, &c))
@@ -181,20 +182,20 @@ func (m *Messages) Forget(context uint64, n int) {
 	C.gompi_engine_close_contexts(m.c, C.uint64_t(context), C.int(n))
 }
 
-// Counts is the amount of work in progress, for tests.
+// Counts holds counts of objects in use, for tests.
 type Counts struct {
 	Sends, Receives               int64 // operations that wait for another process
 	UnexpectedBytes, PendingPeers int64 // bytes of unexpected messages, and number of processes with pending sends
 	Queues                        int64
 	Unexpected, Posted            int64
 	Matched                       int64 // messages that MPI_Mprobe has removed from the queue
-	// capacity of the table of send numbers, and how many numbers have been assigned
+	// NumberCapacity: used entries of the table of send ids; Number: ids assigned so far
 	NumberCapacity, Number int64
-	Segmented              int64 // number of receives whose data arrived, or arrives, in segments
-	HoldsBack              bool  // true if it asks senders to hold back their messages
+	Segmented              int64 // number of receives so far whose data arrives in fragments
+	HoldsBack              bool  // true if the process asks senders to keep their data (flow control)
 }
 
-// Counts returns the counts of the work in progress.
+// Counts returns the current counts.
 func (m *Messages) Counts() Counts {
 	var c C.struct_gompi_engine_counts
 	C.gompi_engine_counts(m.c, &c)

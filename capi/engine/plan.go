@@ -17,14 +17,14 @@ import (
 	"gompirma/core/p2p"
 )
 
-// The layout of p2p.Step equals that of struct gompi_step.
+// Checks at compile time that p2p.Step has the layout of struct gompi_step.
 var _ = [1]struct{}{}[unsafe.Sizeof(p2p.Step{})-C.sizeof_struct_gompi_step]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.SkipOnError)-unsafe.Offsetof(C.struct_gompi_step{}.skip_on_error)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Peer)-unsafe.Offsetof(C.struct_gompi_step{}.peer)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.From)-unsafe.Offsetof(C.struct_gompi_step{}.from)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Bytes)-unsafe.Offsetof(C.struct_gompi_step{}.bytes)]
 
-// Plan implements p2p.StartedPlan: an operation of several messages.
+// Plan implements p2p.StartedPlan: an operation that consists of several messages.
 type Plan struct{ c *C.struct_gompi_plan }
 
 // Plan implements p2p.Carrier.

@@ -14,7 +14,7 @@ import (
 	"gompirma/core/proc"
 )
 
-// Processes implements proc.Table: the table of processes, in C memory.
+// Processes implements proc.Table. The table of processes is in C memory.
 type Processes struct{ c *C.struct_gompi_processes }
 
 // NewProcesses creates an empty table. It returns MPI_ERR_NO_MEM if out of memory.
@@ -78,5 +78,5 @@ func (t *Processes) At(number int32) proc.Process {
 	return *(*proc.Process)(unsafe.Add(unsafe.Pointer(chunk), uintptr(at)*unsafe.Sizeof(*chunk)))
 }
 
-// proc.Process has the size of struct gompi_process.
+// Checks at compile time that proc.Process has the size of struct gompi_process.
 var _ = [1]struct{}{}[unsafe.Sizeof(proc.Process{})-C.sizeof_struct_gompi_process]

@@ -1,8 +1,8 @@
 // Pending output of a VCI: records that found no space, and the data of sends that goes out in fragments.
 #include "message/remote.h"
 
-// Adds change to the number of records and streams that wait for a peer. Adds the peer to the VCI's list with the first
-// one, and removes it with the last one.
+// Adds change to the number of records and streams that wait for a peer. Adds the link to the VCI's list when the
+// number becomes positive, and removes it when the number becomes 0.
 static void add_pending_count(struct gompi_vci *l, struct gompi_link *p, int change) {
 	int count = gompi_add_seq_cst(&p->pending_count, change) + change;
 	if (change > 0 && count == change) {
@@ -54,7 +54,7 @@ static bool send_fragment(struct gompi_vci *l, struct gompi_link *p) {
 		r->done_bytes += n;
 	}
 	p->first_stream = r->next;
-	if (h != NULL && r->done_bytes < r->transfer_bytes) { // moves to the end: streams advance alternately
+	if (h != NULL && r->done_bytes < r->transfer_bytes) { // the stream moves to the end, so that streams alternate
 		add_stream(p, r);
 		return true;
 	}
@@ -101,7 +101,7 @@ static bool flush_link(struct gompi_vci *l, struct gompi_link *p, bool *is_incom
 			registered = false;
 			continue;
 		}
-		// The peer reports space with RECORD_SPACE; for another node the network does.
+		// A peer on this node reports space by RECORD_SPACE. For other nodes the network reports it.
 		if (gompi_is_remote(p) || registered ||
 		    !gompi_inbox_register_waiter(p->inbox, l->messages->node.local_index))
 			break;
@@ -219,8 +219,8 @@ void gompi_vci_unlock_started(struct gompi_vci *l) {
 	if (__builtin_expect(l->work != NULL, 0))
 		l->has_completions = true;
 	gompi_vci_unlock(l);
-	// gompi_vci_unlock checks missed_progress only after the release of the mutex. A flush that sent may have
-	// released the mutex, with progress posted, and acquired the lock again by its bias.
+	// gompi_vci_unlock checks missed_progress only if it releases the mutex. But gompi_flush_pending may have
+	// released the mutex after another thread posted progress, and then have acquired the lock by its bias.
 	if (__builtin_expect(has_sent, 0))
 		gompi_vci_progress_missed(l);
 }

@@ -6,7 +6,7 @@
 
 struct gompi_biased_mutex gompi_bsend_lock;
 
-// Inserts k into the list by address, after below, or first if below is NULL.
+// Inserts k, with its data at `data`, into the list by address: after below, or as the first message if below is NULL.
 static void insert_by_address(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k, char *data,
 			      struct gompi_bsend_message *below) {
 	k->in_user_memory = true;
@@ -17,8 +17,8 @@ static void insert_by_address(struct gompi_bsend_buffer *a, struct gompi_bsend_m
 	*(k->above != NULL ? &k->above->below : &a->highest) = k;
 }
 
-// Places k in a gap of the application's memory: after the highest message, else in the first gap. Returns false if
-// there is no gap.
+// Places k in a gap of the application's memory: after the highest message, else in the first gap that is large enough.
+// Returns false if there is no such gap.
 static bool place_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k) {
 	struct gompi_bsend_message *below = a->highest;
 	char *at = below != NULL ? below->data + below->size : a->addr;
@@ -40,7 +40,7 @@ static bool place_message(struct gompi_bsend_buffer *a, struct gompi_bsend_messa
 	return false;
 }
 
-// Adds k, which fits by count, to the messages. Returns false if out of memory.
+// Adds k to the messages of the buffer. The caller has checked that k fits. Returns false if out of memory.
 static bool add_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k) {
 	gompi_mutex_lock(&a->lock);
 	bool fine = place_message(a, k) || k->size == 0 || (k->data = malloc((size_t)k->size)) != NULL;

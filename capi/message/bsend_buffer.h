@@ -1,13 +1,13 @@
 // Attached buffers for buffered sends: memory of the application, or of the library (MPI_BUFFER_AUTOMATIC).
 //
-// Accounting: a message occupies its data size plus MPI_BSEND_OVERHEAD, from its call until its data has left this
-// process. A message is accepted if it fits by that count. Its data is placed in the application's memory if there is a
-// large enough gap, else in memory of the library. So only the count decides, never the fragmentation of the buffer. A
-// message that is sent immediately never occupies the buffer.
+// Accounting: from the send call until its data has left this process, a message counts as its data size plus
+// MPI_BSEND_OVERHEAD bytes. A message is accepted if the counted bytes of all messages fit into the buffer. Its data is
+// placed in the application's memory if there is a large enough gap, else in memory of the library. So fragmentation of
+// the buffer never causes an error. A message that is sent immediately does not count.
 //
-// Locks: calls that attach, detach, and add messages hold gompi_bsend_lock. Any thread may remove a message when it
-// has left; that thread holds a VCI's lock and acquires the lock of the buffer. No other lock is acquired under the
-// lock of the buffer.
+// Locks: calls that attach or detach a buffer or add a message hold gompi_bsend_lock. Any thread may remove a message
+// that has left this process; it holds a VCI's lock and acquires the lock of the buffer. No other lock is acquired
+// under the lock of the buffer.
 #ifndef GOMPI_MESSAGE_BSEND_BUFFER_H
 #define GOMPI_MESSAGE_BSEND_BUFFER_H
 
@@ -30,14 +30,14 @@ struct gompi_bsend_message {
 
 // A buffer, attached or not. All zero if a buffer has never been attached.
 struct gompi_bsend_buffer {
-	gompi_a64 free_bytes_plus_1; // free bytes by count, plus 1; 0 if nothing is attached
+	gompi_a64 free_bytes_plus_1; // free bytes by the count above, plus 1; 0 if nothing is attached
 	gompi_a64 oldest_seq;        // sequence number of the oldest message in the buffer; 0 if it is empty
 	char *addr;                  // NULL if nothing is attached
 	int64_t size;                // 0 if nothing is attached
 	struct gompi_mutex lock;     // guards the fields below, and the two atomic fields while there are messages
 	uint64_t last_seq;           // sequence number of the last message
 	struct gompi_bsend_message *first, *last, *lowest, *highest;
-	struct gompi_request *flush_requests; // flush requests that wait, in order
+	struct gompi_request *flush_requests; // flush requests that wait, in order of creation
 };
 
 #pragma GCC visibility push(hidden)
@@ -46,20 +46,20 @@ extern struct gompi_biased_mutex gompi_bsend_lock;
 
 static inline bool gompi_is_automatic(const struct gompi_bsend_buffer *a) { return a->addr == MPI_BUFFER_AUTOMATIC; }
 
-// Returns true if a message of size bytes fits by count.
+// Returns true if a message of size bytes fits, by the accounting above.
 static inline bool gompi_bsend_fits(struct gompi_bsend_buffer *a, int64_t size) {
 	return (uint64_t)size + MPI_BSEND_OVERHEAD < gompi_load(&a->free_bytes_plus_1);
 }
 
-// Reserves space for a message of size bytes. Returns NULL on failure: MPI_ERR_BUFFER if it does not fit or nothing is
-// attached, or MPI_ERR_NO_MEM. v describes the error.
+// Reserves space for a message of size bytes. On failure returns NULL and describes the error in v. Errors:
+// MPI_ERR_BUFFER if the message does not fit or nothing is attached; MPI_ERR_NO_MEM.
 struct gompi_bsend_message *gompi_bsend_reserve(struct gompi_bsend_buffer *a, int64_t size,
 						struct gompi_error_status *v);
-// Removes a message that has left or cannot be sent, returns its space, and frees k.
+// Removes a message that has left this process or cannot be sent. Releases its space and frees k.
 void gompi_bsend_release(struct gompi_bsend_message *k);
 
-// Attaches a buffer, whose arguments have been checked. size is in bytes; for MPI_BUFFER_AUTOMATIC it is the largest
-// possible one. Returns false if a buffer is attached already.
+// Attaches a buffer. The caller has checked the arguments. size is in bytes; for MPI_BUFFER_AUTOMATIC it is the largest
+// possible size. Returns false if a buffer is attached already.
 static inline bool gompi_bsend_attach(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
 	gompi_biased_lock(&gompi_bsend_lock);
 	bool is_free = gompi_load(&a->free_bytes_plus_1) == 0;
@@ -87,21 +87,21 @@ static inline bool gompi_bsend_try_detach(struct gompi_bsend_buffer *a, void **a
 	gompi_biased_unlock(&gompi_bsend_lock);
 	return is_empty;
 }
-// Waits until all messages have left, then detaches the buffer as gompi_bsend_try_detach does. Returns 0, or
-// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
+// Waits until all messages have left this process, then detaches the buffer as gompi_bsend_try_detach does. Returns 0,
+// or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
 int gompi_bsend_detach(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call, void **addr,
 		       int64_t *size, struct gompi_error_status *v);
-// Waits until all messages that are in the buffer now have left, for MPI_Buffer_flush. Returns 0, or
-// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
+// Waits until all messages that the buffer contains at the call have left this process, for MPI_Buffer_flush. Returns
+// 0, or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
 int gompi_bsend_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call,
 		      struct gompi_error_status *v);
-// Returns a handle of a request that completes when all messages that are in the buffer now have left, in the VCI of a
-// context. Returns GOMPI_REQUEST_DONE if the buffer is empty, MPI_REQUEST_NULL if out of memory or if too many requests
-// are live.
+// Creates a request in the VCI of a context, and returns its handle. The request completes when all messages that the
+// buffer contains at the call have left this process. Returns GOMPI_REQUEST_DONE if the buffer is empty,
+// MPI_REQUEST_NULL if out of memory or if too many requests are live.
 MPI_Request gompi_bsend_iflush(struct gompi_messages *m, struct gompi_bsend_buffer *a, uint64_t context);
 
-// Detaches a communicator's buffer, for a Go call that frees the communicator. Waits and returns as
-// gompi_bsend_detach.
+// Detaches a communicator's buffer, for the Go code that frees the communicator. Waits and returns as
+// gompi_bsend_detach does.
 int gompi_comm_bsend_detach(uintptr_t comm, struct gompi_error_status *v);
 // Frees the buffer descriptor of a communicator.
 void gompi_comm_bsend_free(uintptr_t comm);

@@ -1,11 +1,11 @@
-// Waiting until the messages of an attached buffer have left.
+// Waits until the messages of an attached buffer have left this process.
 #include <stdlib.h>
 
 #include "base/call_name.h"
 #include "message/bsend_buffer.h"
 #include "message/call.h"
 
-// A wait until all messages of a buffer up to sequence number seq have left.
+// A wait until all messages of a buffer up to sequence number seq have left this process.
 struct flush_wait {
 	struct gompi_messages *m;
 	struct gompi_bsend_buffer *buffer;
@@ -52,7 +52,7 @@ int gompi_bsend_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a, co
 	return wait_flushed((struct flush_wait){m, a, number}, call, v);
 }
 
-// Removes a flush request that is not complete from the buffer's list. No caller needs it any longer.
+// Removes a flush request from the buffer's list, unless it is complete. Called when the request is released.
 static void cancel_flush(struct gompi_request *r) {
 	if (gompi_load_acquire(&r->state) == REQUEST_COMPLETE)
 		return;

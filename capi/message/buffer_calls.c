@@ -4,8 +4,8 @@
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// The object of a call: the buffer of a communicator, on which errors are raised, or that of the process if comm is
-// MPI_COMM_NULL.
+// The buffer that a call uses: the buffer of the communicator comm, on which errors are raised, or the buffer of the
+// process if comm is MPI_COMM_NULL.
 struct buffer_owner {
 	const char *call;
 	MPI_Comm comm;
@@ -34,7 +34,8 @@ static int raise_on_owner(const struct buffer_owner *o, const struct gompi_error
 	return gompi_call_raise(v, o->call, o->comm);
 }
 
-// Returns true if the communicator is invalid or MPI is not running. Then *rc is what the call returns.
+// Returns true if the communicator is invalid or MPI is not running. It has then raised the error, and *rc is the
+// result of the MPI function.
 static bool is_invalid_owner(const struct buffer_owner *o, int *rc) {
 	if (o->messages != NULL && (o->comm_slot != NULL || o->buffer != NULL))
 		return false;
@@ -78,7 +79,7 @@ static __attribute__((noinline)) int attach_slow(const char *call, bool of_comm,
 	return raise_on_owner(&o, &v);
 }
 
-// Attaches a buffer of the common kind. Returns false if attach_slow is needed.
+// Attaches a buffer in the most common case. Returns false if attach_slow is needed.
 static inline bool attach_fast(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
 	return __builtin_expect(a != NULL && (uintptr_t)addr > (uintptr_t)MPI_BUFFER_AUTOMATIC && size >= 0 &&
 					gompi_bsend_attach(a, addr, size),

@@ -3,7 +3,8 @@
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// Removes the message of r from its buffer: it has left, or never will, and there is no caller to report an error to.
+// Removes the message of r from its buffer. The message has left this process or has failed. An error is ignored,
+// because no call could report it.
 static void on_buffered_complete(struct gompi_vci *l, struct gompi_request *r) {
 	struct gompi_bsend_message *k = (struct gompi_bsend_message *)r->object;
 	r->kind = NULL;
@@ -14,7 +15,8 @@ static void on_buffered_complete(struct gompi_vci *l, struct gompi_request *r) {
 
 static const struct gompi_request_kind buffered_kind = {.on_complete = on_buffered_complete};
 
-// Sends the checked s. Returns 0, or MPI_ERR_BUFFER or MPI_ERR_NO_MEM, described in v.
+// Performs the buffered send s, whose arguments have been checked. Returns 0, or MPI_ERR_BUFFER or MPI_ERR_NO_MEM,
+// described in v.
 static int bsend_checked(const struct gompi_request *s, struct gompi_error_status *v) {
 	struct gompi_vci *l = s->vci;
 	struct gompi_messages *m = l->messages;
@@ -50,7 +52,8 @@ static int bsend_checked(const struct gompi_request *s, struct gompi_error_statu
 	return r != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-// Tries to send a message of the most common kind immediately. Returns true if it has been sent.
+// Tries to send a message immediately, in the most common case (gompi_send_check_fast). Returns true if it has been
+// sent.
 static inline bool bsend_fast(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	struct gompi_request r;
 	struct gompi_link *p = gompi_send_check_fast(&r, buf, count, datatype, dest, tag, comm);
@@ -60,7 +63,7 @@ static inline bool bsend_fast(const void *buf, int64_t count, MPI_Datatype datat
 	       gompi_try_eager(p, &r);
 }
 
-// Performs all cases that bsend_fast does not. Stores a complete request if the call returns one.
+// Handles all cases that bsend_fast does not. Stores a complete request if has_request is set.
 static __attribute__((noinline)) int bsend_slow(const struct gompi_envelope *e, bool has_request,
 						MPI_Request *request) {
 	struct gompi_request r = {0};

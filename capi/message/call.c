@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Implements gompi_call_check, without the arguments in the error text.
+// Implements gompi_call_check, except that the error text does not contain the arguments.
 static inline int check_envelope(struct gompi_request *r, const struct gompi_envelope *e, bool receive,
 				 struct gompi_error_status *v) {
 	struct gompi_comm *c = gompi_comm_get(e->comm);
@@ -97,7 +97,7 @@ int gompi_call_error(const char *call, int class, const char *text, ...) {
 	va_start(ap, text);
 	vsnprintf(v.text, sizeof v.text, text, ap);
 	va_end(ap);
-	// If MPI is not running, that is the error to report.
+	// If MPI is not running, report this error instead.
 	if (gompi_load(&gompi_app_messages) == NULL)
 		class = MPI_ERR_COMM;
 	return gompi_return_error(class, call, v.text, GOMPI_ON_NONE, 0);
@@ -120,7 +120,7 @@ static int describe_kind_wait(const void *on, int first, struct gompi_wait_desc 
 	return first;
 }
 
-// Returns what a wait for a request depends on.
+// Returns the description of a wait for a request.
 static struct gompi_wait_desc wait_of_request(const struct gompi_request *r, const char *call) {
 	int world = r->world;
 	if (r->receive) {
@@ -173,7 +173,6 @@ int gompi_request_wait_with(struct gompi_request *r, const char *call,
 	return MPI_SUCCESS;
 }
 
-// Sends s, which could not complete immediately, and waits for it. Returns 0 or the error class, described in v.
 int gompi_send_wait(const struct gompi_request *s, const char *call, struct gompi_error_status *v) {
 	struct gompi_vci *l = s->vci;
 	if (s->world == l->messages->node.self && gompi_send_self_eager(l, s))
@@ -198,7 +197,7 @@ int gompi_send_wait(const struct gompi_request *s, const char *call, struct gomp
 	}
 	gompi_vci_lock(l);
 	if (gompi_load(&r->state) == REQUEST_ACTIVE)
-		r->freed = true; // the peer may still answer it; the completion then frees it
+		r->freed = true; // the peer may still answer; completion then frees the request
 	else
 		gompi_request_release(r);
 	gompi_vci_unlock(l);
@@ -211,8 +210,8 @@ int gompi_send_blocking(const struct gompi_request *s, const char *call) {
 							   : gompi_call_raise(&v, call, (MPI_Comm)s->comm);
 }
 
-// Abandons a receive so that no thread writes to its buffer any longer. Returns true if nothing refers to it any
-// longer.
+// Abandons a receive, so that no thread writes to its buffer any more. Returns true if nothing refers to the request
+// any more; false if the caller must try again.
 static bool abandon_receive(struct gompi_vci *l, struct gompi_request *r) {
 	if (r->posted) {
 		gompi_unpost_receive(l, r);
@@ -237,12 +236,12 @@ static bool abandon_receive(struct gompi_vci *l, struct gompi_request *r) {
 		gompi_message_release(l, r->matched);
 		return true;
 	}
-	// a probe has extracted its message, whose data is being fetched
+	// a matched probe has extracted the message, and an internal receive fetches its data
 	if (r->matched != NULL && r->matched->receiver == r) {
 		r->matched->receiver = NULL;
 		return true;
 	}
-	return gompi_load(&r->state) != REQUEST_ACTIVE; // else another thread copies its data
+	return gompi_load(&r->state) != REQUEST_ACTIVE; // if still active, another thread copies the data
 }
 
 int gompi_receive_blocking(struct gompi_request *r, const char *call) {
@@ -300,7 +299,7 @@ struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const str
 		return NULL;
 	*r = *s;
 	if (!gompi_request_add_handle(r)) {
-		r->buf.type = NULL; // not retained yet
+		r->buf.type = NULL; // r does not hold a reference to the type yet
 		gompi_request_release(r);
 		return NULL;
 	}

@@ -1,4 +1,4 @@
-// Helpers that the calls of messages share: argument checks, waiting for a request, ending it.
+// Helpers that the MPI functions for messages share: they check arguments, wait for a request, and end a request.
 #ifndef GOMPI_MESSAGE_CALL_H
 #define GOMPI_MESSAGE_CALL_H
 
@@ -19,8 +19,8 @@ struct gompi_envelope {
 	MPI_Comm comm;
 };
 
-// Checks the arguments of a send or, if receive is set, of a receive. Fills in r: peer, tag, context, VCI and buffer,
-// and also source and world. MPI_PROC_NULL stays as peer. Returns 0 or the error class, described in v.
+// Checks the arguments of a send or, if receive is set, of a receive. Fills in r: peer, tag, context, vci, buf, comm,
+// source and world. r->peer may be MPI_PROC_NULL. Returns 0 or the error class, described in v.
 int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive,
 		     struct gompi_error_status *v);
 
@@ -28,7 +28,7 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 __attribute__((cold)) int gompi_call_raise(const struct gompi_error_status *v, const char *call, MPI_Comm comm);
 // Raises the error v on a request's object, which may be a window.
 __attribute__((cold)) int gompi_request_raise(const struct gompi_error_status *v, const char *call, uintptr_t object);
-// Raises an error on a request's object, with a text.
+// Raises an error with a formatted text on a request's object.
 __attribute__((cold, format(printf, 4, 5))) int gompi_request_error(const char *call, uintptr_t object, int class,
 								    const char *text, ...);
 // Raises the error that a complete request has ended with.
@@ -38,8 +38,9 @@ __attribute__((cold)) int gompi_request_raise_failed(const char *call, int class
 // Raises an error on no object.
 __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
-// Checks the arguments of the most common send: valid arguments, no request needed, not to this process. Fills in r
-// like gompi_call_check and returns the link to the target. Returns NULL if the caller must use gompi_call_check.
+// Checks the arguments of a send in the most common case: all are valid, the buffer is simple, and the target is
+// another process of this node to which a link exists. Fills in those fields of r that gompi_try_eager needs, and
+// returns the link. In all other cases returns NULL, and the caller must use gompi_call_check.
 static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, const void *at, int64_t count,
 						       MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -59,8 +60,8 @@ static inline struct gompi_link *gompi_send_check_fast(struct gompi_request *r, 
 	return process < 0 ? NULL : gompi_load_acquire(&r->vci->links[process]);
 }
 
-// Checks the arguments of the most common receive and fills in r. Returns false if the caller must use
-// gompi_call_check.
+// Checks the arguments of a receive in the most common case: all are valid, and the buffer is simple. Fills in r. In
+// all other cases returns false, and the caller must use gompi_call_check.
 static inline bool gompi_recv_check_fast(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
 					 int source, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -89,8 +90,9 @@ static inline void gompi_request_copy_args(struct gompi_request *r, const struct
 	r->tag = s->tag;
 }
 
-// Returns a request with a handle, initialized from s, which a fast check has filled in. The caller holds the VCI's
-// lock, and makes it a receive or a send. Returns NULL if out of memory or if too many requests are live.
+// Returns a request with a handle. Copies to it the arguments that a fast check has stored in s. The caller holds the
+// VCI's lock, and sets the fields of a receive or a send. Returns NULL if out of memory or if too many requests are
+// live.
 static inline struct gompi_request *gompi_request_new_fast(const struct gompi_request *s) {
 	struct gompi_request *r = gompi_request_alloc(s->vci);
 	if (__builtin_expect(r == NULL, 0))
@@ -102,15 +104,15 @@ static inline struct gompi_request *gompi_request_new_fast(const struct gompi_re
 	return NULL;
 }
 
-// Returns the buffer for a buffered send on a communicator: that of the communicator if it has an attached one, else
-// that of the process, which may be unattached.
+// Returns the buffer for a buffered send on a communicator: the communicator's own buffer if one is attached, else the
+// buffer of the process, which may be unattached.
 static inline struct gompi_bsend_buffer *gompi_bsend_buffer_for(struct gompi_messages *m, struct gompi_comm *c) {
 	// acquire: pairs with the compare-and-swap in create_comm_buffer
 	struct gompi_bsend_buffer *a = c != NULL ? gompi_load_acquire(&c->bsend_buffer) : NULL;
 	return __builtin_expect(a != NULL, 0) && gompi_load(&a->free_bytes_plus_1) != 0 ? a : &m->bsend_buffer;
 }
 
-// Advances plans if a message of theirs may have completed.
+// Advances plans if a message for which a plan waits may have completed.
 static inline void gompi_call_run_plans(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->plan_may_continue) != 0, 0))
 		gompi_messages_run_plans(m);
@@ -125,17 +127,19 @@ static inline void gompi_request_progress(struct gompi_request *r) {
 // Waits until a request is not active. Returns 0, or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN if the request can never
 // complete.
 int gompi_request_wait(struct gompi_request *r, const char *call);
-// Waits as gompi_request_wait does, but failed_peer, instead of the request itself, returns which failed process ends
-// the wait (find_failed of struct gompi_wait_desc).
+// Waits as gompi_request_wait does. failed_peer decides which failed process ends the wait (find_failed in struct
+// gompi_wait_desc).
 int gompi_request_wait_with(struct gompi_request *r, const char *call,
 			    int (*failed_peer)(const void *of, struct gompi_stuck_entry *place), const void *arg);
-// Returns the failed process because of which a request can never complete, as gompi_failed_for_wait does.
+// Returns the failed process because of which a request can never complete, or GOMPI_NONE_FAILED
+// (gompi_failed_for_wait).
 int gompi_request_failed_peer(const struct gompi_request *r, struct gompi_stuck_entry *place);
 // Describes in what and t what a wait for a request depends on. Keeps what->call.
 void gompi_request_describe_wait(const struct gompi_request *r, struct gompi_wait_desc *what,
 				 struct gompi_wait_details *t);
 
-// Performs a checked send that could not complete immediately, and waits for it. Returns what the call returns.
+// Performs a checked send that could not complete immediately, and waits for it. Raises an error if it fails. Returns
+// the result of the MPI function.
 int gompi_send_blocking(const struct gompi_request *r, const char *call);
 // Performs a send as gompi_send_blocking does, without raising an error. Returns 0 or the error class, described in v.
 int gompi_send_wait(const struct gompi_request *r, const char *call, struct gompi_error_status *v);
@@ -144,19 +148,19 @@ int gompi_send_wait(const struct gompi_request *r, const char *call, struct gomp
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // Waits for a receive that has been matched or posted already. Returns as gompi_receive_blocking.
 int gompi_receive_wait(struct gompi_request *r, const char *call);
-// Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else r->use_rendezvous is
-// set if its data stays in this process (rendezvous).
+// Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else sets r->use_rendezvous
+// if the data of the send must stay in this process until it is matched.
 bool gompi_isend_try_complete(struct gompi_request *r);
 // Creates a request from s, which has been checked, and stores its handle. The caller holds the VCI's lock. Returns
-// NULL on failure; then the caller raises gompi_raise_no_request on the communicator.
+// NULL on failure; the caller then unlocks and calls gompi_raise_no_request.
 struct gompi_request *gompi_request_create_locked(struct gompi_vci *l, const struct gompi_request *s,
 						  MPI_Request *request);
 __attribute__((cold)) int gompi_raise_no_request(const char *call, uintptr_t comm);
-// Creates a request from r, which has been checked, and stores its handle. Starts it unless it is persistent or
-// complete. Returns what the call returns.
+// Creates a request from r, which has been checked, and stores its handle. Starts the request unless it is persistent
+// or complete. Returns the result of the MPI function.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
-// Creates a persistent request if the arguments are of the common kind. Returns false if the caller must use the full
-// check.
+// Creates a persistent request in the most common case (gompi_recv_check_fast). In other cases returns false, and the
+// caller must use gompi_call_check.
 static inline bool gompi_init_fast(const void *at, int64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
 				   bool receive, enum gompi_mode mode, MPI_Request *request) {
 	struct gompi_request s;
@@ -177,8 +181,8 @@ static inline bool gompi_init_fast(const void *at, int64_t count, MPI_Datatype t
 }
 // Starts a persistent send or receive.
 void gompi_request_restart(struct gompi_request *r);
-// Starts a persistent buffered send. It is complete on return, or not started. Returns 0, or MPI_ERR_BUFFER or
-// MPI_ERR_NO_MEM, described in v.
+// Starts a persistent buffered send. On success the request is complete. Otherwise the send has not started, and the
+// function returns MPI_ERR_BUFFER or MPI_ERR_NO_MEM, described in v.
 int gompi_buffered_start(struct gompi_request *r, struct gompi_error_status *v);
 
 // Returns the request of a handle, or NULL if the handle is invalid.
@@ -211,22 +215,23 @@ static inline void gompi_status_from_request(const struct gompi_request *r, MPI_
 	gompi_status_fill(status, r->result.source, r->result.tag, r->result.bytes, r->result.cancelled);
 }
 
-// gompi_request_query makes the kind of a complete request store the result, for a call that only reads it.
-// gompi_request_finish also releases the operation, for a call that ends the request.
+// gompi_request_query makes the kind of a complete request store the result, for an MPI function that only reads the
+// result. gompi_request_finish also releases the operation, for an MPI function that ends the request.
 void gompi_request_query(struct gompi_request *r);
 void gompi_request_finish_slow(struct gompi_request *r);
 static inline void gompi_request_finish(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0))
 		gompi_request_finish_slow(r);
 }
-// Ends a blocking receive that has completed with class. Returns what the call returns.
+// Ends a blocking receive that has completed with class: stores its status and raises its error. Returns the result of
+// the MPI function.
 static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
 	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
 		gompi_status_from_request(r, status);
 	return __builtin_expect(class == MPI_SUCCESS, 1) ? MPI_SUCCESS : gompi_request_raise_error(r, call);
 }
-// Ends a request after gompi_request_finish, on behalf of a call that completes it: makes a persistent request
-// inactive, else frees the request and sets the handle to MPI_REQUEST_NULL.
+// Ends a request after gompi_request_finish: makes a persistent request inactive; frees any other request and sets its
+// handle to MPI_REQUEST_NULL.
 void gompi_request_end(struct gompi_request *r, MPI_Request *request);
 
 #pragma GCC visibility pop

@@ -2,14 +2,14 @@
 // processes. The operation is then either cancelled or completed.
 //
 // - A receive that is not matched is removed from the posted receives.
-// - A send that has not left is removed from the pending records.
+// - A send whose record is still pending is removed from the pending records.
 // - A send to this process is removed from the unexpected messages.
 // - A send that the receiver knows of: RECORD_CANCEL asks the receiver to remove it from its unexpected messages, and
 //   RECORD_DROPPED confirms it. If no other thread of the receiver answers, its progress thread does.
 //
 // A matched operation continues, and ends as if it had not been cancelled: a thread that makes progress for one of the
-// two processes copies the data. A message that only a matched probe has extracted would stay at its sender until it is
-// received; so its data is fetched immediately.
+// two processes copies the data. If a matched probe has extracted the message, its data would stay at the sender until
+// a call receives the message. So the receiver fetches the data immediately.
 #include "message/messages.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void fetch_message(struct gompi_vci *l, struct gompi_message *m) {
 		r->tag = m->entry.tag;
 		r->fetches_for = m;
 		m->fetch = r;
-		// A second descriptor takes over the sender's side of the message. m waits for the data.
+		// A second descriptor describes the data in the sender's memory. m then waits for the fetched copy.
 		struct gompi_message *sender_side = gompi_message_alloc(l);
 		sender_side->entry.source = m->entry.source;
 		sender_side->entry.tag = m->entry.tag;
@@ -87,8 +87,8 @@ void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m) {
 	gompi_message_release(l, m);
 }
 
-// Withdraws an unexpected message on behalf of its sender. If a matched probe has already extracted it, fetches its
-// data so that the send completes all the same.
+// Withdraws an unexpected message on behalf of its sender. If a matched probe has already extracted it, fetches the
+// message's data so that the send completes nevertheless.
 static void withdraw_message(struct gompi_vci *l, uint64_t context, int32_t from, uint64_t id) {
 	struct gompi_queue *q = gompi_queue_find(&l->queues, context);
 	struct gompi_message *m =

@@ -1,4 +1,4 @@
-// Helpers for calls on requests: what a handle refers to, and how a call ends a complete request.
+// Helpers for MPI functions on requests: they classify handles, and end complete requests.
 #ifndef GOMPI_MESSAGE_COMPLETION_H
 #define GOMPI_MESSAGE_COMPLETION_H
 
@@ -24,12 +24,13 @@ static inline enum gompi_handle_state gompi_classify_handle(MPI_Request h, struc
 				       : GOMPI_HANDLE_INVALID;
 }
 
-// Returns true if the request is inactive. Then there is nothing to complete, and the status is empty.
+// Returns true if the request is inactive. A wait or test of an inactive request returns immediately with an empty
+// status.
 static inline bool gompi_is_inactive(const struct gompi_request *r) {
 	return gompi_load((gompi_a32 *)&r->state) == REQUEST_INACTIVE;
 }
 
-// Returns true if a handle's request is active or complete. Sets *complete if it is complete.
+// Returns true if the request of a handle is active or complete. Sets *complete to whether it is complete.
 static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 	struct gompi_request *r;
 	enum gompi_handle_state w = gompi_classify_handle(h, &r);
@@ -41,8 +42,8 @@ static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 struct gompi_request_array {
 	int count;
 	const MPI_Request *requests;
-	// Results of gompi_array_scan: number of active or complete requests, number of complete ones, and index of the
-	// first complete one, or -1.
+	// Results of gompi_array_scan. active_count: number of requests that are active or complete. complete_count:
+	// number of complete requests. first_complete: index of the first complete request, or -1.
 	int active_count, complete_count, first_complete;
 };
 
@@ -72,8 +73,8 @@ static inline int gompi_array_scan(struct gompi_request_array *s) {
 	return i;
 }
 
-// Makes progress for a call that must not wait, unless enough requests are complete: all of them, or one. Examines the
-// handles again. Returns true if enough are complete.
+// Makes progress for a call that must not wait, and examines the handles again. Does nothing if enough requests are
+// complete: all active requests if all is set, else one. Returns true if enough are complete.
 static inline bool gompi_array_progress(struct gompi_request_array *s, bool all) {
 	if (s->active_count > 0 && (all ? s->complete_count < s->active_count : s->complete_count == 0) &&
 	    gompi_test_progress())
@@ -92,12 +93,12 @@ static inline void gompi_status_done(MPI_Status *status) {
 
 #pragma GCC visibility push(hidden)
 
-// Raises the error of a call with invalid arguments (gompi_array_is_invalid). i is the index of the invalid handle, or
-// -1 if another argument is invalid.
+// Raises the error that gompi_array_is_invalid has found. i is the index of the invalid handle, or -1 if another
+// argument is invalid.
 __attribute__((cold)) int gompi_array_raise(const char *call, const struct gompi_request_array *s, int i);
 // Checks the arguments of a call on several requests and examines the handles. has_results is set if the result
-// arguments are not NULL. Returns true if an argument is invalid. Then *rc is what the call returns: MPI_ERR_COUNT,
-// MPI_ERR_ARG or MPI_ERR_REQUEST.
+// arguments are not NULL. Returns true if an argument is invalid. It has then raised MPI_ERR_COUNT, MPI_ERR_ARG or
+// MPI_ERR_REQUEST, and *rc is the result of the MPI function.
 static inline bool gompi_array_is_invalid(const char *call, struct gompi_request_array *s, bool has_results, int *rc) {
 	int i = -1;
 	if (s->count >= 0 && (s->count == 0 || s->requests != NULL) && has_results && gompi_is_running())
@@ -107,12 +108,12 @@ static inline bool gompi_array_is_invalid(const char *call, struct gompi_request
 	*rc = gompi_array_raise(call, s, i);
 	return true;
 }
-// Raises the error of a call on one request whose handle is invalid. Returns what the call returns.
+// Raises the error of an MPI function whose request handle is invalid. Returns the result of the MPI function.
 __attribute__((cold)) int gompi_raise_invalid_request(const char *call, MPI_Request request);
 
 // Ends a complete request that has failed, and raises its error.
 __attribute__((cold)) int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *request);
-// Ends a complete request and stores its status. Returns what the call returns.
+// Ends a complete request, stores its status, and raises its error. Returns the result of the MPI function.
 static inline int gompi_end_with_status(const char *call, struct gompi_request *r, MPI_Request *request,
 					MPI_Status *status) {
 	gompi_request_finish(r);
@@ -138,8 +139,7 @@ struct gompi_first_failure {
 // Raises MPI_ERR_IN_STATUS for a call on n requests, on the object of the failed request.
 __attribute__((cold)) int gompi_raise_in_status(const char *call, const struct gompi_first_failure *f, int n);
 
-// Calls gompi_request_finish for request i if it is complete. Records it in f if it has failed and is the first that
-// has.
+// Calls gompi_request_finish for request i if it is complete. Records the request in f if it is the first failed one.
 static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_first_failure *f) {
 	struct gompi_request *r;
 	if (gompi_classify_handle(h, &r) != GOMPI_HANDLE_LIVE || !gompi_is_complete(r))
@@ -152,8 +152,8 @@ static inline void gompi_finish_if_complete(MPI_Request h, int i, struct gompi_f
 	}
 }
 
-// Ends a request after gompi_request_finish, or one that has nothing to complete. Stores its status. Returns its error
-// class.
+// Ends a complete request after gompi_request_finish. Leaves an inactive or null request unchanged. Stores the status
+// in both cases. Returns the error class of the request.
 static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 	struct gompi_request *r;
 	int class = MPI_SUCCESS;
@@ -176,10 +176,10 @@ static inline int gompi_end_any(MPI_Request *request, MPI_Status *status) {
 	return class;
 }
 
-// Returns the failed process because of which one of several requests can never complete, as gompi_failed_for_wait
-// does. Sets *failed_index to the index of that request.
+// Returns a failed process because of which a request of the array can never complete, or GOMPI_NONE_FAILED. Sets
+// *failed_index to the index of that request.
 int gompi_array_failed_peer(const struct gompi_request_array *s, struct gompi_stuck_entry *place, int *failed_index);
-// Does the same with the signature of find_failed in struct gompi_wait_desc.
+// Calls gompi_array_failed_peer. Its signature is that of find_failed in struct gompi_wait_desc.
 int gompi_array_any_failed(const void *of, struct gompi_stuck_entry *place);
 
 #pragma GCC visibility pop

@@ -84,7 +84,8 @@ struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct 
 	return r;
 }
 
-// Stores the result of r. v holds the error of the wait or MPI_SUCCESS; in the latter case the error is that of r.
+// Stores the result of r in *out. If the wait has failed, v describes its error. Otherwise v->class is MPI_SUCCESS, and
+// the result has the error of r.
 static void fill_result(const struct gompi_request *r, struct gompi_error_status *v, struct gompi_engine_result *out) {
 	if (v->class == MPI_SUCCESS && r->result.class != MPI_SUCCESS)
 		gompi_request_error_detail(r, v);

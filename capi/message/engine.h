@@ -1,5 +1,5 @@
-// The interface of the message layer for Go. Go starts operations of several messages, has its own wait loops, and its
-// tests run several processes inside one. C callers use messages.h.
+// The interface of the message layer for Go. Go starts operations that consist of several messages, and has its own
+// wait loops. Tests in Go simulate several MPI processes in one test process. C callers use messages.h.
 #ifndef GOMPI_MESSAGE_ENGINE_H
 #define GOMPI_MESSAGE_ENGINE_H
 
@@ -14,8 +14,8 @@ struct gompi_message;
 
 #pragma GCC visibility push(hidden)
 
-// Describes where the shared memory of the processes of the job lies. The fields have the meaning of those of struct
-// gompi_node.
+// Describes the shared memory of the node's processes. The fields have the same meaning as in struct gompi_node; rings
+// is message_rings.
 struct gompi_engine_config {
 	char *control, *rings;
 	size_t cell_stride, ring_stride;
@@ -58,12 +58,12 @@ struct gompi_engine_result {
 	int64_t bytes;
 	char *text; // NULL if class is MPI_SUCCESS or memory ran out; the caller frees it
 };
-// Performs o and waits until it is complete, as MPI_Send and MPI_Recv do. Returns false if m is not the messages of the
-// application: waits in C make progress for those only.
+// Performs o and waits until it is complete, as MPI_Send and MPI_Recv do. Returns false if m is not the message layer
+// of the application: waits in C make progress for that layer only.
 bool gompi_engine_perform(struct gompi_messages *m, const struct gompi_engine_operation *o,
 			  struct gompi_engine_result *out);
-// Starts the receive of a message that a matched probe has extracted, and consumes m. Returns NULL if out of memory;
-// then m stays extracted.
+// Starts the receive of a message that a matched probe has extracted, and consumes m. Returns NULL if out of memory; m
+// then stays valid.
 struct gompi_request *gompi_engine_receive(struct gompi_message *m, const struct gompi_engine_operation *o);
 void gompi_engine_restart(struct gompi_request *r);
 void gompi_engine_cancel(struct gompi_request *r);
@@ -93,7 +93,7 @@ struct gompi_engine_counts {
 	bool throttles;              // flow control: the process asks senders to keep their data
 };
 void gompi_engine_counts(struct gompi_messages *m, struct gompi_engine_counts *out);
-// Delivers a record of n bytes, the fixed part first, to a process as if it had arrived. For tests.
+// Handles a record of n bytes (fixed part and payload) as if it had arrived at the process. For tests.
 void gompi_engine_inject(struct gompi_messages *m, const void *record, int64_t n);
 
 #pragma GCC visibility pop

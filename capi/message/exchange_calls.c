@@ -4,9 +4,8 @@
 
 #include <stdlib.h>
 
-// Copies the data that an exchange sends, and makes *from refer to the copy. The copy is in place if it fits into
-// MAX_STACK_COPY_BYTES bytes, else in memory that is returned in *heap_copy; the caller frees it. Returns MPI_SUCCESS
-// or MPI_ERR_NO_MEM.
+// Copies the data that an exchange sends, and makes *from refer to the copy. The copy is in stack_copy if it fits into
+// MAX_STACK_COPY_BYTES bytes, else in *heap_copy, which the caller frees. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
 enum { MAX_STACK_COPY_BYTES = 512 };
 static int copy_outgoing(struct gompi_buffer *from, char *stack_copy, char **heap_copy) {
 	char *to = stack_copy;
@@ -17,10 +16,10 @@ static int copy_outgoing(struct gompi_buffer *from, char *stack_copy, char **hea
 	return MPI_SUCCESS;
 }
 
-// Returns true if the send and receive buffers of an exchange overlap. MPI requires them to be disjoint, but some
-// programs exchange a variable with itself. That works with every library that copies the outgoing message before it
-// receives. Buffers with gaps are assumed to be disjoint unless they are the same, since those of halo exchanges
-// interleave.
+// Returns true if the send and receive buffers of an exchange overlap. MPI requires disjoint buffers, but some programs
+// send and receive the same variable. With MPI libraries that copy the outgoing message before they receive, such
+// programs work. Buffers with gaps count as disjoint unless they begin at the same address, because the buffers of halo
+// exchanges interleave.
 static bool buffers_overlap(const struct gompi_buffer *a, const struct gompi_buffer *b) {
 	if (a->size == 0 || b->size == 0 || a->type != b->type)
 		return false;
@@ -79,9 +78,9 @@ int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 }
 GOMPI_ENTRY(MPI_Sendrecv_replace_c, gompi_sendrecv_replace_c);
 
-// A nonblocking exchange whose send could not complete immediately: its two messages, and the copy that it sends, if
-// needed. The request of the application represents both: it is complete when both are, and its status is that of the
-// receive. All three are in the communicator's VCI.
+// A nonblocking exchange whose send could not complete immediately: its two messages and, if needed, a copy of the
+// outgoing data. The application's request is complete when both messages are, and its status is that of the receive.
+// All three requests are in the communicator's VCI.
 struct exchange {
 	struct gompi_request *half[2]; // the receive and the send; NULL if complete
 	char copy[];
@@ -121,7 +120,7 @@ static void on_half_complete(struct gompi_vci *l, struct gompi_request *h) {
 static const struct gompi_request_kind half_kind = {.on_complete = on_half_complete};
 
 // Cancels those of the two messages that can be cancelled, so that both complete. The exchange counts as cancelled if
-// one of them is.
+// one of the messages is cancelled.
 static int cancel_halves(struct gompi_request *r, struct gompi_error_status *v) {
 	(void)v;
 	gompi_vci_lock(r->vci);
@@ -140,7 +139,7 @@ static void free_isendrecv(struct gompi_request *r) {
 static const struct gompi_request_kind isendrecv_kind = {
 	.cancel = cancel_halves, .error_detail = gompi_request_text_detail, .free_object = free_isendrecv};
 
-// Creates a message that is one half of r.
+// Creates one of the two messages of exchange r, from its description.
 static struct gompi_request *alloc_half(struct gompi_request *r, const struct gompi_request *described) {
 	struct gompi_request *h = gompi_request_alloc(r->vci);
 	if (h == NULL)
@@ -153,7 +152,7 @@ static struct gompi_request *alloc_half(struct gompi_request *r, const struct go
 	return h;
 }
 
-// Makes r, a copy of in, the request of both messages, and starts them. Returns false if out of memory.
+// Makes r, which is a copy of in, the request of both messages. Starts both messages. Returns false if out of memory.
 static bool start_halves(struct gompi_request *r, struct exchange *p, const struct gompi_request *out,
 			 const struct gompi_request *in) {
 	bool has_receive = !gompi_is_proc_null(in);
@@ -221,7 +220,8 @@ static __attribute__((noinline)) int isendrecv_slow(const struct gompi_envelope 
 	return MPI_SUCCESS;
 }
 
-// Starts a nonblocking exchange. In the common case, the outgoing data is copied before anything is received.
+// Starts a nonblocking exchange. In the most common case, the send is eager, so the outgoing data is copied before the
+// receive can overwrite it.
 static inline int start_isendrecv(const struct gompi_envelope *out, const struct gompi_envelope *in, bool replace,
 				  MPI_Request *request) {
 	struct gompi_request s, r;

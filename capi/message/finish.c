@@ -1,4 +1,4 @@
-// The end of the messages of a communicator, and of a process.
+// What freeing a communicator and MPI_Finalize do with messages.
 #include "message/messages.h"
 
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context) {
@@ -22,8 +22,9 @@ void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n) {
 	gompi_vci_unlock_progress(l);
 }
 
-// Returns true if this process is in MPI_Finalize, so that no call can receive the message that h names. Else queues h
-// in deferred_cancels. h comes from a peer on another node that is in MPI_Finalize and withdraws the message.
+// Decides on h, by which a peer on another node that is in MPI_Finalize withdraws a message. Returns true if this
+// process is in MPI_Finalize too, so that no call can receive the message. Else queues h in deferred_cancels and
+// returns false.
 static bool withdraw_or_defer(struct gompi_vci *l, const struct gompi_record *h) {
 	struct gompi_messages *m = l->messages;
 	if (gompi_load(&gompi_messages_cell(m, m->node.local_index)->state) >= GOMPI_STATE_FINISHING)
@@ -39,7 +40,7 @@ void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h) {
 		gompi_withdraw(l, h);
 }
 
-// Withdraws the messages of the deferred cancels: this process is in MPI_Finalize.
+// Withdraws the messages that the deferred cancels name. The caller is in MPI_Finalize.
 static void withdraw_deferred(struct gompi_vci *l) {
 	for (struct gompi_pending *w; (w = l->deferred_cancels) != NULL;) {
 		l->deferred_cancels = w->next;
@@ -48,8 +49,8 @@ static void withdraw_deferred(struct gompi_vci *l) {
 	}
 }
 
-// Returns true if the receiver of a send is known to be in MPI_Finalize, or can be asked to return the message once it
-// is.
+// Returns true if this process may cancel a send in MPI_Finalize. A receiver on this node must be in MPI_Finalize too.
+// A receiver on another node defers the cancellation until it is in MPI_Finalize.
 static bool may_withdraw(const struct gompi_request *r) {
 	return gompi_is_remote(r->peer_link) ? !r->record_pending
 					     : gompi_load(&r->peer_link->cell->state) == GOMPI_STATE_FINISHING;

@@ -1,10 +1,10 @@
-// Generalized requests (MPI-5.0 13.2). The thread that completes, frees or cancels the request calls its callbacks
-// inside that call.
+// Generalized requests (MPI-5.0 13.2). The callbacks run on the thread that waits for, tests, frees or cancels the
+// request, inside that MPI call.
 #include "message/call.h"
 #include "message/completion.h"
 #include "message/z_calls.h"
 
-// Records the first error code of a callback.
+// Records the error code of a callback, unless an earlier callback has failed.
 static void record_callback_error(struct gompi_request *r, const char *function, int code) {
 	if (code == MPI_SUCCESS || r->result.class != MPI_SUCCESS)
 		return;

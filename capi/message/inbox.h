@@ -17,7 +17,7 @@
 #include "message/record.h"
 
 // A process has GOMPI_VCI_COUNT inboxes of GOMPI_INBOX_SIZE bytes each (core/shm.MessageRingSize is the sum). A
-// communicator uses one VCI permanently, so threads that use different communicators mostly share nothing.
+// communicator uses one VCI permanently. So threads that use different communicators rarely share an inbox.
 enum { GOMPI_VCI_COUNT = 4, GOMPI_INBOX_SIZE = 256 << 10, GOMPI_MAX_NODE_PROCESSES = 4096 };
 
 struct gompi_inbox {
@@ -25,10 +25,12 @@ struct gompi_inbox {
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 head; // bytes consumed so far; only the owner writes it
 	gompi_a32 has_waiters;                     // 1 if a producer waits for space; see waiters
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 flow; // enum gompi_flow: flow control that the owner asks of senders
-	gompi_a64 probe_address; // address of a copy of probe_value in the owner's memory. Peers read it to find out
-	gompi_a64 probe_value;   // whether process_vm_readv reaches the owner
-	gompi_a64 key;           // key of the valid flags; the owner sets it before any process sends
-	// One bit for each process of the node: it has messages for the owner and found no space.
+	// probe_address: address of a copy of probe_value in the owner's memory. Peers read the copy to find out
+	// whether process_vm_readv reaches the owner.
+	gompi_a64 probe_address;
+	gompi_a64 probe_value;
+	gompi_a64 key; // key of the valid flags; the owner sets it before any process sends
+	// Bit i: process i of the node has records for the owner and found no space.
 	_Alignas(GOMPI_CACHE_LINE) gompi_a64 waiters[GOMPI_MAX_NODE_PROCESSES / 64];
 	_Alignas(GOMPI_CACHE_LINE) char data[];
 };
@@ -53,25 +55,25 @@ struct gompi_reservation {
 	uint64_t valid_flag;
 };
 
-// Reserves space for a record of n bytes. *head is the producer's cached copy of the inbox' head. The caller must call
-// gompi_inbox_publish soon: the owner cannot see records that others reserve later until then.
+// Reserves space for a record of n bytes. *head is the producer's cached copy of the inbox' head. The caller must soon
+// call gompi_inbox_publish: until then the owner cannot read any record that is reserved later.
 struct gompi_reservation gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n);
 
-// Stores the record's word and publishes the record to the owner. The caller has written everything else, and wakes a
-// sleeping owner afterwards.
+// Stores the record's word and publishes the record to the owner. The caller has written the payload and all other
+// fields. It wakes a sleeping owner afterwards.
 static inline void gompi_inbox_publish(struct gompi_reservation space, uint64_t word) {
 	space.record->word = word;
 	gompi_store_release((gompi_a64 *)&space.record->valid_flag,
 			    space.valid_flag); // pairs with the acquire in gompi_inbox_has_record
 }
 
-// Registers that process me of the node waits for space. The owner will notify it. Returns true if it was not
-// registered before; then the caller must try once more, since the owner may have released space before it could see
-// the registration.
+// Registers that process me of the node waits for space. The owner will notify the process. Returns true if the process
+// was not registered before. The caller must then try to reserve space once more, because the owner may have released
+// space before it could see the registration.
 bool gompi_inbox_register_waiter(struct gompi_inbox *b, int me);
 
-// The owner's side, used under the VCI's lock. at is the address where the next record begins. head is its position,
-// which is ahead of the released position while a batch is consumed.
+// The owner's side, used under the VCI's lock. at is the address where the next record begins, and head the position of
+// that record. While the owner consumes a batch, head is ahead of the position up to which space is released.
 
 // Returns the address of the record at a position.
 static inline char *gompi_inbox_at(struct gompi_inbox *b, uint64_t head) { return b->data + head % INBOX_DATA; }
@@ -91,7 +93,8 @@ static inline bool gompi_inbox_is_damaged(const struct gompi_inbox *b, uint64_t 
 	       gompi_round_to_lines(n) > left_bytes;
 }
 
-// Returns where the record after a record of n bytes begins. Its space is released later, by gompi_inbox_release.
+// Returns the address of the record that follows a record of n bytes at address `at`. gompi_inbox_release later
+// releases the space.
 static inline char *gompi_inbox_next_record(struct gompi_inbox *b, char *at, int64_t n) {
 	char *end = at + gompi_round_to_lines(n);
 	return end == b->data + INBOX_DATA ? b->data : end;
@@ -102,10 +105,10 @@ static inline void gompi_inbox_release(struct gompi_inbox *b, uint64_t head) {
 	gompi_store_release(&b->head, head); // pairs with the acquire in gompi_inbox_reserve
 }
 
-// Returns true if producers wait for space and should be notified: when at least half of the ring is free, so that each
+// Returns true if producers wait for space and should be notified: at least half of the ring must be free, so that each
 // can send several records. The owner calls this after each gompi_inbox_release and a full fence. The producer
-// registers in waiters and then tries again (gompi_inbox_register_waiter). Without the fence, both could miss the
-// other's store, and the producer would wait forever.
+// registers in waiters and then tries again (gompi_inbox_register_waiter). Without the fence, owner and producer could
+// miss each other's store, and the producer would wait forever.
 static inline bool gompi_inbox_should_notify(struct gompi_inbox *b) {
 	return __builtin_expect(gompi_load(&b->has_waiters) != 0, 0) &&
 	       gompi_load(&b->tail) - gompi_load(&b->head) <= INBOX_DATA / 2;

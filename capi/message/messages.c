@@ -13,8 +13,8 @@
 #include "message/remote.h"
 
 // Creates a page with a random number, and publishes its address and the number. Peers read the page to find out
-// whether process_vm_readv works and whether it reaches this process: in another pid namespace the same pid may be
-// another process.
+// whether process_vm_readv works and reaches this process: in another pid namespace the same pid may be another
+// process.
 static bool open_probe(struct gompi_messages *m) {
 	m->cma_probe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (m->cma_probe == MAP_FAILED || !gompi_random(m->cma_probe, sizeof *m->cma_probe))
@@ -22,8 +22,8 @@ static bool open_probe(struct gompi_messages *m) {
 	struct gompi_inbox *b = m->vci[0].inbox;
 	gompi_store(&b->probe_value, *m->cma_probe);
 	gompi_store_release(&b->probe_address, (uint64_t)(uintptr_t)m->cma_probe);
-	// Where Yama permits only ancestors to read a process' memory, this permits the peers too. It fails where there
-	// is no Yama, which is harmless.
+	// Where the Yama security module permits only ancestors to read a process' memory, this call permits the peers
+	// too. Without Yama the call fails, which is harmless.
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return true;
 }
@@ -99,7 +99,7 @@ int gompi_messages_inbox_error(const struct gompi_messages *m) {
 }
 
 bool gompi_messages_run_plans(struct gompi_messages *m) {
-	// No plan can continue. A plan that is activated at the same time is not missed: see the second check.
+	// There is no active plan. If another thread activates a plan at the same time, the second check sees it.
 	if (gompi_load(&m->hooks) < HOOK_PLANS) {
 		gompi_store_seq_cst(&m->plan_may_continue, 0);
 		if (gompi_load_seq_cst(&m->hooks) >= HOOK_PLANS)
@@ -160,8 +160,8 @@ static void messages_wait_lasts(void) {
 		gompi_messages_remind(m);
 }
 
-// Returns an identification of the next record of a process' inbox if its space is reserved but its valid flag is not
-// written; else 0.
+// Finds an inbox of a process whose next record is reserved but has no valid flag yet. Returns a nonzero number that
+// identifies the record, or 0 if there is none.
 static uint64_t incomplete_record(int process) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_app_messages);
 	for (int i = 0; m != NULL && i < GOMPI_VCI_COUNT; i++) {

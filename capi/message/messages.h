@@ -3,12 +3,12 @@
 // Small messages are eager: their data is in the record (record.h), which goes through the receiver's inbox (inbox.h).
 // The data of a large message stays at the sender until the message is matched (rendezvous). Then the receiver copies
 // it directly from the sender's memory with process_vm_readv. If that is not possible, or the data has too many
-// segments, the receiver asks the sender to send it in fragments. Any thread of the receiver that is inside a call may
-// do the copy, or its progress thread. For processes on other nodes the network carries the same records (remote.h),
-// and the receiver reads the data of large messages through it.
+// segments, the receiver asks the sender to send it in fragments. The copy is done by the receiver's progress thread,
+// or by any thread of the receiver inside an MPI call. Between nodes the network carries the same records (remote.h),
+// and the receiver reads the data of large messages over the network.
 //
-// Each part below calls only the parts above it. r and m belong to l. The caller holds the lock of l unless the comment
-// says otherwise.
+// Each part below calls only the parts above it. The parameters r (request) and m (message) belong to the VCI l. The
+// caller holds the lock of l unless a comment says otherwise.
 #ifndef GOMPI_MESSAGE_MESSAGES_H
 #define GOMPI_MESSAGE_MESSAGES_H
 
@@ -21,8 +21,8 @@
 // lock guards.
 
 // Tries to send a small message without a lock or a request. Returns false if the message is not eager, if pending
-// output or flow control prevents it, or if there is no space. The peer of gompi_try_eager is on this node, that of
-// gompi_try_eager_remote on another node.
+// output or flow control prevents it, or if there is no space. gompi_try_eager sends to a peer on this node,
+// gompi_try_eager_remote to a peer on another node.
 bool gompi_try_eager(struct gompi_link *p, const struct gompi_request *r);
 bool gompi_try_eager_remote(struct gompi_link *p, const struct gompi_request *r);
 static inline bool gompi_try_eager_any(struct gompi_link *p, const struct gompi_request *r) {
@@ -31,10 +31,9 @@ static inline bool gompi_try_eager_any(struct gompi_link *p, const struct gompi_
 // Publishes the record in reserved space. The caller has written all fields except the valid flag and the word.
 void gompi_record_publish(struct gompi_link *p, struct gompi_reservation space, uint64_t word,
 			  enum gompi_notify_mode mode);
-// Sends a record. If the record can never be sent, completes its send with an error. Returns false if there is no
-// space.
+// Sends a record. If the record can never be sent, completes w->send with an error. Returns false if there is no space.
 bool gompi_pending_try_send(struct gompi_vci *l, struct gompi_link *p, struct gompi_pending *w);
-// Assigns to a send the id that answers to it carry.
+// Assigns an id to a send, unless it has one. The receiver's answers carry this id.
 static inline void gompi_send_assign_id(struct gompi_vci *l, struct gompi_request *r) {
 	if (r->id != 0)
 		return;
@@ -45,16 +44,16 @@ static inline void gompi_send_assign_id(struct gompi_vci *l, struct gompi_reques
 // Completes a send and releases its id.
 void gompi_send_complete(struct gompi_vci *l, struct gompi_request *r, int class);
 
-// Pending output, which waits for space (backlog.c).
+// Pending output: records and fragments that wait for space (backlog.c).
 
 // Sends a record now, or appends it to the link's pending records until there is space.
 void gompi_post_record(struct gompi_vci *l, struct gompi_link *p, const struct gompi_pending *r);
 // Removes the record of a send from the pending records. Returns true if it was among them.
 bool gompi_unqueue_record(struct gompi_vci *l, struct gompi_request *r);
-// Asks the receiver of a send to return its message. flags are those of RECORD_CANCEL.
+// Sends RECORD_CANCEL with these flags: asks the receiver of a send to drop its message.
 void gompi_post_cancel(struct gompi_vci *l, const struct gompi_request *r, unsigned flags);
 // Sends RECORD_ACK (matched, data read, or error class) or RECORD_DROPPED to the sender of a message. If doorbell is
-// set, notifies the sender's progress thread. Else the thread that waits for the acknowledgement polls for it.
+// set, notifies the sender's progress thread. Otherwise the waiting thread of the sender finds the record by polling.
 void gompi_send_answer(struct gompi_vci *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool doorbell,
 		       int class);
 // Sends pending output to all peers. Returns true if anything has been sent. Releases the lock temporarily.
@@ -79,11 +78,11 @@ static inline bool gompi_message_reserve(struct gompi_message *m, int64_t n) {
 void gompi_add_unexpected(struct gompi_vci *l, struct gompi_queue *q, struct gompi_message *m);
 void gompi_remove_unexpected(struct gompi_vci *l, struct gompi_queue *q, struct gompi_message *m);
 // Handles RECORD_FLOW: a peer on another node asks this process to keep the data of its messages (FLOW_RENDEZVOUS), or
-// no longer.
+// to send eagerly again.
 void gompi_handle_flow(struct gompi_vci *l, const struct gompi_record *h);
-// Asks a peer on another node to keep the data of its messages, unless it has been asked already.
+// Asks a peer on another node to keep the data of its messages, unless this process has already asked it.
 void gompi_throttle_peer(struct gompi_vci *l, int32_t peer);
-// Returns MPI_ERR_TRUNCATE for a message of size bytes that does not fit, else MPI_SUCCESS.
+// Returns MPI_ERR_TRUNCATE if a message of size bytes does not fit into the buffer of r, else MPI_SUCCESS.
 static inline int gompi_truncated(const struct gompi_request *r, int64_t size) {
 	return __builtin_expect(size > r->buf.size, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
@@ -125,8 +124,8 @@ void gompi_message_extract(struct gompi_vci *l, uint64_t context, struct gompi_m
 struct gompi_message *gompi_probe_locked(struct gompi_vci *l, uint64_t context, int32_t source, int32_t tag);
 // Receives into r a message that a matched probe has extracted.
 void gompi_receive_message(struct gompi_vci *l, struct gompi_request *r, struct gompi_message *m);
-// Handles RECORD_REMINDER: a process waits for all its sends that have arrived. The next release of the lock copies the
-// data of those that are matched, even if the call only starts an operation.
+// Handles RECORD_REMINDER: the sender waits until its earlier messages are received. The next release of the lock
+// copies the data of those messages that are matched, even if the call only starts an operation.
 void gompi_handle_reminder(struct gompi_vci *l, const struct gompi_record *h);
 
 // Sending (send.c).
@@ -145,15 +144,15 @@ static inline bool gompi_try_send(const struct gompi_request *s) {
 						       : gompi_try_eager_any(gompi_link_to(s->vci, s->world), s);
 }
 
-// Cancellation (cancel.c), and the end of the messages of a communicator or of a process (finish.c).
+// Cancellation (cancel.c), and what freeing a communicator and MPI_Finalize do with messages (finish.c).
 
 // Requests the cancellation of an active send or receive. A matched operation continues (cancel.c).
 void gompi_cancel_locked(struct gompi_vci *l, struct gompi_request *r);
 // Cancels a send. flags are those of the RECORD_CANCEL that is sent for it.
 void gompi_cancel_send(struct gompi_vci *l, struct gompi_request *r, unsigned flags);
-// Withdraws the message that a record names from the unexpected messages, on behalf of its sender.
+// Removes the message that RECORD_CANCEL names from the unexpected messages, at the request of its sender.
 void gompi_withdraw(struct gompi_vci *l, const struct gompi_record *h);
-// Notifies the sender of a message that this process no longer has it, and frees it.
+// Frees a message without receiving it. Sends RECORD_DROPPED to its sender.
 void gompi_message_drop(struct gompi_vci *l, struct gompi_message *m);
 // Handles RECORD_DROPPED: the receiver of a send no longer has its message, because the sender has cancelled it or the
 // receiver has freed the communicator.
@@ -165,16 +164,17 @@ void gompi_handle_cancel(struct gompi_vci *l, const struct gompi_record *h);
 // lock.
 void gompi_close_contexts(struct gompi_messages *m, uint64_t context, int n);
 void gompi_close_context_locked(struct gompi_vci *l, uint64_t context);
-// Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each send
-// once its receiver is in MPI_Finalize too: no call can receive its message.
+// Returns true if this process has no pending output, no unacknowledged send and no data to copy. Cancels each
+// unacknowledged send: the receiver agrees once it is in MPI_Finalize too, because no call can then receive the
+// message.
 bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Progress (progress.c).
 
 // Makes progress: handles records that have arrived, sends pending output, copies data of matched messages. Returns
 // true if there was anything to do. Does not block: if another thread holds the lock, that thread makes the progress
-// for this thread too. The first function serves one VCI, the other two serve all VCIs; gompi_messages_progress skips
-// those that have nothing to do by an unlocked check.
+// for this thread too. gompi_vci_progress serves one VCI, the other two functions serve all VCIs.
+// gompi_messages_progress skips a VCI that has no work by an unlocked check.
 bool gompi_vci_progress(struct gompi_vci *l);
 bool gompi_messages_progress(struct gompi_messages *m);     // VCIs that may have work
 bool gompi_messages_progress_all(struct gompi_messages *m); // all VCIs: required before a thread sleeps
@@ -186,13 +186,14 @@ bool gompi_vci_drain(struct gompi_vci *l);
 
 // Handles records in the inbox until r, a receive that has just been started, has its data.
 void gompi_vci_drain_until(struct gompi_vci *l, const struct gompi_request *r);
-// Performs the action that a record asks for, under the lock. gompi_handle_record is for records of processes on this
-// node and checks the sender's rank. gompi_dispatch_record is for any record whose sender has been checked.
+// Performs the action that a record asks for, under the lock. gompi_handle_record is for records from this node, and
+// checks the rank of the sender. gompi_dispatch_record is for any record whose sender the caller has checked.
 void gompi_handle_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
 void gompi_dispatch_record(struct gompi_vci *l, const struct gompi_record *h, const char *payload);
-// Starts a receive that no thread waits for yet. A receive of few bytes leaves its data in the inbox until a thread
-// waits or tests. That call then drains the whole inbox at once, which costs less than a drain in each call. Larger
-// data would fill the inbox. If its message is only announced (RTS), the data can be read meanwhile.
+// Starts a receive for which no thread waits yet. A small receive leaves its message in the inbox. A later wait or test
+// drains the whole inbox at once, which costs less than a drain in each call. A larger receive drains the inbox
+// immediately, because its data would fill the inbox. If the message is only announced (RECORD_RTS), its data can then
+// be read early.
 static inline void gompi_irecv_locked(struct gompi_vci *l, struct gompi_request *r) {
 	enum { DRAIN_THRESHOLD_BYTES = 1024 };
 	int64_t size = r->buf.size;
@@ -224,19 +225,20 @@ int gompi_messages_inbox_error(const struct gompi_messages *m);
 void gompi_messages_attach(struct gompi_messages *m);
 // Detaches the message layer from the application; waits no longer serve it.
 void gompi_messages_detach(void);
-// Reports that a package has requests that its own service advances (in_use), or no longer has any. While any package
-// has such requests, calls that test for requests also run the services.
+// Reports that a package has requests that its own service advances (in_use is true), or has no such request any more.
+// While any package has such requests, calls that test for requests also run the services.
 void gompi_messages_use_services(bool in_use);
 
 // Advances plans. Returns true if there was something to do.
 bool gompi_messages_run_plans(struct gompi_messages *m);
-// Notifies the receivers of all pending sends that this process waits for them. Their progress threads then match and
-// copy, even if their application threads compute. To wake them at each message would cost more than most messages.
+// Notifies the receivers of all pending sends that this process waits for them. The receivers' progress threads then
+// match and copy, even if their application threads compute. Waking a progress thread at each message would cost more
+// than most messages do.
 void gompi_messages_remind(struct gompi_messages *m);
 // Makes progress for a call that must not wait. Returns false if there was nothing to do, so that no state has changed.
 bool gompi_test_progress(void);
-// Counts an unsuccessful call that programs repeat until it succeeds. Repeated calls may be a wait, so every
-// GOMPI_TESTS_PER_LONG_WAIT of them remind the receivers.
+// Counts an unsuccessful call that programs repeat until it succeeds. Repeated calls may be a wait. So one in
+// GOMPI_TESTS_PER_LONG_WAIT calls of a thread reminds the receivers.
 static inline void gompi_test_unsuccessful(void) {
 	gompi_poll_idle();
 	if (__builtin_expect(++gompi_poll.idle_tests % GOMPI_TESTS_PER_LONG_WAIT == 0, 0))

@@ -1,9 +1,10 @@
-// Partitioned communication (MPI-5.0 chapter 4). The two sides perform one handshake, after both have created their
-// requests. In it, the sender sends the number and size of its partitions and a channel: a context that only these two
-// requests use. From then on each partition is a message on the channel with its number as the tag. MPI_Pready sends
-// it. MPI_Start posts its receive or, if the handshake completes later, the handshake does. So the two sides may divide
-// the data differently. The thread that completes the last message of a round completes the request. The channel is in
-// the communicator's VCI, whose lock guards both.
+// Partitioned communication (MPI-5.0 chapter 4). Each pair of requests performs one handshake: the sender sends the
+// number and size of its partitions, and a channel, which is a context that only these two requests use. Afterwards
+// each partition of the sender is a message on the channel; the tag is the number of the partition. MPI_Pready sends
+// the message. At the receiver, MPI_Start posts a receive for each partition of the sender. If the handshake completes
+// later than MPI_Start, its completion posts the receives. So the two sides may divide the data differently. The thread
+// that completes the last message of a round completes the request. The channel belongs to the communicator's VCI,
+// whose lock guards the requests and messages.
 #include <stdlib.h>
 
 #include "base/poll.h"
@@ -11,7 +12,7 @@
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// equals core/comm.Partition: context of the communicator for the handshake, and of the channel
+// equals core/comm.Partition: the low bits of the contexts for handshakes and channels
 enum { PARTITIONED_CONTEXT = 3 };
 
 // The contents of the handshake message, which the sender sends.
@@ -21,7 +22,7 @@ struct handshake_data {
 
 // The receive or send of the handshake. It outlives a request that is freed before the handshake.
 struct handshake {
-	struct partitioned *receiver; // the receiving request; NULL if that has been freed, or for a send
+	struct partitioned *receiver; // the receiving request; NULL if that request has been freed, or for a send
 	struct handshake_data data;
 };
 
@@ -33,10 +34,10 @@ struct partitioned {
 	int32_t partition_count, sender_count; // number of partitions on this side, and at the sender
 	int64_t partition_bytes, sender_bytes; // bytes of a partition on this side, and at the sender
 	uint64_t channel;                      // 0 until the handshake has completed
-	struct handshake *handshake;           // the receive of the handshake
+	struct handshake *handshake;           // the pending receive of the handshake, or NULL
 	int handshake_error;                   // error class if the handshake has failed
 	struct handshake_data data;            // the contents of the handshake message
-	gompi_ai32 open_count; // of this round: partitions not complete, plus calls that are starting some
+	gompi_ai32 open_count; // incomplete partitions of this round, plus calls that are starting partitions
 	_Atomic(uint8_t)
 		*partition_done; // [partition of the sender]: 1 if it is ready (sender) or has arrived (receiver)
 };
@@ -45,8 +46,8 @@ static const struct gompi_request_kind partitioned_kind;
 
 static struct partitioned *partitioned_of(const struct gompi_request *r) { return (struct partitioned *)r->object; }
 
-// Returns the context of a new channel. It is built like core/p2p's NewID, but lies in the upper half of its range (bit
-// 39) and maps to VCI l.
+// Returns the context of a new channel. It is built like the ids of core/p2p's NewID, but has bit 39 set, and maps to
+// VCI l.
 static uint64_t new_channel(const struct gompi_vci *l) {
 	static gompi_a64 channels;
 	const struct gompi_messages *m = l->messages;
@@ -55,7 +56,7 @@ static uint64_t new_channel(const struct gompi_vci *l) {
 	       PARTITIONED_CONTEXT;
 }
 
-// Returns a buffer for n bytes of the request's data from offset from on.
+// Returns a buffer for n bytes of the request's data at offset `from`.
 static struct gompi_buffer partition_buffer(const struct gompi_buffer *b, int64_t from, int64_t n) {
 	struct gompi_buffer partition = *b;
 	partition.size = n;
@@ -67,7 +68,7 @@ static struct gompi_buffer partition_buffer(const struct gompi_buffer *b, int64_
 	return partition;
 }
 
-// Describes a message of the request, as gompi_call_check does.
+// Returns a description of a message of the request: the fields that gompi_call_check fills in.
 static struct gompi_request partition_message(const struct gompi_request *r, uint64_t context, int tag) {
 	return (struct gompi_request){.context = context,
 				      .comm = r->comm,
@@ -79,7 +80,7 @@ static struct gompi_request partition_message(const struct gompi_request *r, uin
 				      .receive = r->receive};
 }
 
-// Records the error of a message as that of the round, unless there is one already.
+// Records the error of a message as the error of the round, unless the round already has one.
 static void fail_round(struct gompi_request *r, const struct gompi_error_status *v) {
 	if (r->result.class != MPI_SUCCESS)
 		return;
@@ -317,7 +318,7 @@ static int check_init(struct gompi_request *q, struct gompi_envelope *e, int par
 	bool counts_are_valid = parts >= 0 && elements >= 0 && !__builtin_mul_overflow(elements, parts, &e->count);
 	if (!counts_are_valid)
 		e->count = 0;
-	// Wildcards are invalid. They are checked as for a send, so that they raise its errors.
+	// Wildcards are invalid. Checking them as the arguments of a send finds the error.
 	bool has_wildcard = e->peer == MPI_ANY_SOURCE || e->tag == MPI_ANY_TAG;
 	if (gompi_call_check(q, e, !is_send && !has_wildcard, v) != MPI_SUCCESS)
 		return v->class;
@@ -399,7 +400,7 @@ static struct gompi_request *partitioned_request(const char *call, MPI_Request r
 	return NULL;
 }
 
-// Sends a partition. Returns true if it is complete.
+// Sends a partition. Returns true if the partition is complete or has failed.
 static bool send_partition(struct gompi_request *r, int i) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_vci *l = r->vci;
@@ -415,8 +416,8 @@ static bool send_partition(struct gompi_request *r, int i) {
 	return m == NULL;
 }
 
-// Marks n partitions ready, those in list or from first on, and sends them. If one of them does not exist or is already
-// ready, marks none.
+// Marks n partitions ready and sends them: those in list or, if list is NULL, those from first on. If one of the
+// partitions does not exist or is already ready, marks none and raises an error.
 static int mark_ready(const char *call, struct gompi_request *r, int n, int first, const int list[]) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_error_status v = {.class = MPI_SUCCESS};
@@ -491,9 +492,9 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 }
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);
 
-// Returns true if all that the sender has of a partition of this side has arrived. If the partitions are empty, the
-// numbers of both sides' partitions are mapped in proportion. A partition for which the sender has no data arrives when
-// the request is complete.
+// Returns true if all data that the sender has for a partition of the receiver has arrived. If the partitions have no
+// bytes, the partition numbers of the two sides are mapped in proportion. A partition for which the sender has no data
+// arrives when the request is complete.
 static bool partition_has_arrived(struct gompi_request *r, int part) {
 	struct partitioned *p = partitioned_of(r);
 	// acquire: pairs with the release in complete_round

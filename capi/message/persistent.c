@@ -1,6 +1,6 @@
 // Persistent requests of messages (MPI-5.0 3.9). Only application calls create and free them, in most programs on one
-// thread. So they have their own (biased) lock, which costs that thread nothing, and their own handles. For everything
-// else the lock of their VCI guards them, as for other requests.
+// thread. So their memory and handles have their own biased lock, which costs that thread next to nothing. The lock of
+// the VCI guards everything else, as for other requests.
 #include "message/vci.h"
 
 struct gompi_object_pool gompi_persistent_requests = GOMPI_OBJECT_POOL(GOMPI_KIND_PERSISTENT, struct gompi_request);
@@ -35,7 +35,7 @@ void gompi_persistent_release(struct gompi_request *r) {
 }
 
 bool gompi_persistent_free(struct gompi_request *r) {
-	// The thread that completes a request holds the VCI's lock, and may access the request until it releases that
+	// The thread that completes a request holds the VCI's lock, and may access the request until it releases the
 	// lock.
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE || gompi_biased_is_locked(&r->vci->lock))
 		return false;

@@ -48,7 +48,7 @@ bool gompi_plan_is_app(const struct gompi_plan *p) { return p->messages == gompi
 
 void gompi_set_progress_thread(void) { gompi_is_progress_thread = true; }
 
-// Records an error unless there is one already.
+// Records an error of the plan, unless the plan has one already.
 #define set_plan_error(p, code, ...) \
 	((void)((p)->error.class != MPI_SUCCESS || gompi_set_error(&(p)->error, code, __VA_ARGS__)))
 
@@ -93,9 +93,9 @@ static bool reap_messages(struct gompi_plan *p) {
 	return can_continue;
 }
 
-// Returns true if a message must notify the target's progress thread, in case the target computes. This holds for a
-// large message of an urgent plan, a message that a progress thread sends, and a message to a process whose results
-// another process waits for (needs_doorbell).
+// Returns true if a message must notify the target's progress thread, in case the target computes. True for a large
+// message of an urgent plan, for a message that a progress thread sends, and for a message to a process for whose data
+// another process waits (needs_doorbell).
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_remote(to))
 		return p->params.urgent;
@@ -105,7 +105,7 @@ static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, i
 	       gompi_is_progress_thread || gompi_load(&to->cell->needs_doorbell) != 0;
 }
 
-// Starts a message of bytes bytes at an address. Returns false if out of memory.
+// Starts the send or receive of step s, with `bytes` bytes at address `at`. Returns false if out of memory.
 static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uintptr_t at, int64_t bytes) {
 	const struct gompi_plan_params *h = &p->params;
 	struct gompi_vci *l = gompi_vci_of(p->messages, h->context[s->context_index]);
@@ -142,7 +142,7 @@ static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uint
 }
 
 // Returns the length of a message that passes on received data. After an error the length differs from the planned one,
-// so that every process that receives a part of the data notices the error.
+// so that every process that receives the data notices the error.
 static int64_t forward_bytes(const struct gompi_plan *p, int64_t bytes) {
 	if (p->error.class == MPI_SUCCESS)
 		return bytes;
@@ -195,7 +195,7 @@ static bool run_step(struct gompi_plan *p, const struct gompi_step *s) {
 	return fine;
 }
 
-// Ends a plan and abandons its active messages. Unmatched receives are cancelled, so that they write nothing later.
+// Ends a plan and abandons its active messages. Cancels unmatched receives, so that they do not write to buffers later.
 static void complete_plan(struct gompi_plan *p) {
 	for (uint32_t i = 0; i < p->active_count; i++) {
 		struct gompi_request *r = p->active[i];
@@ -205,7 +205,7 @@ static void complete_plan(struct gompi_plan *p) {
 			gompi_cancel_locked(l, r);
 		if (gompi_load(&r->state) == REQUEST_ACTIVE) {
 			r->freed = true;
-			p->error_data = NULL; // a send may still read one of them, so they are not freed
+			p->error_data = NULL; // leaked, because the send may still read the error data
 		} else {
 			gompi_request_release(r);
 		}
@@ -245,7 +245,7 @@ void gompi_plan_reset(struct gompi_plan *p) {
 	p->next_step = p->reminded_step = 0;
 	p->error.class = MPI_SUCCESS;
 	gompi_store(&p->is_complete, 0);
-	gompi_mutex_unlock(&p->lock.mutex); // no work can have been posted: no thread polls a plan before it is started
+	gompi_mutex_unlock(&p->lock.mutex); // no thread has posted work: no thread polls a plan before its start
 }
 
 bool gompi_plan_poll(struct gompi_plan *p) {
@@ -263,7 +263,7 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text) {
 		gompi_set_error(&p->error, class, "%s", text);
 		complete_plan(p);
 	}
-	gompi_mutex_unlock(&p->lock.mutex); // posted work needs no thread: a complete plan has none
+	gompi_mutex_unlock(&p->lock.mutex); // ignores posted work: a complete plan has no work
 }
 
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t) {
@@ -277,7 +277,7 @@ void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *
 		if (r->peer < 64 * GOMPI_WAIT_MISSING_WORDS)
 			t->missing_bitmap[r->peer / 64] |= 1ULL << r->peer % 64;
 	}
-	if (gompi_combining_unlock(&p->lock)) // the wait then polls the plan before it sleeps
+	if (gompi_combining_unlock(&p->lock)) // makes the wait poll the plan before it sleeps
 		gompi_store_seq_cst(&p->messages->plan_may_continue, 1);
 }
 
@@ -286,7 +286,7 @@ void gompi_plan_remind(struct gompi_plan *p) {
 	if (!gompi_mutex_trylock(&p->lock.mutex))
 		return; // another thread runs the plan
 	bool first = p->reminded_step < p->next_step;
-	// Two progress threads must not notify each other endlessly, so a progress thread does this once per step.
+	// Two progress threads must not notify each other endlessly, so a progress thread reminds only once per step.
 	if (first || !gompi_is_progress_thread) {
 		p->reminded_step = p->next_step;
 		for (uint32_t i = 0; i < p->active_count; i++) {

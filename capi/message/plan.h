@@ -1,9 +1,10 @@
-// Plans: operations of several messages, as lists of steps. core/coll compiles the part of one member of a collective
-// into a plan. This file runs plans, once or many times, on any thread that makes progress.
+// Plans: operations that consist of several messages, as lists of steps. core/coll compiles one member's part of a
+// collective into a plan. The functions of this header run a plan, once or many times, on any thread that makes
+// progress.
 //
 // A step only starts a send or receive. STEP_WAIT ends a round: the steps after it run when all messages started so far
-// are complete. A message whose length differs from the planned one is still received, because other processes wait for
-// what this process passes on. The plan then ends with an error.
+// are complete. A message of another length than planned is still received, because other processes wait for data that
+// this process passes on. The plan then ends with an error.
 #ifndef GOMPI_PLAN_H
 #define GOMPI_PLAN_H
 
@@ -15,10 +16,10 @@ struct gompi_messages;
 struct gompi_request;
 struct gompi_wait_details;
 
-// Kinds of steps, in Go p2p.StepKind.
+// Kinds of steps. In Go the type is p2p.StepKind.
 enum gompi_step_kind {
 	STEP_SEND,    // sends bytes at from to peer
-	STEP_FORWARD, // sends received data; the length differs from the planned one if an error has occurred
+	STEP_FORWARD, // sends received data; sends another length than planned if an error has occurred
 	STEP_RECV,    // receives bytes from peer to to
 	STEP_WAIT,    // ends a round
 	STEP_COPY,    // copies bytes
@@ -26,8 +27,8 @@ enum gompi_step_kind {
 	STEP_CALL_GO, // calls Go; bytes is the number of the action
 };
 
-// One step. Addresses are integers because they may point to memory of Go. The layout equals that of p2p.Step;
-// capi/engine/plan.go compares them.
+// One step. Addresses are integers because they may point to memory of Go. The layout equals that of p2p.Step, which
+// capi/engine/plan.go checks.
 struct gompi_step {
 	uint8_t kind;
 	uint8_t context_index;  // index of the plan's context
@@ -47,12 +48,12 @@ struct gompi_plan_params {
 	bool urgent;            // peers may be computing: large messages notify their progress threads
 	uintptr_t comm;         // handle of the communicator on which errors are raised
 	uintptr_t op, datatype; // handles of the predefined operation and datatype of STEP_REDUCE
-	uint64_t element_bytes; // size of an element of that datatype in bytes
+	uint64_t element_bytes; // size of an element of datatype in bytes
 	int64_t go_bytes;       // bytes of Go memory that the plan owns
 	uintptr_t go_handle;    // argument of gompi_plan_call_go and gompi_plan_go_freed; 0 if Go takes no part
 };
 
-// The data of a message that is sent with a wrong length, to report an error to its receiver.
+// The data of a message that is sent with a wrong length in order to report an error to the receiver.
 struct gompi_plan_error_data {
 	struct gompi_plan_error_data *next;
 	char data[];
@@ -64,17 +65,17 @@ struct gompi_plan {
 	struct gompi_messages *messages;
 	gompi_a32 is_complete;
 	struct gompi_combining_lock lock; // held while a thread runs the plan
-	bool needs_app_thread;            // the next step must not run on the thread that ran the plan last
+	bool needs_app_thread;            // the next step must run on an application thread
 	uint32_t next_step;               // index of the next step
 	uint32_t active_count;            // number of active messages
-	uint32_t reminded_step;           // next_step when the senders that this process waits for were last reminded
+	uint32_t reminded_step;           // value of next_step at the last gompi_plan_remind
 	uint32_t step_count;
 	gompi_a32 ref_flags;             // PLAN_IN_USE: in use by a caller or request; PLAN_CACHED: cached for reuse
 	struct gompi_error_status error; // first error; class is MPI_SUCCESS until an error occurs
 	struct gompi_plan_error_data *error_data;
 	// Fields of active plans. plans_lock guards them.
 	struct gompi_plan *next_active;
-	uint32_t runner_count; // number of threads that run it in gompi_plans_progress
+	uint32_t runner_count; // number of threads that run the plan in gompi_plans_progress
 	bool is_listed;
 	struct gompi_request *request; // request of a nonblocking or persistent call, else NULL
 	struct gompi_request **active; // [number of messages]; the active messages
@@ -85,16 +86,16 @@ enum { PLAN_IN_USE = 1, PLAN_CACHED = 2 };
 
 #pragma GCC visibility push(hidden)
 
-// Callbacks into Go. gompi_plan_call_go performs action number what, and returns 0 or an error class; text has space
-// for the error description. gompi_plan_go_freed reports that the plan is being freed. gompi_plan_set_callbacks sets
-// both.
+// Callbacks into Go. gompi_plan_call_go performs action number `what` of the plan and returns 0 or an error class. It
+// writes an error description to text, which has as many bytes as the text in struct gompi_error_status.
+// gompi_plan_go_freed reports that the plan is being freed. gompi_plan_set_callbacks sets both pointers.
 extern int (*gompi_plan_call_go)(uintptr_t go, int64_t what, char *text);
 extern void (*gompi_plan_go_freed)(uintptr_t go);
 void gompi_plan_set_callbacks(void *go, void *freed);
 
 // Returns true if the plan belongs to the application's message layer.
 bool gompi_plan_is_app(const struct gompi_plan *p);
-// Marks the calling thread as a progress thread: it only makes progress, and calls no application function.
+// Marks the calling thread as a progress thread, which calls no application function.
 void gompi_set_progress_thread(void);
 
 // Creates a plan from a copy of the steps; does not start it. Returns NULL if out of memory.
@@ -102,27 +103,28 @@ struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_p
 				  const struct gompi_step *steps, uint32_t n);
 void gompi_plan_free(struct gompi_plan *p);
 
-// Runs a plan as far as possible without waiting. Returns true if it is complete. If another thread runs it, that
-// thread does this thread's part, and the function returns false.
+// Runs a plan as far as possible without waiting. Returns true if it is complete. If another thread runs the plan, that
+// thread also makes the progress for this thread, and the function returns false.
 bool gompi_plan_poll(struct gompi_plan *p);
 // Resets a plan to its first step. The plan must be complete or never started.
 void gompi_plan_reset(struct gompi_plan *p);
-// Ends a plan whose messages can no longer arrive. Cancels its unmatched receives, so that they do not write to its
-// buffers afterwards.
+// Ends a plan whose messages cannot arrive any more. Cancels the plan's unmatched receives, so that they do not write
+// to the plan's buffers afterwards.
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
-// Notifies the processes that this process waits for, so that they handle their messages. Called when a wait of this
-// process lasts, or when other processes wait for what its progress thread passes on. From the second call in the same
-// step on, asks them to react to each message.
+// Notifies the processes whose messages the plan waits for, so that their progress threads run. Called when a wait of
+// this process lasts, or when other processes wait for data that its progress thread passes on. From the second call in
+// the same step on, also sets needs_doorbell of these processes, so that each message to them wakes their progress
+// threads.
 void gompi_plan_remind(struct gompi_plan *p);
 
-// Reports which messages the plan waits for. For each incomplete one, increments t->pending_count and, if its peer is
-// less than 64 * GOMPI_WAIT_MISSING_WORDS, sets bit peer of t->missing_bitmap. Does nothing if another thread runs the
-// plan. The plan must be active (gompi_plan_activate).
+// Reports which messages the plan waits for. For each incomplete message, increments t->pending_count. If the rank of
+// its peer is less than 64 * GOMPI_WAIT_MISSING_WORDS, also sets that bit of t->missing_bitmap. Does nothing if another
+// thread runs the plan. The plan must be active (gompi_plan_activate).
 void gompi_plan_report_missing(struct gompi_plan *p, struct gompi_wait_details *t);
 
-// Adds a started plan to the plans that progress advances. It stays there until gompi_plan_deactivate or, if it has a
-// request, until it is complete. Completion then completes the request, and the plan may already be freed when this
-// returns.
+// Adds a started plan to the plans that progress advances. A plan without a request stays there until
+// gompi_plan_deactivate. A plan with a request stays there until it is complete, which also completes the request. Such
+// a plan may already be freed when the function returns.
 void gompi_plan_activate(struct gompi_plan *p);
 void gompi_plan_deactivate(struct gompi_plan *p);
 // Runs a plan of the application's message layer and waits until it is complete. Returns MPI_SUCCESS or the class of
@@ -132,28 +134,28 @@ int gompi_plan_run(struct gompi_plan *p);
 // PLAN_PERSISTENT: any number of runs by MPI_Start, and the plan may be cached.
 enum gompi_plan_use { PLAN_ONCE, PLAN_ONCE_CACHED, PLAN_PERSISTENT };
 // Creates a request for a plan. For PLAN_PERSISTENT the request is inactive, else the plan starts. The request owns the
-// plan, which is freed with it or upon completion. Returns NULL if out of memory or if too many requests are live; then
-// the caller still owns the plan.
+// plan, which is freed with the request or upon completion. Returns NULL if out of memory or if too many requests are
+// live; then the caller still owns the plan.
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use);
 
-// Returns the last new plan of which this thread has made a request with PLAN_ONCE_CACHED or PLAN_PERSISTENT, to be
-// cached for later requests. The caller owns that reference from now on. Returns NULL if the plan is not worth caching,
-// or depends on state that the application may change.
+// Returns the plan of this thread's last request with PLAN_ONCE_CACHED or PLAN_PERSISTENT, so that the caller can cache
+// it for later requests. The caller owns a reference to the plan. Returns NULL if the plan is not worth caching, or
+// depends on state that the application may change.
 struct gompi_plan *gompi_plan_to_cache(void);
-// Acquires a cached plan for another run. Returns false if it is in use.
+// Acquires a cached plan for another run. Returns false if the plan is in use.
 bool gompi_plan_reuse(struct gompi_plan *p);
-// Releases a plan acquired by gompi_plan_reuse without a run. It stays cached.
+// Releases a plan that gompi_plan_reuse has acquired, without a run. The plan stays cached.
 void gompi_plan_return(struct gompi_plan *p);
-// Removes a plan from the cache. It is freed as soon as it is not in use.
+// Removes a plan from the cache. The plan is freed once it is not in use.
 void gompi_plan_uncache(struct gompi_plan *p);
 // Returns true if a plan may be able to continue: a message has completed, or a progress thread has left a step to
 // application threads.
 #define gompi_plans_ready(m)                         \
 	(gompi_load(&(m)->plan_may_continue) != 0 || \
 	 (gompi_load(&(m)->plan_needs_app) != 0 && !gompi_is_progress_thread))
-// Advances all active plans of a process. Returns true if one with a request has completed.
+// Advances all active plans of a process. Returns true if a plan with a request has completed.
 bool gompi_plans_progress(struct gompi_messages *m);
-// Advances all plans and reminds the peers that they wait for. Called when a wait lasts.
+// Advances all plans, and calls gompi_plan_remind for them. Called when a wait lasts.
 void gompi_plans_remind(struct gompi_messages *m);
 
 #pragma GCC visibility pop

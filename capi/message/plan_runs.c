@@ -1,4 +1,5 @@
-// Active plans. The process advances them whenever it makes progress, for blocking calls that wait and for requests.
+// Active plans: those of blocking calls that wait, and those of requests. The process advances active plans whenever it
+// makes progress.
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,8 @@ static void drop_plan_ref(struct gompi_plan *p, uint32_t ref_flag) {
 	gompi_plan_free(p);
 }
 
-// Detaches a request from its plan, which it no longer needs: the request keeps the plan's error text. Another request
-// may then run the plan.
+// Detaches a request from its plan. The request keeps a copy of the plan's error text. Afterwards another request may
+// run the plan.
 static void detach_plan(struct gompi_request *r, struct gompi_plan *p) {
 	if (p->error.class != MPI_SUCCESS)
 		r->text = strdup(p->error.text);
@@ -26,7 +27,7 @@ static void detach_plan(struct gompi_request *r, struct gompi_plan *p) {
 	drop_plan_ref(p, PLAN_IN_USE);
 }
 
-// Completes the request of a plan that no thread runs. Both may be freed afterwards.
+// Completes the request of a plan that no thread runs. Plan and request may be freed afterwards.
 static void complete_plan_request(struct gompi_plan *p) {
 	struct gompi_request *r = p->request;
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->error.class};
@@ -48,13 +49,14 @@ static void unlist_plan(struct gompi_messages *m, struct gompi_plan *p) {
 	}
 }
 
-// Advances each plan once, and reminds its peers if remind is set. Several threads may run this at once: a thread that
-// is descheduled delays only the plan that it runs. The last thread that leaves a complete plan completes its request.
+// Advances each plan once, and reminds its peers if remind is set. Several threads may call the function at once. A
+// thread that is descheduled delays only the plan that it runs. The last thread that leaves a complete plan completes
+// its request.
 static bool progress_plans_once(struct gompi_messages *m, bool remind) {
 	struct gompi_plan *complete = NULL, *next;
 	if (!gompi_is_progress_thread)
 		gompi_store_seq_cst(&m->plan_needs_app, 0);
-	bool wake_waiters = false; // a thread that sleeps in a call must wake up and check
+	bool wake_waiters = false; // true if a thread that sleeps in a call must check its condition
 	gompi_mutex_lock(&m->plans_lock);
 	for (struct gompi_plan *p = m->active_plans; p != NULL; p = next) {
 		p->runner_count++;
@@ -90,7 +92,7 @@ bool gompi_plans_progress(struct gompi_messages *m) {
 	do {
 		gompi_store_seq_cst(&m->plan_may_continue, 0);
 		worked = progress_plans_once(m, gompi_is_progress_thread) || worked;
-		// a step may have started a receive whose data is in the inbox already
+		// a step may have started a receive whose data is already in the inbox
 		worked = gompi_messages_progress(m) || worked;
 	} while (gompi_load_seq_cst(&m->plan_may_continue) != 0 && (gompi_load(&m->hooks) & HOOK_PLANS) != 0);
 	return worked;
@@ -117,7 +119,7 @@ void gompi_plan_activate(struct gompi_plan *p) {
 void gompi_plan_deactivate(struct gompi_plan *p) {
 	struct gompi_messages *m = p->messages;
 	gompi_mutex_lock(&m->plans_lock);
-	while (p->runner_count > 0) { // the plan is complete, so a thread that runs it leaves soon
+	while (p->runner_count > 0) { // the plan is complete, so threads in progress_plans_once leave it soon
 		gompi_mutex_unlock(&m->plans_lock);
 		sched_yield();
 		gompi_mutex_lock(&m->plans_lock);
@@ -235,7 +237,7 @@ static void describe_plan_wait(const struct gompi_request *r, struct gompi_wait_
 	what->reason = GOMPI_FOR_COLLECTIVE;
 	t->operation = r->operation;
 	struct gompi_messages *m = r->vci->messages;
-	gompi_mutex_lock(&m->plans_lock); // a plan in the list is not freed
+	gompi_mutex_lock(&m->plans_lock); // while the lock is held, no listed plan is freed
 	for (struct gompi_plan *p = m->active_plans; p != NULL; p = p->next_active)
 		if (p->request == r)
 			gompi_plan_report_missing(p, t);

@@ -4,7 +4,7 @@
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// The handles of extracted messages. They refer to struct gompi_message, which the VCIs own.
+// The handles of extracted messages. The VCIs own the struct gompi_message to which the handles refer.
 static struct gompi_object_pool message_handles = GOMPI_OBJECT_POOL(GOMPI_KIND_MESSAGE, struct gompi_message);
 
 struct probe {
@@ -18,8 +18,8 @@ struct probe {
 	MPI_Status *status;
 };
 
-// Creates a handle for a message, and extracts the message. Returns false, and leaves the message where it is, if there
-// is no handle. The caller holds the VCI's lock.
+// Creates a handle for a message, and extracts the message. If no handle can be created, returns false and leaves the
+// message among the unexpected messages. The caller holds the VCI's lock.
 static bool extract_message(struct probe *p, struct gompi_message *m) {
 	gompi_biased_lock(&message_handles.lock);
 	p->handle = (MPI_Message)gompi_handles_add(&message_handles.handles, m);
@@ -31,7 +31,8 @@ static bool extract_message(struct probe *p, struct gompi_message *m) {
 	return true;
 }
 
-// Checks for a message, but only if one has arrived since the last check: nothing else can change the result.
+// Searches for a matching message. Does nothing if no message has arrived since the last check, because the result
+// would be the same.
 static bool probe_check(struct probe *p) {
 	uint64_t arrived = gompi_load_seq_cst(&p->vci->unexpected_arrived);
 	if (p->found || arrived == p->seen_arrived)
@@ -58,7 +59,8 @@ static bool probe_check_progress(void *arg) {
 	return probe_check(p) || gompi_load(&p->vci->inbox_error) != 0;
 }
 
-// Checks the arguments. Returns true if the call is complete; then *rc is what it returns.
+// Checks the arguments. Returns true if the call ends here, with result *rc: after an error, or if the source is
+// MPI_PROC_NULL.
 static bool probe_is_decided(const char *call, int source, int tag, MPI_Comm comm, struct probe *p, int *rc) {
 	struct gompi_request r = {0};
 	struct gompi_error_status v;
@@ -80,7 +82,8 @@ static bool probe_is_decided(const char *call, int source, int tag, MPI_Comm com
 	return true;
 }
 
-// Stores the handle of the message that has been found. Returns what the call returns.
+// Stores the handle of the extracted message, or raises an error if there is none. Returns the result of the MPI
+// function.
 static int store_message_handle(const struct probe *p, const char *call, MPI_Message *message) {
 	if (p->out_of_handles)
 		return gompi_request_error(
@@ -93,7 +96,7 @@ static int store_message_handle(const struct probe *p, const char *call, MPI_Mes
 
 static const char null_result_text[] = "an output argument is NULL";
 
-// Waits for a message. The caller has set whether it is extracted.
+// Waits for a message. Extracts it if p->extract is set.
 static int probe_blocking(struct probe *p, const char *call, int source, int tag, MPI_Comm comm) {
 	struct gompi_messages *m = p->vci->messages;
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -137,8 +140,8 @@ int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_S
 }
 GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe);
 
-// Checks for a message without waiting. null_text describes an error to raise if the other arguments are valid, or is
-// NULL. Returns true if the call ends with *rc.
+// Checks for a message without waiting. null_text is NULL, or the text of an error to raise if the other arguments are
+// valid. Returns true if the call ends with an error, whose return value is *rc.
 static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, const char *null_text, int *flag,
 			      int *rc) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -207,7 +210,7 @@ static int raise_invalid_message(const char *call, MPI_Message message) {
 }
 
 // Checks the arguments of a matched receive, and fills in r. Stores the message in *m, or NULL for MPI_MESSAGE_NO_PROC.
-// Returns true if the call ends with the error *rc.
+// Returns true if the call ends with an error, whose return value is *rc.
 static bool mrecv_is_invalid(const char *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
 			     MPI_Message *message, struct gompi_request *r, struct gompi_message **m, int *rc) {
 	struct gompi_messages *messages = gompi_load(&gompi_app_messages);

@@ -6,9 +6,9 @@
 #include "base/abi.h"
 #include "base/table.h"
 
-// An index of a list: a hash table of fifos, by source and tag.
+// The index of a list: a hash table of fifos, whose key is a source and a tag.
 struct gompi_index {
-	uint32_t mask, fifo_count; // buckets - 1, fifos
+	uint32_t mask, fifo_count; // mask: number of buckets - 1
 	struct gompi_fifo **bucket;
 	struct gompi_fifo *free_list;
 };
@@ -19,7 +19,7 @@ static struct gompi_entry_link *link_at(struct gompi_entry *e, int i) {
 	return i == 0 ? &e->list_link : &((struct gompi_listed_message *)e)->index_links[i - 1];
 }
 
-// Stores pattern i that matches an envelope: bit 0 replaces the tag by MPI_ANY_TAG, bit 1 the source by MPI_ANY_SOURCE.
+// Changes an envelope to its pattern i: bit 0 of i replaces the tag by MPI_ANY_TAG, bit 1 the source by MPI_ANY_SOURCE.
 static void apply_pattern(int i, int32_t *source, int32_t *tag) {
 	if (i & 2)
 		*source = MPI_ANY_SOURCE;
@@ -27,7 +27,7 @@ static void apply_pattern(int i, int32_t *source, int32_t *tag) {
 		*tag = MPI_ANY_TAG;
 }
 
-// Stores the key of the fifo for the id of a send. No receive asks for it, since the source is negative. Sends whose
+// Stores the key of the fifo for the id of a send. No receive has this key, because its source is negative. Sends whose
 // ids differ only above bit 31 share a fifo.
 static void send_key(int32_t from, uint64_t id, int32_t *source, int32_t *tag) {
 	*source = INT32_MIN + from;
@@ -115,7 +115,7 @@ static void add_to_index(struct gompi_list *l, struct gompi_entry *e) {
 	}
 }
 
-// Builds the index of a list. Returns false if out of memory; then the list stays as it is.
+// Builds the index of a list. Returns false if out of memory; the list then stays without an index.
 static __attribute__((noinline)) bool make_index(struct gompi_list *l) {
 	struct gompi_index *x = calloc(1, sizeof *x);
 	struct gompi_fifo **bucket = calloc(BUCKETS, sizeof *bucket);

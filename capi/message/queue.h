@@ -1,5 +1,5 @@
-// The matching queues of one context of a communicator: posted receives and unexpected messages. Messages match
-// receives in the order in which each side arrived.
+// The matching queues of one context of a communicator: posted receives and unexpected messages. A message matches the
+// oldest posted receive that accepts it, and a receive the oldest unexpected message that it accepts.
 #ifndef GOMPI_MESSAGE_QUEUE_H
 #define GOMPI_MESSAGE_QUEUE_H
 
@@ -11,7 +11,8 @@
 
 struct gompi_fifo;
 
-// A receive or message in a list. It is in at most one list, and is the first member of its struct.
+// A posted receive or unexpected message as a member of a list. An entry is in at most one list. It is the first field
+// of struct gompi_request and struct gompi_message.
 struct gompi_entry {
 	int32_t source, tag; // a receive may have MPI_ANY_SOURCE and MPI_ANY_TAG
 	uint64_t seq;
@@ -22,14 +23,14 @@ struct gompi_entry {
 	} list_link;
 };
 
-// A message is linked into further fifos of an index: those of the four patterns that can receive it and, if its send
-// has an id, the fifo for that id.
+// In an index, a message is linked into one fifo for each of the four patterns (source or wildcard, tag or wildcard)
+// that can receive it. If its send has an id, the message is also in the fifo for this id.
 enum { GOMPI_PATTERNS = 4, GOMPI_ENTRY_LINKS };
 
-// The first fields of a message, which are all that a list accesses.
+// The first fields of struct gompi_message. A list accesses only these fields.
 struct gompi_listed_message {
 	struct gompi_entry entry;
-	// [GOMPI_ENTRY_LINKS - 1], all links but the first; the array stays allocated with the message
+	// [GOMPI_ENTRY_LINKS - 1]: all links but the first. The array stays allocated as long as the message.
 	struct gompi_entry_link *index_links;
 	uint64_t id;  // id of its send; 0 if none
 	int32_t from; // process of the sender
@@ -39,16 +40,17 @@ struct gompi_listed_message {
 struct gompi_fifo {
 	struct gompi_entry *first, *last;
 	int32_t source, tag;
-	int link_index;          // index of the entries' link that this fifo uses
+	int link_index;          // which link of its entries this fifo uses
 	struct gompi_fifo *next; // next in the same bucket of an index, or in the free list
 };
 
 // A list in order of arrival. A search begins at the front. A search that passes GOMPI_INDEX_THRESHOLD entries builds
-// an index, which the list keeps until it is empty. With it, thousands of entries cost no more than a few:
+// an index, which the list keeps until it is empty. With an index, a search among thousands of entries costs no more
+// than a search among a few:
 //
 // - A receive has one key: its own source and tag, wildcards included. A message is looked up under the four patterns
 //   that can receive it, and matches the oldest receive found.
-// - A message has four keys, the patterns of receives that it can match, and one for the id of its send.
+// - A message has four keys, the patterns of the receives that it can match, and a fifth key for the id of its send.
 struct gompi_list {
 	struct gompi_fifo entries; // used while there is no index
 	int64_t count;

@@ -1,7 +1,7 @@
 // Output of records: into the receiver's inbox, or to the network.
 #include "message/remote.h"
 
-// Returns true if the peer on this node asks its senders to keep their data.
+// Returns true if the peer, which is on this node, asks its senders to keep their data.
 static bool wants_rendezvous(const struct gompi_link *p) { return gompi_load(&p->inbox->flow) == FLOW_RENDEZVOUS; }
 
 void gompi_record_publish(struct gompi_link *p, struct gompi_reservation space, uint64_t word,
@@ -12,8 +12,8 @@ void gompi_record_publish(struct gompi_link *p, struct gompi_reservation space, 
 		gompi_cell_ring_doorbell(p->cell);
 }
 
-// Returns when the network must send the first record of a send: now if a thread is about to wait for it. Else a later
-// wait flushes it.
+// Returns when the network must send the first record of a send: FABRIC_NOW if a thread is about to wait for it.
+// Otherwise a later wait flushes the record.
 static enum gompi_urgency urgency_of(const struct gompi_request *r) {
 	return r->blocking || r->urgent ? FABRIC_NOW : FABRIC_PENDING;
 }
@@ -22,8 +22,8 @@ static enum gompi_notify_mode notice_of(const struct gompi_request *r) {
 	return r->urgent ? NOTIFY_DOORBELL : NOTIFY_WAITERS;
 }
 
-// Sends an eager record. Returns 0, MPI_ERR_PENDING if there is no space, or another error class if it can never be
-// sent.
+// Sends an eager record. Returns 0, MPI_ERR_PENDING if there is no space, or another error class if the record can
+// never be sent.
 static inline __attribute__((always_inline)) int send_eager_record(struct gompi_link *p, const struct gompi_request *r,
 								   uint64_t id, unsigned flags, bool remote) {
 	int64_t n = gompi_record_size(r->buf.size);
@@ -68,8 +68,8 @@ static void copy_fixed(struct gompi_record *to, const struct gompi_record *from)
 	memcpy((char *)to + first_offset, (const char *)from + first_offset, sizeof *to - first_offset);
 }
 
-// Announces a message with RECORD_RTS, and where its data is if the receiver can read it. Returns 0 or an error class
-// like send_eager_record.
+// Announces a message by RECORD_RTS. If the receiver can read the data, the record tells where the data is. Returns as
+// send_eager_record does.
 static int send_rts_record(struct gompi_vci *l, struct gompi_link *p, const struct gompi_record *h,
 			   struct gompi_request *r, bool remote) {
 	struct iovec segments[GOMPI_SEGMENTS + 1];
@@ -101,7 +101,7 @@ static int send_rts_record(struct gompi_vci *l, struct gompi_link *p, const stru
 	return MPI_SUCCESS;
 }
 
-// Sends a record without data. An answer to a record from another node needs no space there.
+// Sends a record without data. If the record is an answer to another node, it never lacks space.
 static int send_fixed_record(struct gompi_vci *l, struct gompi_link *p, const struct gompi_pending *w,
 			     enum gompi_record_kind kind, bool remote) {
 	int class;
@@ -132,7 +132,7 @@ bool gompi_pending_try_send(struct gompi_vci *l, struct gompi_link *p, struct go
 	bool remote = gompi_is_remote(p);
 	int class;
 	if (kind == RECORD_EAGER && (remote ? gompi_load(&p->flow) == FLOW_RENDEZVOUS : wants_rendezvous(p))) {
-		gompi_send_assign_id(l, r); // flow control: the data stays in this process after all
+		gompi_send_assign_id(l, r); // flow control: the data stays in this process
 		w->record.id = r->id;
 		w->record.word = gompi_record_word(kind = RECORD_RTS, 0, 0);
 	}

@@ -1,5 +1,5 @@
-// Records: the messages of the protocol between processes. Records on a node go through inboxes (inbox.h), records
-// between nodes through the network (remote.h).
+// Records: the units of the message protocol between processes. On a node they go through inboxes (inbox.h), between
+// nodes through the network (remote.h).
 #ifndef GOMPI_MESSAGE_RECORD_H
 #define GOMPI_MESSAGE_RECORD_H
 
@@ -29,8 +29,8 @@ enum {
 	RECORD_DOORBELL = 4,
 	RECORD_SENDER_WAITS = 8, // RTS: a thread of the sender waits until the message is received
 	RECORD_REGION = 16,      // RTS, between nodes: the payload is the region (remote key) of the sender's memory
-	// CANCEL, between nodes: the sender is in MPI_Finalize. The receiver withdraws the message only once it is in
-	// MPI_Finalize too.
+	// CANCEL, between nodes: the sender is in MPI_Finalize. The receiver withdraws the message only once the
+	// receiver is in MPI_Finalize too.
 	RECORD_FINALIZE = 32,
 };
 
@@ -51,7 +51,7 @@ enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MAX_D
 _Static_assert(RECORD_SIZE == RECORD_LINE - 8, "a record with 8 bytes of data is one line");
 
 // Returns the size of a record with n bytes of data; gompi_record_data_size is the inverse. Data that does not fit into
-// the first line begins on the second, because a store that crosses a cache line boundary costs twice.
+// the first cache line begins on the second, because a store that crosses a line boundary costs twice as much.
 static inline int64_t gompi_record_size(int64_t n) { return (n <= 8 ? RECORD_SIZE : RECORD_LINE) + n; }
 static inline int64_t gompi_record_data_size(int64_t size) {
 	return size - (size <= RECORD_LINE ? RECORD_SIZE : RECORD_LINE);
@@ -69,7 +69,7 @@ static inline uint64_t gompi_record_word(enum gompi_record_kind kind, unsigned f
 static inline enum gompi_record_kind gompi_record_kind(uint64_t word) {
 	return (enum gompi_record_kind)(word >> 32 & 0xff);
 }
-// Returns true if a record answers a record of the peer. The network always has space for such answers.
+// Returns true if records of this kind answer a record of the peer. The network always has space for answers.
 static inline bool gompi_record_is_answer(enum gompi_record_kind kind) {
 	return kind == RECORD_ACK || kind == RECORD_CTS || kind == RECORD_DROPPED;
 }

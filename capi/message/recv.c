@@ -1,4 +1,4 @@
-// Receiving: matches arriving messages with posted receives, and new receives with unexpected messages.
+// Receives: matches arriving messages with posted receives, and started receives with unexpected messages.
 #include "message/messages.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void gompi_receive_locked(struct gompi_vci *l, struct gompi_request *r) {
 	gompi_list_add(&q->posted, &r->entry);
 }
 
-// Frees a queue whose communicator has been freed, once no receive is posted.
+// Frees the queue if its communicator has been freed and no receive is posted.
 static void free_closed_queue(struct gompi_vci *l, struct gompi_queue *q) {
 	if (__builtin_expect(q->is_closing, 0) && q->posted.count == 0)
 		gompi_queue_free(&l->queues, q);
@@ -49,7 +49,7 @@ void gompi_unpost_receive(struct gompi_vci *l, struct gompi_request *r) {
 	unpost_from(l, gompi_queue_of(&l->queues, r->context), r);
 }
 
-// Stores the region (remote key) of a message's data that its sender on another node has sent.
+// Stores the region (remote key) of a message's data. payload contains it if the sender is on another node.
 static void store_region(struct gompi_message *m, const char *payload, int64_t length) {
 	if (length != sizeof m->region || gompi_messages_node_index(m->vci->messages, m->from) >= 0)
 		return;
@@ -83,7 +83,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 		return;
 	struct iovec *segment = n == 1 ? &m->single_segment : malloc((size_t)n * sizeof *segment);
 	if (segment == NULL)
-		return; // the sender sends the data in fragments, as if it could not be read
+		return; // the sender then sends the data in fragments
 	gompi_copy_small(segment, payload, (uint64_t)length);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t bytes = (int64_t)segment[i].iov_len;

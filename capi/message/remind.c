@@ -1,9 +1,9 @@
-// Reminders to receivers that this process waits for its sends.
+// Reminds receivers that this process waits for its sends.
 #include "message/messages.h"
 #include "message/plan.h"
 
-// Sends one RECORD_REMINDER to each process of this node to which sends have been added since the last one, and which
-// has not answered all of them.
+// Sends one RECORD_REMINDER to each process of this node that has unacknowledged sends of this process, if at least one
+// was started after the last reminder.
 static void remind_receivers(struct gompi_vci *l) {
 	gompi_vci_lock(l);
 	if (l->send_ids.total_added != l->sends_at_reminder) {

@@ -16,8 +16,8 @@ void gompi_remote_commit(struct gompi_link *p, struct gompi_reservation space, u
 	gompi_fabric_commit(p->world, (size_t)gompi_record_length(word), urgency);
 }
 
-// Minimum number of bytes for a remote read. Smaller data is sent in fragments: a read begins later than the first
-// fragment, and requires registered memory.
+// Minimum number of bytes for a remote read. Smaller data is sent in fragments: the first fragment arrives before a
+// read could begin, and a read requires registered memory.
 enum { MIN_READ_BYTES = 16 << 10 };
 
 bool gompi_remote_register(struct gompi_request *r) {

@@ -1,14 +1,14 @@
-// Messages to and from processes on other nodes: the same records (record.h) as on a node, but the network
+// Messages to and from processes on other nodes. The records (record.h) are the same as on a node, but the network
 // (fabric/fabric.h) carries them instead of an inbox.
 //
-// A record is written for the network while the VCI's lock is held, so a send only tries to reserve space
-// (FABRIC_TRY). A record that finds no space is queued at the link, as on this node, and the network reports when there
-// is space again. Answers to received records need no space and wait for nothing. The thread that drives the network
-// handles received records under the VCI's lock.
+// A record is written for the network while the VCI's lock is held, so a send only tries to reserve space (FABRIC_TRY).
+// A record that finds no space is queued at the link, as on this node. The network reports when there is space again.
+// Answers to received records never wait for space. The thread that drives the network handles received records under
+// the VCI's lock.
 //
 // The data of a large message is read from the sender's memory if the send and receive buffers are both contiguous;
-// else the sender sends it in fragments (RECORD_FRAGMENT). No reminder (RECORD_REMINDER) is needed, since the network's
-// progress thread handles everything that arrives.
+// else the sender sends it in fragments (RECORD_FRAGMENT). RECORD_REMINDER is not needed, because the network's
+// progress thread handles all records that arrive.
 #ifndef GOMPI_REMOTE_H
 #define GOMPI_REMOTE_H
 
@@ -28,8 +28,8 @@ struct gompi_reservation gompi_remote_reserve(struct gompi_vci *l, struct gompi_
 void gompi_remote_commit(struct gompi_link *p, struct gompi_reservation space, uint64_t word,
 			 enum gompi_urgency urgency);
 
-// Reserves space for a record, to a process on this node or on another node (as gompi_remote_reserve). The caller must
-// call gompi_record_commit next.
+// Reserves space for a record to a process on this node or on another node. Fails as gompi_remote_reserve does. The
+// caller must call gompi_record_commit next.
 static inline struct gompi_reservation gompi_record_reserve(struct gompi_vci *l, struct gompi_link *p, int64_t n,
 							    bool remote, enum gompi_fabric_wait wait, int *class) {
 	*class = MPI_ERR_PENDING;
@@ -50,7 +50,7 @@ void gompi_remote_unregister(struct gompi_request *r);
 // Queues a remote read of the data of r->matched. The read starts when the VCI's pending work is flushed. done must
 // call gompi_remote_read_end first.
 void gompi_remote_read(struct gompi_vci *l, struct gompi_request *r, void (*done)(struct gompi_transfer *t, int class));
-// Acquires the lock of the VCI that a read belongs to, frees the read's descriptor, and returns its receive.
+// Acquires the lock of a read's VCI, frees the descriptor of the read, and returns the receive of the read.
 struct gompi_request *gompi_remote_read_end(struct gompi_transfer *t);
 // Starts the queued reads. Releases the VCI's lock temporarily for each. Returns true if there were any.
 bool gompi_remote_start_reads(struct gompi_vci *l);
@@ -62,8 +62,9 @@ void gompi_remote_close(struct gompi_vci *l);
 
 // Registers the handler for records from the network, if the job spans nodes.
 void gompi_remote_open(struct gompi_messages *m);
-// Implements the port's handlers for one process' message layer; exported for tests. gompi_remote_handle_record handles
-// a received record. gompi_remote_handle_space sends pending output to a peer after the network has reported space.
+// Implements the handlers for events of the network, for one message layer; exported for tests.
+// gompi_remote_handle_record handles a received record. gompi_remote_handle_space sends pending output to a peer after
+// the network has reported space.
 void gompi_remote_handle_record(struct gompi_messages *m, int peer, const char *data, size_t length);
 void gompi_remote_handle_space(struct gompi_messages *m, int peer);
 

@@ -1,4 +1,4 @@
-// Input from the network for the VCIs: the port's handler.
+// Handles records and space reports from the network for the VCIs.
 #include "message/remote.h"
 
 void gompi_remote_handle_record(struct gompi_messages *m, int peer, const char *data, size_t length) {

@@ -1,13 +1,13 @@
-// A message that is too long for a record, or whose sender waits for the match, stays at its sender until it is
-// matched. Then its data is transferred as follows:
+// The data of a message that is too long for a record, or that its sender keeps for another reason, stays at the sender
+// until the message is matched. Then the data is transferred as follows:
 //
 // - Sender in this process: the data is copied from buffer to buffer.
-// - Few segments, readable: the receiver reads the sender's memory and sends RECORD_ACK.
-// - A region on another node: the receiver reads it through the network (remote.c) and sends RECORD_ACK.
-// - Else: the receiver sends RECORD_CTS, and the sender sends RECORD_FRAGMENT until all data has been sent.
+// - Few segments that process_vm_readv can read: the receiver reads them and sends RECORD_ACK.
+// - A registered region on another node: the receiver reads it over the network (remote.c) and sends RECORD_ACK.
+// - Otherwise: the receiver sends RECORD_CTS, and the sender sends all data in fragments (RECORD_FRAGMENT).
 //
-// Reads on this node are in the VCI's work list. Any thread of the receiver may dequeue one, and performs it without
-// the lock. Calls that only start an operation leave the list alone, unless a sender waits.
+// Copies on this node are queued in the VCI's work list. Any thread of the receiver may dequeue a copy, and performs it
+// without the lock. Calls that only start an operation dequeue none, unless a sender waits.
 #define _GNU_SOURCE
 #include "message/remote.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Returns true if process_vm_readv reaches the peer. Tests it once.
+// Returns true if process_vm_readv reaches the peer. Only the first call tests it.
 static bool cma_reaches(struct gompi_messages *m, struct gompi_link *p) {
 	uint32_t state = gompi_load(&p->cma_state);
 	if (state != CMA_UNKNOWN)
@@ -48,8 +48,8 @@ static __attribute__((noinline)) void finish_fetch(struct gompi_vci *l, struct g
 	}
 }
 
-// Completes a receive whose data has arrived: a receive of the application, or an internal one for a matched probe's
-// message.
+// Completes a receive whose data has arrived. It is a receive of the application, or an internal receive that fetches
+// the data of an extracted message.
 static inline void complete_receive(struct gompi_vci *l, struct gompi_request *r, int class) {
 	if (__builtin_expect(r->fetches_for != NULL, 0))
 		finish_fetch(l, r, class);
@@ -57,7 +57,7 @@ static inline void complete_receive(struct gompi_vci *l, struct gompi_request *r
 		gompi_complete(l, r, class);
 }
 
-// Completes a receive whose data has been copied from the sender's memory, and the send.
+// Completes a receive whose data has been copied from the sender's memory. Also completes or acknowledges the send.
 static void finish_copy(struct gompi_vci *l, struct gompi_request *r, int class) {
 	struct gompi_message *m = r->matched;
 	r->matched = NULL;
@@ -121,8 +121,8 @@ void gompi_start_rendezvous(struct gompi_vci *l, struct gompi_request *r, struct
 	}
 }
 
-// Minimum average run length in bytes for reading directly into the receive buffer. To read into many small runs costs
-// the kernel more than to read into one bounce buffer (of BOUNCE_BYTES bytes) and unpack from there.
+// Minimum average length in bytes of the receive buffer's contiguous runs for reading directly into them. With shorter
+// runs, reading into one bounce buffer of BOUNCE_BYTES bytes and unpacking from there costs less.
 enum { MIN_DIRECT_RUN_BYTES = 512, BOUNCE_BYTES = 64 << 10 };
 
 // Fills out with the ranges of the segments of m that hold bytes [from, to) of its data. Returns the number of ranges.
@@ -139,12 +139,12 @@ static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, 
 	return n;
 }
 
-// Maximum number of retries after EFAULT, one per millisecond. When the memory of a window becomes shared in place, the
-// kernel refuses stores there while the memory is moved.
+// Maximum number of retries after EFAULT, one per millisecond. While the memory of a window is being made shared in
+// place, the kernel refuses stores to it.
 enum { MAX_FAULT_RETRIES = 100 };
 
 // Copies the data for r from the sender's memory. Returns MPI_SUCCESS, MPI_ERR_BUFFER if a buffer is not valid memory,
-// MPI_ERR_NO_MEM, or MPI_ERR_OTHER if reading is not possible and the data must be sent in fragments.
+// MPI_ERR_NO_MEM, or MPI_ERR_OTHER if process_vm_readv does not work and the data must be sent in fragments.
 static int cma_read_data(struct gompi_messages *home, struct gompi_link *p, const struct gompi_message *m,
 			 const struct gompi_request *r) {
 	if (!cma_reaches(home, p))

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { MIN_FREED_ENTRIES = 4096 }; // table size above which the table is freed when no id is in use
+enum { MIN_FREED_ENTRIES = 4096 }; // a table of ids with more entries is freed when no id is in use
 
 struct gompi_request *gompi_request_alloc_slow(struct gompi_vci *l) {
 	struct gompi_request *r = gompi_memory_is_low() ? NULL : calloc(1, sizeof *r);

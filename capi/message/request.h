@@ -12,7 +12,7 @@ enum { REQUEST_ACTIVE, REQUEST_COMPLETE, REQUEST_INACTIVE };
 
 enum gompi_mode { MODE_STANDARD, MODE_SYNCHRONOUS, MODE_BUFFERED, MODE_READY };
 
-// The result of a message. class is MPI_SUCCESS or the error class.
+// The result of a request. class is MPI_SUCCESS or the error class.
 struct gompi_result {
 	int32_t source, tag, class;
 	bool cancelled;
@@ -29,17 +29,17 @@ struct gompi_wait_desc;
 // return int return 0 or an error class, and describe the error in v. A NULL entry means that there is nothing to do,
 // or that the kind does not support the operation.
 struct gompi_request_kind {
-	// Advances the operation, if a wait must do more than progress messages. Does not block.
+	// Advances the operation, for kinds whose waits must do more than progress messages. Does not block.
 	void (*progress)(struct gompi_request *r);
-	// Writes the outcome of a complete request to result, unless it is there already. Called before each read of
+	// Writes the outcome of a complete request to result, unless it has done so before. Called before each read of
 	// the result.
 	void (*query)(struct gompi_request *r);
 	// Starts a persistent request. Its state is active already.
 	int (*start)(struct gompi_request *r, struct gompi_error_status *v);
 	int (*cancel)(struct gompi_request *r, struct gompi_error_status *v);
-	// release: neither the application nor the operation needs the request any longer. It may set result.class if
-	// the release fails. free_object: frees the rest of the kind's data; it accesses object only, since the other
-	// fields are invalid by then.
+	// release is called when neither the application nor the operation needs the request any more. If it fails, it
+	// may set result.class. free_object later frees the remaining data of the kind. It may access only the field
+	// object, because the other fields are invalid by then.
 	void (*release)(struct gompi_request *r);
 	void (*free_object)(struct gompi_request *r);
 	// Writes the error description to v. The class is that of result.
@@ -65,7 +65,7 @@ struct gompi_grequest_callbacks {
 	const char *failed_callback; // name of the callback that returned the request's error
 };
 
-// State of a request that waits until an attached buffer's messages have left.
+// State of a flush request (MPI_Buffer_iflush), which waits until the messages of an attached buffer have been sent.
 struct gompi_bsend_flush_wait {
 	struct gompi_request *next; // next request that waits for the same buffer
 	uint64_t last_seq;          // sequence number of the last message that it waits for
@@ -105,11 +105,11 @@ struct gompi_request {
 	const struct gompi_request_kind *kind; // NULL for a message
 	uintptr_t object;                      // private data of the kind
 	gompi_a32 state;
-	bool receive;              // else a send
+	bool receive;              // true: a receive; false: a send, if kind is NULL
 	bool persistent;           // persistent request, which MPI_Start starts
 	bool in_persistent_table;  // its handle and memory do not belong to the VCI (persistent.c)
 	bool has_handle;           // the application holds a handle
-	bool freed;                // MPI_Request_free has been called while it was active; it is freed upon completion
+	bool freed;                // MPI_Request_free was called on the active request; completion frees it
 	bool posted;               // in the list of posted receives; entry is valid
 	bool blocking;             // a blocking call: the thread that started it waits for it
 	bool use_rendezvous;       // a send: its data stays in this process until it is matched
@@ -124,7 +124,7 @@ struct gompi_request {
 	// a send, or another kind: rank of the destination in MPI_COMM_WORLD; -1 if there are several
 	int32_t world;
 	uint64_t context;
-	uintptr_t comm; // handle of the object on which errors are raised; for R-form RMA that of the window
+	uintptr_t comm; // handle of the object on which errors are raised; for MPI_Rput and similar calls the window
 	struct gompi_vci *vci;
 	struct gompi_message *fetches_for; // of an internal receive: the message that it fetches data for; else NULL
 	struct gompi_buffer buf;
@@ -145,14 +145,16 @@ struct gompi_requests {
 };
 
 // The ids by which records of other processes refer to requests: an index and a generation. An id repeats only after
-// 2^32 other requests have used its index, so a late or forged answer finds nothing. This is not a struct gompi_handles
-// because gompi_messages_flushed iterates over all sends of a VCI, so the entries are contiguous.
+// 2^32 other requests have used its index, so a late or forged answer finds nothing. The ids are not in a struct
+// gompi_handles, because gompi_messages_flushed iterates over all sends of a VCI and needs the used entries to be
+// contiguous.
 struct gompi_id_table {
 	struct gompi_id_entry {
 		struct gompi_request *request;
 		uint32_t generation, next_free;
 	} * entries;
-	// entries_used: so far; capacity: entries allocated; first_free: index of the first free entry + 1
+	// entries_used: number of entries that have been used so far; capacity: number of allocated entries;
+	// first_free: index of the first free entry + 1
 	uint32_t entries_used, capacity, first_free;
 	uint32_t first_generation; // the first generation of an entry that has never been used, minus 1
 	gompi_ai32 used;
@@ -197,11 +199,11 @@ void gompi_request_text_detail(const struct gompi_request *r, struct gompi_error
 // if m is NULL, memory ran out, or too many requests are live.
 struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t context,
 					const struct gompi_request_kind *kind, uintptr_t object);
-// Completes such a request. The caller has written result. Frees the request if the application has called
-// MPI_Request_free.
+// Completes a request of gompi_request_new. The caller has written result. Frees the request if the application has
+// called MPI_Request_free.
 void gompi_request_complete(struct gompi_request *r);
-// Releases and frees a request that neither the application nor the operation needs. Returns result.class, or the error
-// of the release function. v describes the error.
+// Calls the release function of a request that neither the application nor the operation needs, then frees the request.
+// Returns result.class, which the release function may have set. v describes the error.
 int gompi_request_destroy(struct gompi_request *r, struct gompi_error_status *v);
 
 #pragma GCC visibility pop

@@ -3,8 +3,8 @@
 #include "message/completion.h"
 #include "message/z_calls.h"
 
-// Stores the status of a request that is complete or inactive, without ending it. If a generalized request's query
-// function has failed, that is the call's error. The call that ends the request raises any other error.
+// Stores the status of a complete or inactive request, without ending the request. If the query callback of a
+// generalized request fails, raises its error. All other errors are raised by the call that ends the request.
 static int query_request_status(const char *call, MPI_Request h, MPI_Status *status) {
 	struct gompi_request *r;
 	switch (gompi_classify_handle(h, &r)) {
@@ -126,15 +126,15 @@ static __attribute__((noinline)) bool find_request_slow(const char *call, const 
 	}
 }
 
-// Stores the request at an address in *r, or NULL for GOMPI_REQUEST_DONE. Returns false if the handle is invalid; then
-// *rc is what the call returns.
+// Stores the request of handle *at in *r, or NULL if the handle is GOMPI_REQUEST_DONE. If the handle is invalid, raises
+// an error, stores the result of the MPI function in *rc, and returns false.
 static inline bool find_request(const char *call, const MPI_Request *at, struct gompi_request **r, int *rc) {
 	*r = at != NULL ? gompi_request_of(*at) : NULL;
 	return __builtin_expect(*r != NULL, 1) || find_request_slow(call, at, r, rc);
 }
 
-// Implements MPI_Request_free (MPI-5.0 3.7.3): frees a complete or inactive request immediately, an active one upon
-// completion.
+// Implements MPI_Request_free (MPI-5.0 3.7.3): frees a complete or inactive request immediately, and an active request
+// upon completion.
 int gompi_request_free(MPI_Request *request) {
 	const char *call = "MPI_Request_free";
 	int rc;
@@ -149,8 +149,8 @@ int gompi_request_free(MPI_Request *request) {
 		*request = MPI_REQUEST_NULL;
 		return MPI_SUCCESS;
 	}
-	// With MPI_PROC_NULL, the operation may be complete already. With other peers that depends on timing, so a
-	// request that is complete but has not been waited for is refused too.
+	// A started request is refused even if it is complete, because its completion depends on timing. With
+	// MPI_PROC_NULL completion does not depend on timing, so a complete request is accepted.
 	if (r->kind != NULL && r->kind->free_needs_inactive && !gompi_is_inactive(r) &&
 	    (r->peer != MPI_PROC_NULL || gompi_load(&r->state) == REQUEST_ACTIVE))
 		return gompi_request_error(
@@ -202,7 +202,7 @@ int gompi_cancel(MPI_Request *request) {
 }
 GOMPI_ENTRY(MPI_Cancel, gompi_cancel);
 
-// Returns true if a request can be started. Else v describes the error, MPI_ERR_REQUEST.
+// Returns true if a request can be started. Otherwise stores MPI_ERR_REQUEST and its description in v.
 static bool is_startable(const struct gompi_request *r, struct gompi_error_status *v) {
 	if (r == NULL || !r->persistent)
 		gompi_set_error(v, MPI_ERR_REQUEST, "the request is not persistent and cannot be started");

@@ -1,7 +1,7 @@
 // Sends to other processes and to this process.
 #include "message/remote.h"
 
-// Returns a message descriptor for a send of this process to itself.
+// Returns a message descriptor for send s of this process to itself.
 static struct gompi_message *self_message(struct gompi_vci *l, const struct gompi_request *s) {
 	struct gompi_message *m = gompi_message_alloc(l);
 	m->entry.source = s->source;

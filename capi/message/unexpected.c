@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-// Flow control of a VCI: the unexpected messages may hold THROTTLE_ON_BYTES bytes before other processes are asked to
-// keep their data, and the request ends below THROTTLE_OFF_BYTES bytes.
+// Flow control of a VCI: when unexpected messages hold more than THROTTLE_ON_BYTES bytes, the process asks senders to
+// keep their data. Below THROTTLE_OFF_BYTES bytes it allows eager messages again.
 enum {
 	THROTTLE_ON_BYTES = 32 << 20,
 	THROTTLE_OFF_BYTES = 16 << 20,
 	ENTRY_COST_BYTES = 256,        // bytes that an unexpected message costs besides its data
 	MAX_FREE_MESSAGES = 256,       // maximum length of the free list of messages
-	MAX_FREE_DATA_BYTES = 1 << 20, // maximum bytes of the data buffers in that list
+	MAX_FREE_DATA_BYTES = 1 << 20, // maximum bytes of the data buffers in the free list
 	MIN_DATA_BYTES = 64,
 };
 
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void set_flow(struct gompi_vci *l, enum gompi_f
 	l->flow = f;
 	gompi_store_seq_cst(&l->inbox->flow, f);
 	if (f == FLOW_RENDEZVOUS)
-		return; // each peer on another node is asked when its next message arrives
+		return; // peers on other nodes are asked when their next message arrives
 	for (struct gompi_link *p = l->first_throttled; p != NULL; p = p->next_throttled)
 		send_flow(l, p, FLOW_EAGER);
 	l->first_throttled = NULL;

@@ -2,9 +2,8 @@
 
 struct gompi_messages *_Atomic gompi_app_messages;
 
-// Notifies the processes that wait for space in the inbox. It sends them a record, since a thread that makes progress
-// polls only its inbox. If there is no space for that record, the other inbox is not empty, so the process polls it
-// anyway.
+// Sends RECORD_SPACE to each waiting process, because a thread that makes progress polls only the inbox of its process.
+// If that inbox has no space for the record, it is not empty, so the process polls it anyway.
 void gompi_vci_notify_space(struct gompi_vci *l) {
 	struct gompi_messages *m = l->messages;
 	if (!gompi_inbox_should_notify(l->inbox))

@@ -14,13 +14,13 @@
 #include "message/inbox.h"
 #include "message/request.h"
 
-// States of process_vm_readv on the memory of a process.
+// Whether process_vm_readv works on the memory of a process.
 enum gompi_cma_state { CMA_UNKNOWN, CMA_WORKS, CMA_REFUSED };
 
 // A link: the state that one VCI keeps for sending to one other process.
 struct gompi_link {
 	struct gompi_inbox *inbox; // the peer's inbox; NULL if the peer is on another node
-	gompi_a64 cached_head;     // cached head of that inbox
+	gompi_a64 cached_head;     // cached copy of the inbox' head
 	gompi_a64 full_head;       // head of the inbox when polling for space was last unsuccessful
 	// number of pending records and streams (below); while not 0, no record overtakes them, except answers to other
 	// nodes
@@ -29,18 +29,18 @@ struct gompi_link {
 	int32_t world;           // number of the process (base/process.h)
 	int32_t node_index;      // index of the process on this node; -1 if it is on another node
 	struct gompi_cell *cell; // shared cell of the peer; NULL if the peer is on another node
-	gompi_a32 flow;          // enum gompi_flow: what a peer on another node has asked for
+	gompi_a32 flow;          // enum gompi_flow: flow control that a peer on another node has requested
 	// The VCI's lock guards the following fields.
-	struct gompi_pending *first_pending, *last_pending; // pending records, which found no space, in order
+	struct gompi_pending *first_pending, *last_pending; // FIFO of records that found no space
 	struct gompi_request *first_stream, *last_stream;   // sends whose data goes out in fragments (RECORD_FRAGMENT)
 	struct gompi_link *next_pending;                    // next in the VCI's list of links with pending output
 	// sends to this peer that are in the VCI's table of unacknowledged sends
 	int32_t unacked_sends;
-	bool needs_reminder;         // one of these sends is newer than the last RECORD_REMINDER to the peer
+	bool needs_reminder;         // an unacknowledged send is newer than the last RECORD_REMINDER to the peer
 	uint32_t reminders_received; // number of RECORD_REMINDER received from the peer
-	// remote peer only: it has been asked to keep its messages (FLOW_RENDEZVOUS)
+	// this process has asked the peer, on another node, to keep the data of its messages (FLOW_RENDEZVOUS)
 	bool throttled;
-	struct gompi_link *next_throttled; // next in the VCI's list of such peers
+	struct gompi_link *next_throttled; // next in the VCI's list of throttled peers
 };
 
 static inline bool gompi_is_remote(const struct gompi_link *p) { return p->inbox == NULL; }
@@ -48,8 +48,8 @@ static inline bool gompi_is_remote(const struct gompi_link *p) { return p->inbox
 // How the sender of a record notifies the peer.
 enum gompi_notify_mode {
 	NOTIFY_DOORBELL, // if no thread of the peer polls or waits, the sender notifies the peer's progress thread
-	// Does not notify the progress thread. A thread of the peer that polls or waits finds the record soon enough. A
-	// sender that finds no space notifies the progress thread.
+	// Does not notify the progress thread. A thread of the peer that polls or waits finds the record soon enough.
+	// Only a sender that finds no space notifies the progress thread.
 	NOTIFY_WAITERS,
 };
 
@@ -68,17 +68,18 @@ struct gompi_message {
 	// address of its request.
 	uint64_t id;
 	int32_t from; // rank of the sender in MPI_COMM_WORLD
-	// reminders_received of the sender's link at arrival; if that has changed since, the sender waits
+	// reminders_received of the sender's link when the message arrived. If the counter has changed since, the
+	// sender waits for this message.
 	uint32_t reminders_seen;
 	bool answer_rings_doorbell;      // the answer must notify the sender's progress thread
 	bool sender_waits;               // a thread of the sender waits until the message is received
 	bool rts;                        // the data is still in the sender's memory
 	bool region_is_valid;            // the sender is on another node, and region is valid
-	int16_t segment_count;           // segments of that data; 0 if unknown
+	int16_t segment_count;           // number of segments of the data at the sender; 0 if unknown
 	int32_t fetch_error;             // error class if the data could not be fetched, else MPI_SUCCESS
 	int64_t size;                    // bytes of the whole message
-	char *data;                      // eager data; the buffer stays with the descriptor for the next message
-	int64_t data_capacity;           // size of that buffer in bytes
+	char *data;                      // buffer of the eager data; stays allocated for the next message
+	int64_t data_capacity;           // size of the buffer at data in bytes
 	struct gompi_request *self_send; // the send, if this process sent to itself and the data has not been copied
 	struct iovec *segment;           // segments in the sender's memory
 	union {
@@ -86,7 +87,7 @@ struct gompi_message {
 		struct gompi_region region;  // the sender's memory, registered for remote reads
 	};
 	struct gompi_request *fetch;    // internal receive that fetches the data; NULL if none
-	struct gompi_request *receiver; // the receive that waits for this fetch
+	struct gompi_request *receiver; // the receive that waits for fetch
 	struct gompi_vci *vci;
 	uintptr_t comm; // handle; set if a matched probe has returned the message
 	struct gompi_message *next;
@@ -103,7 +104,7 @@ enum { GOMPI_SEGMENTS = 64 };
 
 struct gompi_vci {
 	_Alignas(GOMPI_CACHE_LINE) struct gompi_biased_mutex lock;
-	gompi_a32 missed_progress; // a thread has found the lock held, and left its progress (base/combining_lock.h)
+	gompi_a32 missed_progress; // 1: a thread found the lock held and left its progress (base/combining_lock.h)
 	bool has_completions;      // an operation has completed since the lock was acquired
 	bool has_released_space;   // space in the inbox has been released since the lock was acquired
 	bool must_flush;           // pending output may find space now
@@ -111,13 +112,14 @@ struct gompi_vci {
 	gompi_a32 inbox_error;     // error class if the inbox is damaged, else 0
 	union {
 		struct {
-			gompi_a32 pending_links; // links with pending output, plus 1 if reads wait to be started
-			gompi_a32 has_work;      // the work list is not empty
+			// number of links with pending output, plus 1 if reads wait to be started
+			gompi_a32 pending_links;
+			gompi_a32 has_work; // the work list is not empty
 		};
-		gompi_a64 busy; // non-zero if either of the two is
+		gompi_a64 busy; // non-zero if pending_links or has_work is
 	};
 	char *_Atomic next_record; // address of the record at released_position
-	gompi_a64 expected_flag;   // valid flag that this record will have
+	gompi_a64 expected_flag;   // valid flag of the record at next_record, once it is complete
 	struct gompi_inbox *inbox;
 	uint64_t flag_key;          // key of the valid flags (inbox.h)
 	char *read_at;              // address of the next record to consume
@@ -143,9 +145,8 @@ struct gompi_vci {
 	gompi_ai32 unexpected_count;  // unexpected messages that no receive has matched yet
 	struct gompi_pending *free_pending;
 	struct gompi_live_count live_count; // counts requests and messages
-	// For other nodes. queued_reads: reads to start. free_reads: free list. first_throttled: list of peers that
-	// have been asked to keep their messages. deferred_cancels: RECORD_CANCEL with RECORD_FINALIZE, from peers in
-	// MPI_Finalize, not answered yet.
+	// For other nodes. queued_reads: reads to start. free_reads: free list. first_throttled: list of throttled
+	// peers. deferred_cancels: unanswered RECORD_CANCEL with RECORD_FINALIZE, whose senders are in MPI_Finalize.
 	struct gompi_read *queued_reads, *free_reads;
 	struct gompi_link *first_throttled;
 	struct gompi_pending *deferred_cancels;
@@ -156,7 +157,7 @@ struct gompi_messages {
 	struct gompi_node node;
 	bool no_cma;         // no process may read another's memory
 	uint64_t *cma_probe; // one page that peers read to find out whether process_vm_readv reaches this process
-	gompi_a32 plan_may_continue; // a message has completed that a plan may wait for
+	gompi_a32 plan_may_continue; // a message for which a plan may wait has completed
 	gompi_a32 plan_needs_app;    // a progress thread has left the next step of a plan to application threads
 	gompi_a32 hooks;             // bit mask of HOOK_*
 	struct gompi_vci vci[GOMPI_VCI_COUNT];
@@ -166,8 +167,8 @@ struct gompi_messages {
 	struct gompi_mutex peers_lock;          // guards additions to peers
 	uint32_t peer_count;
 	struct gompi_remote_peers *_Atomic peers; // links to processes on other nodes
-	// gompi_progress_locked. The code that releases a VCI's lock must make progress, but is in a layer below the
-	// progress code.
+	// Points to gompi_progress_locked. The functions that release a VCI's lock call it through this pointer,
+	// because they are in a layer below the progress code.
 	bool (*progress)(struct gompi_vci *l);
 };
 
@@ -222,7 +223,7 @@ void gompi_links_close(struct gompi_messages *m);
 #endif
 
 // Returns true if gompi_vci_progress may have something to do (unlocked check). While another thread consumes records,
-// this may miss a record that the other thread has not seen either. Therefore a thread calls
+// the function may miss a record that the other thread has not seen either. Therefore a thread calls
 // gompi_messages_progress_all before it sleeps.
 GOMPI_RACY_READ static inline bool gompi_vci_has_work(struct gompi_vci *l) {
 	return gompi_load((gompi_a64 *)gompi_load(&l->next_record)) == gompi_load(&l->expected_flag) ||
@@ -230,21 +231,23 @@ GOMPI_RACY_READ static inline bool gompi_vci_has_work(struct gompi_vci *l) {
 }
 
 static inline void gompi_vci_lock(struct gompi_vci *l) { gompi_biased_lock(&l->lock); }
-// Tries to acquire the lock in order to make progress. Returns false if another thread holds it; then the lock holder
-// makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock. Thus a try
-// fails only if another thread holds the mutex, and a thread that releases the lock without the mutex need not check
-// missed_progress.
+// Tries to acquire the lock in order to make progress. Returns false if another thread holds the lock. That thread then
+// makes the progress for this thread too (base/combining_lock.h). The calling thread must not hold the lock. So the
+// attempt fails only if another thread holds the mutex. Therefore a thread that releases the lock without the mutex
+// need not check missed_progress.
 static inline bool gompi_vci_trylock(struct gompi_vci *l) {
 	if (__builtin_expect(gompi_biased_trylock(&l->lock), 1))
 		return true;
 	gompi_missed_post(&l->missed_progress);
 	return gompi_biased_trylock(&l->lock);
 }
-// Releases the lock temporarily. Wakes threads that wait for completions, and notifies processes that wait for space in
-// the inbox. The full fence orders the release of space before the read of inbox->has_waiters; its partner is
-// gompi_inbox_register_waiter. Without it, this thread could read an old value while a producer registers and still
-// finds no space. Returns true if another thread may have found the lock held.
+
+// Notifies the processes that wait for space in the inbox, if enough of the inbox is free.
 void gompi_vci_notify_space(struct gompi_vci *l);
+// Releases the lock temporarily. Wakes threads that wait for completions, and notifies processes that wait for space in
+// the inbox. The full fence orders the release of space before the read of inbox->has_waiters. It is paired with
+// gompi_inbox_register_waiter. Without the fence, this thread could read an old value of has_waiters while a producer
+// registers and still finds no space. Returns true if another thread may have found the lock held.
 static inline bool gompi_vci_unlock_wake(struct gompi_vci *l) {
 	struct gompi_messages *m = l->messages;
 	bool completed = l->has_completions, announces = l->has_released_space;
@@ -259,9 +262,11 @@ static inline bool gompi_vci_unlock_wake(struct gompi_vci *l) {
 	}
 	return by_mutex;
 }
-// Releases the lock as gompi_vci_unlock_wake does, at the end of a critical section. Then makes the progress that other
-// threads wanted to make while they found the lock held.
+
+// Makes the progress that other threads have left because they found the lock held. The caller has released the lock.
 void gompi_vci_progress_missed(struct gompi_vci *l);
+// Releases the lock at the end of a critical section: calls gompi_vci_unlock_wake, then gompi_vci_progress_missed if
+// another thread has left progress.
 static inline void gompi_vci_unlock(struct gompi_vci *l) {
 	if (__builtin_expect(gompi_vci_unlock_wake(l), 0) &&
 	    __builtin_expect(gompi_load_seq_cst(&l->missed_progress) != 0, 0))
@@ -270,14 +275,14 @@ static inline void gompi_vci_unlock(struct gompi_vci *l) {
 // Performs the work that was found under the lock (work list, pending output), then releases the lock as
 // gompi_vci_unlock does.
 void gompi_vci_unlock_progress(struct gompi_vci *l);
-// Releases the lock for calls that start an operation and return. Does not copy data of the work list, unless a sender
-// waits for it. A copy would delay the operations that the application is about to start, and the processes that wait
-// for them. A thread that waits for the data copies it later, at the latest when its sender waits too. If that thread
-// belongs to this process and sleeps, this function wakes it.
+// Releases the lock for calls that start an operation and return. Copies data of the work list only if its sender
+// waits. A copy would delay the operations that the application is about to start, and the processes that wait for
+// these operations. Other data is copied later: by a waiting thread of this process, which this function wakes if it
+// sleeps, or as soon as the sender waits.
 void gompi_vci_unlock_started(struct gompi_vci *l);
-// Releases the lock after a record from the network has been handled. Does not copy, wait, or work for another thread,
-// since the records that arrive later would be delayed. It leaves to the waiting threads or the progress thread: plans
-// that may continue, data to copy, and the progress for which another thread found the lock held.
+// Releases the lock after a record from the network has been handled. Does not copy, wait, or make progress for another
+// thread, because this would delay the following records. Waiting threads or the progress thread later continue plans,
+// copy data, and make the progress that another thread has left.
 void gompi_vci_unlock_network(struct gompi_vci *l);
 
 // Returns a pending record from the free list, or a new one.
@@ -293,9 +298,9 @@ static inline void gompi_pending_free(struct gompi_vci *l, struct gompi_pending 
 	l->free_pending = w;
 }
 
-// Counts requests and messages of a VCI. gompi_vci_count_alloc counts one that has been allocated,
-// gompi_vci_count_free one that has been freed. When most of a large number have been freed, gompi_vci_count_free
-// returns their memory to the system.
+// Counts the requests and messages of a VCI. gompi_vci_count_alloc counts an allocation, gompi_vci_count_free a
+// deallocation. When most of a large number of objects have been freed, gompi_vci_count_free returns their memory to
+// the system.
 static inline void gompi_vci_count_alloc(struct gompi_vci *l) { gompi_live_count_inc(&l->live_count); }
 void gompi_vci_count_free(struct gompi_vci *l);
 
@@ -313,8 +318,8 @@ static inline struct gompi_request *gompi_request_alloc(struct gompi_vci *l) {
 }
 
 // Releases a request, which nothing may refer to any longer. gompi_request_release returns it to the free list.
-// gompi_request_drop_refs releases the request's references to its kind and datatype. It returns true if nothing
-// remains to be done, because the memory is not the VCI's.
+// gompi_request_drop_refs releases the request's references to its kind and datatype. It returns true if r is a
+// persistent request, which it has then released completely: its memory is not the VCI's.
 bool gompi_request_drop_refs(struct gompi_request *r);
 void gompi_request_dealloc(struct gompi_request *r);
 static inline void gompi_request_release(struct gompi_request *r) {

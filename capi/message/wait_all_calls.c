@@ -3,11 +3,12 @@
 #include "message/completion.h"
 #include "message/z_calls.h"
 
-// Ends all complete requests and stores the status of each. If one has failed, every status has its error class, or
-// MPI_ERR_PENDING if the request is not complete, and the call returns MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
+// Ends all complete requests and stores the status of each. If a request has failed, stores an error class in every
+// status (MPI_ERR_PENDING for an incomplete request), and raises MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
 //
-// wait_error is the error class because of which a request can never complete, or MPI_SUCCESS. Then the error of the
-// call names the first request that waits for a failed process, else the first incomplete one.
+// wait_error is MPI_SUCCESS, or the error class of a wait for a request that can never complete. In the latter case the
+// error text names the first request that depends on a failed process or, if there is none, the first incomplete
+// request.
 static int end_all_requests(const char *call, int count, MPI_Request requests[], MPI_Status statuses[],
 			    int wait_error) {
 	struct gompi_first_failure f;
@@ -42,8 +43,8 @@ static int end_all_requests(const char *call, int count, MPI_Request requests[],
 
 enum { MAX_FAST_REQUESTS = 64 };
 
-// Performs the most common case: few requests of messages or complete ones, none of which fails. Returns false, without
-// ending any request, if the case is a different one.
+// Handles the most common case: at most MAX_FAST_REQUESTS requests, each an active request of a message or
+// GOMPI_REQUEST_DONE, and no failure. In other cases returns false and has ended no request.
 static bool waitall_fast(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	struct gompi_request *rs[MAX_FAST_REQUESTS];
 	if (count < 0 || count > MAX_FAST_REQUESTS || requests == NULL || !gompi_is_running())
@@ -62,7 +63,7 @@ static bool waitall_fast(int count, MPI_Request requests[], MPI_Status statuses[
 		if (__builtin_expect(gompi_is_inactive(r) || r->kind != NULL || r->result.class != MPI_SUCCESS, 0))
 			return false;
 	}
-	struct gompi_vci *locked = NULL; // one lock acquisition for consecutive requests of a VCI
+	struct gompi_vci *locked = NULL; // locked once for consecutive requests of one VCI
 	for (int i = 0; i < count; i++) {
 		struct gompi_request *r = rs[i];
 		if (r == NULL) {

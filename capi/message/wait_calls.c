@@ -3,7 +3,7 @@
 #include "message/completion.h"
 #include "message/z_calls.h"
 
-// Ends a call on a handle that refers to no active request. Returns what the call returns.
+// Ends a call whose handle refers to no active request. Returns the result of the MPI function.
 static inline int end_inactive(const char *call, enum gompi_handle_state what, MPI_Request *request,
 			       MPI_Status *status) {
 	if (__builtin_expect(what == GOMPI_HANDLE_DONE, 1))
@@ -15,7 +15,7 @@ static inline int end_inactive(const char *call, enum gompi_handle_state what, M
 	return MPI_SUCCESS;
 }
 
-// Waits for a request and ends it. This is a separate function so that a call that need not wait saves no registers.
+// Waits for a request and ends it. It is a separate function, so that calls that need not wait do not save registers.
 static __attribute__((noinline)) int wait_and_end(struct gompi_request *r, MPI_Request *request, MPI_Status *status) {
 	if (gompi_is_complete(r))
 		return gompi_end_with_status("MPI_Wait", r, request, status);

@@ -17,7 +17,7 @@ static bool any_is_complete(void *arg) {
 	return gompi_messages_inbox_error(m) != MPI_SUCCESS || first_complete(s) >= 0;
 }
 
-// Describes the first request from index first on that may end the wait (struct gompi_wait_desc).
+// Implements fill_details of struct gompi_wait_desc. Event i is the completion of request i.
 static int describe_one(const void *on, int first, struct gompi_wait_desc *what, struct gompi_wait_details *t) {
 	const struct gompi_request_array *s = on;
 	struct gompi_request *r;
@@ -30,8 +30,9 @@ static int describe_one(const void *on, int first, struct gompi_wait_desc *what,
 	return -1;
 }
 
-// Waits until a request is complete. Returns its index, or -1 if none is active or, with *rc set, if one can never
-// complete. *failed_index is the index of that one, or -1 if it is unknown.
+// Waits until a request is complete, and returns its index. Returns -1 if no request is active. If a request can never
+// complete, raises an error, stores the result of the MPI function in *rc, and returns -1. *failed_index is then the
+// index of that request, or -1 if it is unknown.
 static int wait_first_complete(const char *call, struct gompi_request_array *s, int *failed_index, int *rc) {
 	struct gompi_messages *m = gompi_load(&gompi_app_messages);
 	struct gompi_wait_desc what = {.call = call,
@@ -105,8 +106,9 @@ int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_
 }
 GOMPI_ENTRY(MPI_Testany, gompi_testany);
 
-// Ends all complete requests, and stores their number, indices and statuses. Determines the set once: other requests
-// may complete meanwhile, and whether one of the set has failed decides about the statuses of all.
+// Ends all complete requests, and stores their number, indices and statuses. Determines the set of complete requests
+// once, because further requests may complete meanwhile. If one request of the set has failed, the statuses of the
+// whole set have error classes.
 static int end_some(const char *call, int count, MPI_Request requests[], int *outcount, int indices[],
 		    MPI_Status statuses[]) {
 	struct gompi_first_failure f;

@@ -1,10 +1,10 @@
 // Calls from C into Go and back.
 //
 // An exported Go function runs on a goroutine's stack, on the thread that called it. A signal handler that the
-// application installed without SA_ONSTACK runs on the current stack of its thread. So the first call into Go on a
-// thread makes that goroutine's stack large (core/stack). It keeps the thread's alternate signal stack and signal mask
-// unchanged. Signal handlers run at once, both in Go and in C. The only MPI function that a handler may call is
-// MPI_Abort. MPI_Abort must not enter Go if the handler has interrupted Go (base/in_go.h).
+// application installed without SA_ONSTACK runs on the current stack of the thread, which may be a goroutine's. So the
+// first call into Go on a thread makes that goroutine's stack large (core/stack). It keeps the thread's alternate
+// signal stack and signal mask unchanged. Signal handlers run at once, both in Go and in C. The only MPI function that
+// a handler may call is MPI_Abort. MPI_Abort must not enter Go if the handler has interrupted Go (base/in_go.h).
 //
 // Every call of an exported Go function passes through __wrap_crosscall2: the linker's --wrap substitutes it for the
 // runtime's crosscall2 (runtime.go).
@@ -23,7 +23,8 @@
 
 enum { GO_STACK_BYTES = 1 << 20 }; // size of a goroutine's stack after core/stack.Grow
 
-// State of a thread. Initial-exec, because a signal handler must not enter the allocator of thread-local memory.
+// State of a thread. The TLS model is initial-exec: with other models the first access may allocate memory, which a
+// signal handler must not do.
 static _Thread_local struct {
 	bool is_prepared;       // the first call into Go has prepared this thread
 	uintptr_t go_stack_top; // an address near the top of the goroutine's stack
@@ -34,9 +35,10 @@ extern void __real_crosscall2(void (*fn)(void *), void *frame, int size, size_t 
 __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 
 // Prepares a thread for Go at its first call. The runtime installs an alternate signal stack of 32 KiB for a thread
-// that has none, and unblocks the signals that it handles itself. The application's handlers may need more than 32 KiB,
-// and the signals that it blocked must remain blocked. gompirma needs neither change (go_start.c). So this function
-// blocks all signals until it has restored both and the goroutine's stack is large.
+// that has none, and unblocks the signals that the runtime handles. But the application's handlers may need more than
+// 32 KiB, and signals that the application blocked must remain blocked. gompirma needs neither change (go_start.c). So
+// this function blocks all signals, makes the goroutine's stack large, and then restores the alternate stack and the
+// signal mask.
 static void prepare_thread(void) {
 	sigset_t all, mask;
 	stack_t stack;
@@ -70,8 +72,8 @@ __attribute__((cold)) static void abort_in_signal_handler(void) {
 // must not call Go.
 static bool show_go_calls;
 
-// True if show_go_calls, or if ThreadSanitizer is linked: annotations then order each call into Go after the previous
-// one.
+// True if show_go_calls is true or ThreadSanitizer is linked. With ThreadSanitizer, annotations order each call into Go
+// after the previous one.
 static bool observe_go_calls;
 
 static __attribute__((constructor)) void read_show_go(void) {

@@ -2,15 +2,15 @@
 //
 // The runtime starts while the library is loaded, from an entry in .init_array. By default it would install its own
 // handlers for five signals and add SA_ONSTACK to the application's handlers for other signals. It also creates a
-// thread, and all threads of the runtime inherit that thread's signal mask. Constructors with a priority run before
-// .init_array entries. Constructors without a priority run after them, if this file follows Go's object in link order.
-// The first constructor below changes the runtime's signal table so that the runtime installs no handler, and blocks
-// all signals. The second constructor restores the thread's signal mask. Thus Go's threads receive no signals that are
-// sent to the process, and the runtime never installs a handler.
+// thread, and all threads of the runtime inherit that thread's signal mask. Constructors with a priority run before the
+// runtime's entry. Constructors without a priority run after it, if this file follows Go's object in link order. The
+// first constructor below changes the runtime's signal table so that the runtime installs no handler, and blocks all
+// signals. The second constructor restores the thread's signal mask. So the signals of the process are blocked in the
+// runtime's threads, and the runtime never installs a handler.
 //
-// Without its handlers the runtime can neither preempt goroutines by SIGURG, which scripts/build.sh turns off, nor
-// convert a fault to a panic. So a fault in Go, or in an application function that Go has called, ends the process with
-// its own signal, core dump and location, as it would in C.
+// Without its handlers the runtime cannot preempt goroutines by SIGURG (scripts/build.sh turns this preemption off),
+// and cannot convert a fault to a panic. So a fault in Go, or in an application function that Go has called, ends the
+// process as in C, with the signal, core dump and location of the fault.
 #define _GNU_SOURCE
 #include <link.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ enum {
 
 static int patch_signal_table(struct dl_phdr_info *object, size_t size, void *arg) {
 	static const char name[] = "SIGPROF: ";
-	// its address identifies the program segment to search, which also contains Go's table
+	// the program segment that contains this variable also contains Go's table
 	static int in_this_object = 1;
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &object->dlpi_phdr[i];

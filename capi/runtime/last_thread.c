@@ -1,7 +1,8 @@
-// See last_thread.h. The C library calls exit(0) in the last thread of a process (POSIX, pthread_exit). With this
-// library it would never call exit, because it also counts the threads of the Go runtime. So when the main thread ends
-// by pthread_exit, a watcher thread starts. It periodically lists the threads of the process and calls exit(0) when
-// only library threads are left. A program whose main thread does not end by pthread_exit has no such thread.
+// See last_thread.h. The C library calls exit(0) in the last thread of a process (POSIX, pthread_exit). With gompirma
+// the C library would never do so, because it also counts the threads of the Go runtime. So when the main thread ends
+// by pthread_exit, a watcher thread starts. The watcher periodically lists the threads of the process, and calls
+// exit(0) when only library threads are left. In a program whose main thread does not call pthread_exit, no watcher
+// starts.
 #define _GNU_SOURCE
 #include "runtime/last_thread.h"
 
@@ -19,7 +20,8 @@
 extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
 // Thread ids (gettid) of the library threads; 0 in a free entry. A thread without an entry counts as an application
-// thread. The table has no lock, because a child of fork(2) also reads it.
+// thread. The table has no lock, because a child of fork(2) also reads the table, and could find a lock held
+// permanently.
 enum { MAX_LIBRARY_THREADS = 256 };
 static gompi_ai32 library_threads[MAX_LIBRARY_THREADS];
 
@@ -73,7 +75,7 @@ static bool is_main_alive(void) {
 	FILE *f = fopen(path, "re");
 	if (f == NULL)
 		return errno != ENOENT;
-	char line[256], *end; // the program's name, in parentheses, may itself contain parentheses
+	char line[256], *end; // the name of the program is in parentheses, and may itself contain parentheses
 	if (fgets(line, sizeof line, f) != NULL && (end = strrchr(line, ')')) != NULL && end[1] == ' ')
 		state = end[2];
 	fclose(f);
@@ -119,8 +121,8 @@ static void *wait_for_app_threads(void *arg) {
 	return arg;
 }
 
-// Starts the watcher thread. This is the destructor of the main thread's key value: it runs when the main thread ends,
-// but not at exit.
+// Starts the watcher thread. The C library calls this destructor of thread-specific data when the main thread ends by
+// pthread_exit, but not at exit.
 static void on_main_end(void *value) {
 	pthread_t thread;
 	if (__real_pthread_create(&thread, NULL, wait_for_app_threads, NULL) == 0)

@@ -11,9 +11,10 @@
 // alive.
 int gompi_create_library_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
-// Returns true if the application has no thread but the calling one. Then every other thread belongs to a library, and
-// gompi_adopt_threads registers all of them as library threads. Call the two functions before and after code in which
-// other libraries (libpmix, providers of libfabric) start threads.
+// gompi_is_only_thread returns true if the process has no thread except library threads and the calling thread.
+// gompi_adopt_threads registers all threads except the calling thread as library threads. Call gompi_is_only_thread
+// before code in which another library (libpmix, a provider of libfabric) starts threads and, if it returned true,
+// gompi_adopt_threads afterwards.
 bool gompi_is_only_thread(void);
 void gompi_adopt_threads(void);
 

@@ -6,12 +6,13 @@ package runtime
 
 extern void __lsan_register_root_region(const void *from, size_t bytes) __attribute__((weak));
 
-// Registers the first arena of the Go heap as a root region of LeakSanitizer, if the program is linked with it. So
-// LeakSanitizer does not report memory that only Go references. object is the address of any object in that heap.
+// Registers the first arena of the Go heap as a root region of LeakSanitizer, if the program is linked with
+// LeakSanitizer. So LeakSanitizer does not report memory that only Go references. object is the address of any object
+// in the Go heap.
 static inline void gompi_lsan_register_heap(uintptr_t object) {
-	// The runtime reserves its heap in arenas of this size, aligned to it, so nothing else is mapped in the range.
-	// The library's objects fit into the first arena. A larger range may contain other mappings, because Go 1.26
-	// places the heap at a random address, and LeakSanitizer ends with SIGBUS when it reads the clock pages of the
+	// The runtime reserves its heap in arenas whose size and alignment are 64 MiB, so an arena contains no other
+	// mapping. The library's objects fit into the first arena. A larger range could contain other mappings, because
+	// Go 1.26 places the heap at a random address. LeakSanitizer would end with SIGBUS at the clock pages of the
 	// kernel.
 	const uintptr_t range = (uintptr_t)64 << 20;
 	if (__lsan_register_root_region != NULL)

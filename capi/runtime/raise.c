@@ -18,8 +18,8 @@ struct pending_call {
 };
 static _Thread_local struct pending_call pending_call __attribute__((tls_model("initial-exec")));
 
-// Returns the error handler function of an object (struct gompi_errhandler_ref), and stores in *on the handle to pass
-// to it. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD.
+// Returns the error handler function of an object (struct gompi_errhandler_ref). Stores in *on the handle to pass to
+// the function. If the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD.
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
@@ -52,7 +52,7 @@ static char *append_object(char *to, int kind, uintptr_t object) {
 }
 
 // Appends a description of an error code that the application raised. Omits the text of a predefined class, because
-// that text describes the latest error of the class.
+// this text describes an earlier error.
 static char *append_code(char *to, int code) {
 	char digits[16], *first = digits + sizeof digits - 1;
 	int n, rest = code;
@@ -68,8 +68,8 @@ static char *append_code(char *to, int code) {
 	return stpcpy(to + 2 + n, ")");
 }
 
-// Appends the text of an error: call, object and description. If text is NULL, class is a code that the application
-// raised, and append_code describes it.
+// Appends the text of an error: call, object and description. If text is NULL, class is an error code that the
+// application raised, and append_code describes the code.
 static char *append_error(char *to, int class, const char *call, const char *text, int kind, uintptr_t object) {
 	to = stpcpy(append_object(stpcpy(to, call), kind, object), ": ");
 	return text != NULL ? stpcpy(to, text) : append_code(to, class);
@@ -92,8 +92,8 @@ int gompi_called_error_text(int class, int kind, uintptr_t object, char *text) {
 	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 
-// Returns the value that the call must return if no handler of the application has to run. Otherwise returns -1. Stores
-// the pending handler call in *to_call.
+// Returns the value that the MPI function must return if no error handler of the application has to run, else -1.
+// Stores the handler call in *to_call.
 static int prepare_handler_call(int class, const char *call, const char *text, int kind, uintptr_t object,
 				struct pending_call *to_call) {
 	// before MPI_Init and after MPI_Finalize no object exists

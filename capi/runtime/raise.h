@@ -18,12 +18,13 @@ int gompi_raise_error(int class, const char *call, const char *text, int kind, u
 // gompi:callback
 int gompi_called_error_text(int class, int kind, uintptr_t object, char *text);
 
-// Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name. Returns the value that it must return.
+// Raises MPI_ERR_UNSUPPORTED_OPERATION for the MPI function `name`. Returns the value that the MPI function must
+// return.
 int gompi_unsupported(const char *name, int kind, uintptr_t object);
 
 // Raises an error on behalf of Go code, with the arguments of gompi_raise_error. An error handler of the application
-// may leave by longjmp, so it must not run above a Go frame. If one has to run, this function returns a negative token,
-// and the C entry point that called Go passes the token to gompi_raise_pending. Otherwise returns the error code.
+// may leave by longjmp, so it must not run above a Go frame. If a handler has to run, returns a negative token. The C
+// entry point that called Go passes this token to gompi_raise_pending. Otherwise returns the error code.
 int gompi_raise_from_go(int class, const char *call, const char *text, int kind, uintptr_t object);
 
 // Runs the error handler that gompi_raise_from_go found on this thread. Returns the error code. Must be called without

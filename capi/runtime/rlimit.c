@@ -1,5 +1,5 @@
-// Checks process limits under which the Go runtime cannot start or continue. Prints one line that names the limit,
-// instead of the runtime's page of stack traces.
+// Checks the process limits that the Go runtime needs. If a limit is too low, prints one line that names it, instead of
+// the runtime's page of stack traces.
 #define _GNU_SOURCE
 #include "runtime/rlimit.h"
 
@@ -15,9 +15,9 @@
 #include "base/atomics.h"
 #include "runtime/last_thread.h"
 
-// Address space: the runtime's reservations (600 MB of tables for a 48-bit heap, arenas of 64 MiB) and the stacks and
-// malloc arenas of its first threads. Below 1.9 GB it starts only sometimes. Data: the runtime uses about 90 MB of
-// private writable memory, most of it never touched.
+// ADDRESS_SPACE_MB: the runtime's reservations (600 MB of tables for a 48-bit heap, arenas of 64 MiB), and the stacks
+// and malloc arenas of its first threads. Below 1.9 GB the runtime does not always start. DATA_MB: the runtime maps
+// about 90 MB of private writable memory, most of which it never touches.
 enum { ADDRESS_SPACE_MB = 1900, DATA_MB = 96 };
 
 __attribute__((noreturn)) static void exit_limit_too_low(const char *what, const char *option, rlim_t limit,
@@ -45,8 +45,8 @@ static void check_limit(int resource, const char *what, const char *option, long
 }
 
 // Reserved mappings, released when the runtime cannot map memory for a new thread. The number of mappings of a process
-// is limited, and a program may use all of them. An MPI call that fails for this reason must still return. The mappings
-// use no memory.
+// is limited, and a program may use up all of them. An MPI call that fails for this reason must return an error instead
+// of aborting the process. The mappings use no memory.
 enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // alternating protections, so each page is a separate mapping
 static char *_Atomic reserved_mappings;
 
@@ -87,9 +87,10 @@ static long long limit_of(int resource, long long unit) {
 }
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
-	// Consecutive failures on this thread. Other threads may succeed meanwhile.
+	// Number of consecutive failures on this thread. It is thread-local, because other threads may succeed
+	// meanwhile.
 	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
-	enum { TRIES = 20 }; // the runtime's number of tries; it sleeps between them
+	enum { TRIES = 20 }; // number of attempts of the runtime, which sleeps between attempts
 	int rc = gompi_create_library_thread(thread, attr, start, arg);
 	if (rc == EAGAIN && release_mappings())
 		rc = gompi_create_library_thread(thread, attr, start, arg);

@@ -4,7 +4,8 @@
 // application's last thread (last_thread.c).
 package runtime
 
-// --wrap: every call from C into Go passes through cross.c, and rlimit.c creates the threads of the Go runtime.
+// The linker's --wrap makes every call from C into Go pass through cross.c, and every thread creation of the Go runtime
+// through rlimit.c.
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden

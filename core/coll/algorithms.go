@@ -2,16 +2,16 @@ package coll
 
 import "gompirma/core/abi"
 
-// The algorithms over messages, on bytes: data that is not contiguous in the application's memory has been packed
-// before and is unpacked after. They serve communication between nodes, intercommunicators and the nonblocking and
-// persistent forms. On one node the blocking forms are shared-memory collectives (shm.go).
+// The algorithms over messages. They work on bytes: data that is not contiguous in the application's memory has been
+// packed before and is unpacked afterwards. They serve communication between nodes, intercommunicators and the
+// nonblocking and persistent forms. The blocking forms on one node are shared-memory collectives (shm.go).
 //
-// The pattern of messages depends on the number of bytes only where the members have agreed on it (schedule.fixed is
-// false). Messages without data are sent too. So a member whose length differs gets an error, and no process waits for
-// a message that does not arrive.
+// The pattern of messages depends on the number of bytes only if the members have agreed on that number (schedule.fixed
+// is false). Messages of 0 bytes are sent too. Therefore a member that passes a different length gets an error, and no
+// process waits for a message that is never sent.
 
-// Sizes in bytes at which one algorithm replaces another. Below, the number of rounds dominates the cost; above, the
-// bytes that each process moves.
+// Sizes in bytes at which one algorithm replaces another. Below each size, the number of rounds dominates the cost.
+// Above it, the number of bytes that each process moves dominates.
 const (
 	bcastTreeBytes      = 64 << 10 // up to this size a broadcast sends all data down a binomial tree
 	reduceWholeBytes    = 32 << 10 // up to this size a reduction sends whole vectors
@@ -29,7 +29,7 @@ func (v view) barrier() {
 	}
 }
 
-// bcast copies root's b to all processes.
+// bcast copies root's b to b of all processes.
 func (v view) bcast(b []byte, root int) {
 	if v.size == 1 {
 		return
@@ -69,9 +69,9 @@ func splitEven(b []byte, n, elem int) [][]byte {
 	return out
 }
 
-// scatterTree sends every process its block of root's whole; blocks are the parts of whole, of sizes that all processes
-// know. Each process of the binomial tree receives the blocks of its subtree. In the order of ranks relative to root
-// these are an interval of a ring, sent in one or two parts.
+// scatterTree sends each process its block of root's whole along a binomial tree. blocks are consecutive parts of
+// whole; all processes know their sizes. A process receives the blocks of its subtree. In the order of ranks relative
+// to root these blocks are consecutive. If they wrap around the end of whole, they are sent in two messages.
 func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	mask := 1
@@ -94,7 +94,7 @@ func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// gatherTree does the reverse of scatterTree.
+// gatherTree reverses scatterTree: it collects the block of each process in root's whole.
 func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	for mask := 1; mask < v.size; mask *= 2 {
@@ -114,8 +114,8 @@ func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// interval returns the bytes of the blocks of relative ranks [vr, vr+n), split at the end of whole: at most two parts,
-// none of them empty.
+// interval returns the bytes of the blocks of relative ranks [vr, vr+n), split at the end of whole. It returns at most
+// two parts, none of them empty.
 func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte {
 	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may exceed size
 	var out [][]byte
@@ -140,16 +140,17 @@ func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte 
 	return out
 }
 
-// route is the path of blocks to the root or from it.
+// route is the way that blocks take to the root or from it.
 type route bool
 
 const (
-	routeDirect route = false // each directly between its process and the root
-	// along a binomial tree: all blocks have one size, and a process may have to hold those of its subtree
+	routeDirect route = false // each block moves directly between its process and the root
+	// Blocks move along a binomial tree. All blocks have the same size. A process may have to hold the blocks of
+	// its subtree.
 	routeTree route = true
 )
 
-// gather stores the own block of process i to block i at root. blocks is significant only at root.
+// gather stores own of process i to blocks[i] at root. blocks is significant only at root.
 func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	if by == routeTree && v.size > 3 {
 		whole := v.alloc(len(own) * v.size)
@@ -181,7 +182,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	v.wait()
 }
 
-// scatter copies root's block i to own of process i.
+// scatter copies root's blocks[i] to own of process i.
 func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	if by == routeTree && v.size > 3 {
 		whole := v.alloc(len(own) * v.size)
@@ -219,7 +220,8 @@ const (
 	sizesEqual blockSizes = true
 )
 
-// allgather fills all blocks. blocks[rank] holds this process' contribution before.
+// allgather stores the contribution of process i to blocks[i] at all processes. At entry blocks[v.rank] holds the
+// contribution of this process.
 func (v view) allgather(blocks [][]byte, of blockSizes) {
 	if v.size == 1 {
 		return
@@ -239,8 +241,8 @@ func (v view) allgather(blocks [][]byte, of blockSizes) {
 	v.allgatherRing(blocks)
 }
 
-// allgatherBruck is Bruck's algorithm: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that
-// order.
+// allgatherBruck is Bruck's algorithm: after k rounds this process holds the blocks of ranks rank .. rank+2^k-1 (modulo
+// size), in that order.
 func (v view) allgatherBruck(blocks [][]byte, size int) {
 	held := v.alloc(size * v.size)
 	v.copy(held[:size], blocks[v.rank])
@@ -255,7 +257,8 @@ func (v view) allgatherBruck(blocks [][]byte, size int) {
 	}
 }
 
-// allgatherRing sends each block once around the ring.
+// allgatherRing is the ring algorithm: in each round, a process passes the block that it received last to its right
+// neighbor.
 func (v view) allgatherRing(blocks [][]byte) {
 	left, right := (v.rank-1+v.size)%v.size, (v.rank+1)%v.size
 	for k := 0; k < v.size-1; k++ {
@@ -265,8 +268,8 @@ func (v view) allgatherRing(blocks [][]byte) {
 	}
 }
 
-// alltoall copies in[rank] of process i to out[i] of this process. Processes exchange in the order of their distance,
-// so that they do not all send to the same process at once.
+// alltoall copies in[v.rank] of process i to out[i] of this process. In step k, each process sends to the process k
+// ranks above it, so that not all processes send to the same process at once.
 func (v view) alltoall(in, out [][]byte) {
 	v.copy(out[v.rank], in[v.rank])
 	for k := 1; k < v.size; k++ {
@@ -280,8 +283,8 @@ func (v view) alltoall(in, out [][]byte) {
 	v.wait()
 }
 
-// reduce adds the steps of a reduction of all own, in the order of ranks. It returns the buffer that holds the result
-// at root when the steps have run, and nil at other processes. own is not written.
+// reduce adds the steps that reduce own of all processes in the order of ranks. It returns the buffer that holds the
+// result at root once the steps have run, and nil at other processes. own is not written.
 func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if v.size == 1 {
 		return own
@@ -295,8 +298,9 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		v.gather(mine, splitEven(whole[:len(whole):len(whole)], v.size, r.size), root, routeDirect)
 		return whole
 	}
-	// The tree has its root at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the
-	// root. A commutative operation may start the order at root instead.
+	// The root of the binomial tree is rank 0, because only then each process combines adjacent intervals of ranks
+	// in order. Rank 0 finally sends the result to root. For a commutative operation, root itself is the root of
+	// the tree.
 	top := 0
 	if r.commutative {
 		top = root
@@ -346,14 +350,15 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	return acc
 }
 
-// reduceScatter returns the buffer that holds the reduction of all processes' own[rank]: each process receives that
-// block from all and reduces it in the order of ranks. The buffer is to, unless to is nil or cannot be used. own is not
-// written.
+// reduceScatter adds the steps that reduce own[v.rank] of all processes, and returns the buffer that will hold the
+// result. Each process receives its block from all processes and reduces these blocks in the order of ranks. The
+// returned buffer is to, unless to is nil or cannot be used. own is not written.
 func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	size, last := len(own[v.rank]), v.size-1
 	in := make([][]byte, v.size)
-	// The block of the last rank is the accumulator. If that is this process' own block it would have to be copied
-	// first; a commutative operation can use another block instead.
+	// The accumulator is the block of the last rank. At the last rank this is its own block, which must be copied
+	// first. If the operation is commutative, the last rank accumulates into the block of the rank below it
+	// instead.
 	acc := last
 	if v.rank == last && last > 0 && r.commutative {
 		acc = last - 1
@@ -378,8 +383,9 @@ func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	return in[acc]
 }
 
-// allreduce stores the reduction of all own to out, which may be the same memory. Every process gets the same bits:
-// each element is either computed once and copied, or computed everywhere from the same operands in the same order.
+// allreduce stores the reduction of own of all processes to out. own and out may be the same memory. Every process gets
+// the same bits: each element is either computed once and copied, or computed everywhere from the same operands in the
+// same order.
 func (v view) allreduce(r *reducer, own, out []byte) {
 	if v.size == 1 {
 		v.copy(out, own)
@@ -410,8 +416,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 			v.combine(r, b, a)
 		}
 	}
-	// The first 2*extra processes join in pairs, so that a power of two continues: the odd ones among them wait for
-	// the result.
+	// Recursive doubling needs a power of two of processes. So of the first 2*extra processes, each odd one sends
+	// its data to the process below it and waits for the result.
 	pow := 1
 	for pow*2 <= v.size {
 		pow *= 2
@@ -445,8 +451,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	v.wait()
 }
 
-// scan stores own[0] op ... op own[rank] to out. kind is KindScan, or KindExscan, which excludes own[rank] and does not
-// write out at rank 0. own and out may be the same memory.
+// scan stores the reduction of own of ranks 0 to v.rank to out. kind is KindScan or KindExscan. KindExscan excludes own
+// of this rank, and does not write out at rank 0. own and out may be the same memory.
 func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	exclusive := kind == KindExscan
 	if v.size == 1 {
@@ -455,8 +461,9 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 		}
 		return
 	}
-	// partial is the reduction of the aligned group of ranks that contains this one; the group doubles in each
-	// round. result is the reduction of the lower ranks of the group (and own).
+	// The group of ranks that contains this rank doubles in each round; it starts at a multiple of its size.
+	// partial is the reduction of the group. result is the reduction of its ranks below this one, and for KindScan
+	// of this one.
 	partial, spare := v.alloc(len(own)), v.alloc(len(own))
 	v.copy(partial, own)
 	result, empty := v.alloc(len(own)), exclusive
@@ -490,9 +497,10 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	}
 }
 
-// neighbors sends in[i] to destinations[i] and receives out[i] from sources[i]; nothing for MPI_PROC_NULL. In a grid,
-// data sent to the preceding neighbor arrives there from its succeeding neighbor. If both are one process, only the
-// order of the messages distinguishes them, so they are received in this order.
+// neighbors sends in[i] to destinations[i] and receives out[i] from sources[i]. It skips MPI_PROC_NULL. In a Cartesian
+// topology, each dimension has two neighbors: predecessor (even index) and successor (odd index). Data that a process
+// sends to its predecessor is the data that the predecessor receives from its successor. If both neighbors are the same
+// process, only the order of the messages tells them apart. Therefore a process receives from the successor first.
 func (v view) neighbors(in, out [][]byte, destinations, sources []int32, grid bool) {
 	for i := range sources {
 		if grid {

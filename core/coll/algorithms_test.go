@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runAll builds and runs one schedule for each of n processes and returns the results of build.
+// runAll builds and runs one schedule for each of n processes. It returns what build returned for each process.
 func runAll(t *testing.T, n, eager int, build func(v view) []byte) [][]byte {
 	t.Helper()
 	box := newMailbox(eager)
@@ -41,8 +41,8 @@ func input(seed, i, size int) []byte {
 	return b
 }
 
-// compose is an operation that is associative but not commutative: elements of 2 bytes (a, b) stand for the map x ->
-// a*x+b over bytes.
+// compose is an operation that is associative but not commutative. An element of 2 bytes (a, b) represents the function
+// x -> a*x+b over bytes; the operation composes two such functions.
 var compose = &reducer{size: 2, f: func(in, inout []byte) error {
 	if len(in) != len(inout) || len(in)%2 != 0 {
 		return fmt.Errorf("combine of %d and %d bytes", len(in), len(inout))
@@ -54,7 +54,7 @@ var compose = &reducer{size: 2, f: func(in, inout []byte) error {
 	return nil
 }}
 
-// reduction is the oracle: the reduction of the inputs of ranks [lo, hi) from left to right.
+// reduction returns the expected result: the reduction of the inputs of ranks [lo, hi) from left to right.
 func reduction(seed, lo, hi, size int) []byte {
 	acc := input(seed, lo, size)
 	for i := lo + 1; i < hi; i++ {
@@ -172,7 +172,7 @@ func TestAllreduceAndScan(t *testing.T) {
 	})
 }
 
-// uneven returns the block sizes of n processes around size, some of them zero.
+// uneven returns different block sizes for n processes, of 0 to about size bytes.
 func uneven(n, size int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -205,8 +205,8 @@ func TestReduceScatter(t *testing.T) {
 	})
 }
 
-// TestReduceScatterCommutative checks that the last process accumulates into a block that it has received, if the
-// operation is commutative, and that the result is in the requested buffer.
+// TestReduceScatterCommutative checks reductions by a commutative operation, for which the last process accumulates
+// into a block that it has received. It also checks that the result is in the requested buffer.
 func TestReduceScatterCommutative(t *testing.T) {
 	sum := &reducer{size: 1, commutative: true, f: func(in, inout []byte) error {
 		for i := range in {
@@ -344,7 +344,8 @@ func TestBarrierWaitsForAll(t *testing.T) {
 	}
 }
 
-// TestAllgatherIntervals checks blocks of any lengths, empty ones too, and that it takes ceil(log2 n) rounds.
+// TestAllgatherIntervals checks the result for blocks of different lengths, including empty blocks, and that there are
+// ceil(log2 n) rounds.
 func TestAllgatherIntervals(t *testing.T) {
 	for _, n := range append(processes, 8, 13) {
 		sizes := make([]int, n)

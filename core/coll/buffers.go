@@ -12,8 +12,8 @@ import (
 // noMemory is the value with which alloc panics.
 type noMemory struct{ error }
 
-// alloc allocates n bytes for data of a call. If there is no memory for them it panics; recoverNoMemory at the
-// beginning of the call turns the panic into the call's error.
+// alloc allocates n bytes for data of a call. It panics if memory is short. The call defers recoverNoMemory, which
+// turns the panic into the call's error.
 func alloc(n int) []byte {
 	b, err := limit.Bytes(int64(n))
 	if err != nil {
@@ -22,12 +22,12 @@ func alloc(n int) []byte {
 	return b
 }
 
-// callBuffers is the memory that a blocking call uses. Other calls reuse it after the call. A new allocation for each
-// call would start the garbage collector every few calls with much data, on the cores that move the data. The collector
-// frees buffers that are unused for long (sync.Pool). The memory is not zeroed.
+// callBuffers is the memory that a blocking call uses. Later calls reuse it. If each call allocated its memory, calls
+// with much data would start the garbage collector every few calls, on the cores that move the data. The collector
+// frees buffers that stay unused (sync.Pool). The memory is not zeroed.
 type callBuffers struct{ acquired []*[]byte }
 
-// Buffers have eight sizes between a power of two and the next, from minPooledBytes on.
+// Buffers have eight sizes between a power of two and the next one, starting at minPooledBytes.
 const (
 	minPooledBytes   = 32 << 10
 	sizesPerDoubling = 8
@@ -36,14 +36,14 @@ const (
 
 var bufferPools [64 * sizesPerDoubling]sync.Pool
 
-// poolSize returns the size of the buffers that serve n bytes, and their index in bufferPools.
+// poolSize returns the size of the pooled buffers that serve a request of n bytes, and their index in bufferPools.
 func poolSize(n int) (size, place int) {
 	shift := bits.Len(uint(n-1)) - 1 - sizesShift
 	steps := (n - 1) >> shift // sizesPerDoubling to 2*sizesPerDoubling-1
 	return (steps + 1) << shift, shift*sizesPerDoubling + steps - sizesPerDoubling
 }
 
-// alloc allocates n bytes like the function alloc, from a cached buffer if possible.
+// alloc allocates n bytes like the function alloc, from a pooled buffer if possible.
 func (r *callBuffers) alloc(n int) []byte {
 	if n < minPooledBytes {
 		return alloc(n)
@@ -58,7 +58,7 @@ func (r *callBuffers) alloc(n int) []byte {
 	return (*b)[:n:n]
 }
 
-// release makes the memory available to other calls. Precondition: nothing refers to it any longer.
+// release makes the memory available to other calls. Precondition: nothing refers to the memory any longer.
 func (r *callBuffers) release() {
 	for _, b := range r.acquired {
 		_, place := poolSize(len(*b))
@@ -67,8 +67,7 @@ func (r *callBuffers) release() {
 	r.acquired = nil
 }
 
-// recoverNoMemory recovers from a panic of alloc and stores MPI_ERR_NO_MEM to *err. Deferred at the beginning of a
-// call.
+// recoverNoMemory recovers from a panic of alloc and stores MPI_ERR_NO_MEM to *err. A call defers it at its beginning.
 func recoverNoMemory(err *error) {
 	switch p := recover().(type) {
 	case nil:

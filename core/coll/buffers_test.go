@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPoolSize checks that the size of a buffer maps to its own list, and that it exceeds the request by less than an
-// eighth.
+// TestPoolSize checks that a buffer that is released returns to the pool that it came from. It also checks that a
+// buffer exceeds the request by at most an eighth.
 func TestPoolSize(t *testing.T) {
 	before := 0
 	for n := minPooledBytes; n < 1<<24; n += n/1000 + 1 {
@@ -24,7 +24,7 @@ func TestPoolSize(t *testing.T) {
 	require.Less(t, place, len(bufferPools))
 }
 
-// TestCallBuffers checks that memory which a call has released is not memory that it still uses.
+// TestCallBuffers checks that buffers in use do not overlap, within a call and between two calls.
 func TestCallBuffers(t *testing.T) {
 	var one, other callBuffers
 	a, b := one.alloc(minPooledBytes), one.alloc(minPooledBytes)

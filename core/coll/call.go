@@ -18,20 +18,20 @@ type Buffer struct {
 }
 
 // Blocks is the per-process part of a buffer argument: the arrays of the v and w forms. If Types is nil, all blocks
-// have the type of Buffer and the displacements are in extents of it; otherwise they are in bytes.
+// have the type of the Buffer, and displacements count extents of that type. Otherwise displacements are in bytes.
 type Blocks struct {
 	Counts, Displs []int64
 	Types          []*datatype.Type
 }
 
-// Call is one collective call of the application. Arguments that are not significant at this process (MPI-5.0:
-// "significant only at root") are not read; Sends and Receives return which are significant.
+// Call is one collective call of the application. The package does not read arguments that are not significant at this
+// process (MPI-5.0: "significant only at root"). Sends and Receives return which side's arguments are significant.
 //
-//	MPI_Bcast                  the buffer is Recv
+//	MPI_Bcast                  Recv is the buffer
 //	MPI_Reduce, _Allreduce, _Scan, _Exscan, _Reduce_scatter...
-//	                           Recv has the count (the counts are RecvBlocks.Counts) and the type, Send the
-//	                           address only
-//	all others                 Send and Recv as in the call
+//	                           Recv has the type and the count (MPI_Reduce_scatter: RecvBlocks.Counts has the
+//	                           counts); of Send only the address is used
+//	all other calls            Send and Recv are as in the call
 type Call struct {
 	Kind       Kind
 	Comm       *comm.Comm
@@ -40,11 +40,11 @@ type Call struct {
 	Send, Recv Buffer
 	SendBlocks Blocks
 	RecvBlocks Blocks
-	Agreed     Agreed // what C has learned before it passed the call to this package
-	Tag        int32  // tag of a nonblocking or persistent call, if C counts the calls and caches plans; else 0
+	Agreed     Agreed // what the members agreed on in C, before C passed the call to this package
+	Tag        int32  // tag that C chose for a nonblocking or persistent call; 0: this package chooses it
 
-	sources, destinations []int32 // of a neighborhood collective
-	deferredErr           error   // error at the end of the call: different lengths of the block to itself
+	sources, destinations []int32 // neighbors, in a neighborhood collective
+	deferredErr           error   // error to return at the end of the call: lengths differ
 }
 
 const inPlace = abi.MPI_IN_PLACE
@@ -70,8 +70,8 @@ func (k Kind) Reduces() bool {
 // neighborhood returns whether the call is a neighborhood collective (MPI-5.0 8.6).
 func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k <= KindNeighborAlltoallw }
 
-// rootSide returns the position of the root of a rooted call. For an intracommunicator it is rootIsSelf at the root and
-// rootIsRemote elsewhere.
+// rootSide returns where the root of a rooted call is. On an intracommunicator it returns rootIsSelf at the root and
+// rootIsRemote at all other members.
 func (k *Call) rootSide() rootSide {
 	switch {
 	case k.Root == abi.MPI_ROOT || !k.Comm.IsInter() && int(k.Root) == k.Comm.Rank():
@@ -82,8 +82,9 @@ func (k *Call) rootSide() rootSide {
 	return rootIsRemote
 }
 
-// Locate validates the root, or determines the neighbors. Precondition of the methods below. MPI_ERR_ROOT if the root
-// is invalid; MPI_ERR_TOPOLOGY if a neighborhood collective is called without a topology.
+// Locate validates the root of a rooted call, and determines the neighbors of a neighborhood collective. The methods
+// below require that Locate has succeeded. Errors: MPI_ERR_ROOT if the root is invalid; MPI_ERR_TOPOLOGY if a
+// neighborhood collective is called on a communicator without a topology.
 func (k *Call) Locate() (err error) {
 	if k.Kind.neighborhood() {
 		k.sources, k.destinations, err = k.Comm.Neighbors()
@@ -139,8 +140,8 @@ func (k *Call) Receives() bool {
 // isExscanRoot returns whether this is rank 0 of an MPI_Exscan, which receives nothing.
 func (k *Call) isExscanRoot() bool { return k.Kind == KindExscan && k.Comm.Rank() == 0 }
 
-// InPlace returns whether the call passes MPI_IN_PLACE for a significant buffer, so that the count and type beside it
-// are not significant.
+// InPlace returns whether the call passes MPI_IN_PLACE for a significant buffer. If it does, the count and type of that
+// buffer are not significant.
 func (k *Call) InPlace() bool {
 	switch k.Kind {
 	case KindBarrier, KindBcast:
@@ -151,7 +152,7 @@ func (k *Call) InPlace() bool {
 	return k.Sends() && k.Send.Addr == inPlace
 }
 
-// SendPeers returns the number of blocks of a send side that has one for each process.
+// SendPeers returns the number of blocks to send, in a call that sends a block to each process or neighbor.
 func (k *Call) SendPeers() int {
 	if k.Kind.neighborhood() {
 		return len(k.destinations)
@@ -159,7 +160,7 @@ func (k *Call) SendPeers() int {
 	return k.Comm.RemoteSize()
 }
 
-// RecvPeers returns the number of blocks of a receive side that has one for each process.
+// RecvPeers returns the number of blocks to receive, in a call that receives a block from each process or neighbor.
 func (k *Call) RecvPeers() int {
 	if k.Kind.neighborhood() {
 		return len(k.sources)
@@ -167,7 +168,7 @@ func (k *Call) RecvPeers() int {
 	return k.Comm.RemoteSize()
 }
 
-// sideShape is the composition of a side of a call.
+// sideShape tells how the buffer of the send or receive side of a call is divided into blocks.
 type sideShape uint8
 
 const (
@@ -177,7 +178,7 @@ const (
 	shapeVarying           // blocks of different sizes
 )
 
-// sendShape returns the shape of the send side where it is significant.
+// sendShape returns the shape of the send side at processes where the send arguments are significant.
 func (k Kind) sendShape() sideShape {
 	switch k {
 	case KindBarrier, KindBcast:
@@ -190,7 +191,7 @@ func (k Kind) sendShape() sideShape {
 	return shapeOne
 }
 
-// recvShape returns the shape of the receive side where it is significant.
+// recvShape returns the shape of the receive side at processes where the receive arguments are significant.
 func (k Kind) recvShape() sideShape {
 	switch k {
 	case KindBarrier:
@@ -221,7 +222,7 @@ func blockAt(b *Buffer, v *Blocks, sh sideShape, i int) Buffer {
 // maxBytes is the largest size of the data of one buffer: the size of the address space.
 const maxBytes = 1 << 47
 
-// bytes returns the bytes of data of b. MPI_ERR_COUNT if they are more than memory can hold.
+// bytes returns the number of data bytes of b. Error: MPI_ERR_COUNT if the data exceeds the address space.
 func (b *Buffer) bytes() (int, error) {
 	hi, lo := bits.Mul64(uint64(b.Count), uint64(b.Type.Size()))
 	if hi != 0 || lo > maxBytes {

@@ -10,13 +10,13 @@ import (
 )
 
 // Check validates all arguments that can be checked at this process, before anything is sent. The caller has looked up
-// the handles; those that are not significant are nil.
+// the handles and passes nil for those that are not significant.
 //
-// It returns the errors of Locate, and:
+// Errors: those of Locate, and
 //
 // MPI_ERR_COMM for an intercommunicator where the standard allows none.
 //
-// MPI_ERR_COUNT for a negative count, or more data than memory can hold.
+// MPI_ERR_COUNT for a negative count, or more data than the address space can hold.
 //
 // MPI_ERR_OP for an operation that does not support the type.
 //
@@ -24,8 +24,9 @@ import (
 //
 // MPI_ERR_ARG for a missing array.
 //
-// The lengths of a process' block to itself may differ on the send and receive side (MPI_ERR_TRUNCATE, MPI_ERR_COUNT).
-// This error is returned at the end of the call, since the other members wait for this one to take part.
+// If this process' block to itself has different lengths on the send and the receive side, Check stores
+// MPI_ERR_TRUNCATE or MPI_ERR_COUNT in k.deferredErr. The call returns that error at its end, because the other members
+// need this process to take part.
 func (k *Call) Check() error {
 	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v does not support intercommunicators", k.Kind)
@@ -60,7 +61,7 @@ func (k *Call) Check() error {
 	return k.checkOwn(sendSide, recvSide)
 }
 
-// checkInPlace returns an error for MPI_IN_PLACE where the standard does not define it.
+// checkInPlace returns an error if the call passes MPI_IN_PLACE where the standard does not allow it.
 func (k *Call) checkInPlace(sends, receives bool) error {
 	sendMay, recvMay := !k.Comm.IsInter() && !k.Kind.neighborhood(), false
 	switch k.Kind {
@@ -91,8 +92,8 @@ func (k *Call) notInPlace(side string) error {
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE must not be the %s buffer %s", side, where)
 }
 
-// checkSide validates a buffer with its counts. It does not check types of blocks without data beyond what the lookup
-// has done. In a neighborhood, blocks of MPI_PROC_NULL become blocks without data.
+// checkSide validates the buffer of one side with its counts. It does not check the types of blocks without data; the
+// handle lookup has done so. In a neighborhood collective it sets the counts of blocks for MPI_PROC_NULL to 0.
 func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh sideShape, n int, neighbors []int32) error {
 	switch sh {
 	case shapeVarying:
@@ -151,14 +152,14 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh sideShape, n int,
 	return nil
 }
 
-// fits returns whether the product fits into 64 bits.
+// fits returns whether a*b fits into 64 bits.
 func fits(a, b int64) bool {
 	p := a * b
 	return b == 0 || p/b == a && (b != -1 || a != math.MinInt64)
 }
 
-// checkMemory returns an error for data that cannot be in memory: in the first page, where null pointers point, or
-// beyond the address space. A type may have its data anywhere relative to MPI_BOTTOM, which is 0.
+// checkMemory returns an error if the data of b lies in the first page, where null pointers point, or exceeds the
+// address space. b.Addr itself may be MPI_BOTTOM, which is 0: a type may place its data anywhere relative to it.
 func checkMemory(side string, b *Buffer, size int) error {
 	if size == 0 || b.Type.Basic() != nil && datatype.FitsAddressSpace(b.Addr, int64(size)) {
 		return nil
@@ -166,8 +167,8 @@ func checkMemory(side string, b *Buffer, size int) error {
 	return b.Type.InMemory(side, b.Addr, b.Count)
 }
 
-// checkOwn validates what a process sends to itself: the send data must not be at the address of the receive data.
-// Different lengths are reported at the end of the call.
+// checkOwn validates the block that a process sends to itself: its send and receive data must not be at the same
+// address. If the lengths differ, checkOwn sets k.deferredErr.
 func (k *Call) checkOwn(sendSide, recvSide sideShape) error {
 	me := k.Comm.Rank()
 	s, r := blockAt(&k.Send, &k.SendBlocks, sendSide, me), blockAt(&k.Recv, &k.RecvBlocks, recvSide, me)
@@ -194,7 +195,7 @@ func (k *Call) checkOwn(sendSide, recvSide sideShape) error {
 	return nil
 }
 
-// checkReduction validates the calls with an operation: one count and type for both buffers.
+// checkReduction validates a call with a reduction operation, in which one count and type describe both buffers.
 func (k *Call) checkReduction() error {
 	sends, receives := k.Sends(), k.Receives()
 	if !sends && !receives {

@@ -14,7 +14,7 @@ import (
 	"gompirma/core/op"
 )
 
-// TestCheck changes, in each row, one argument of a correct call of rank 0 or 1 of 2 processes.
+// TestCheck checks Call.Check: each case changes one argument of a correct call of rank 0 or 1 of 2 processes.
 func TestCheck(t *testing.T) {
 	integer, err := datatype.Get(abi.MPI_INT)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 		kinds  []Kind
 		rank   int
 		change func(k *Call)
-		class  int32 // 0: correct as well; above late: reported at the end of the call
+		class  int32 // 0: no error; late + class: error at the end of the call
 	}{
 		{"a displacement that 64 bits do not hold in bytes", all(KindScatterv, KindAlltoallv), 0,
 			func(k *Call) { k.SendBlocks.Displs[1] = 1 << 62 }, abi.MPI_ERR_ARG},

@@ -9,24 +9,24 @@ import (
 // one communicator must not overlap.
 type Engine struct {
 	msg  *p2p.Engine
-	wire Wire // used instead of msg if it is not nil
+	wire Wire // replaces msg if it is not nil
 }
 
-// New returns the collectives that use the messages of msg.
+// New returns collectives that send their messages with msg.
 func New(msg *p2p.Engine) *Engine {
 	e := &Engine{msg: msg}
 	msg.Collectives = e
 	return e
 }
 
-// Wire carries the messages of collectives between simulated processes: one process of a job that has no others. Both
-// functions return when they no longer need b.
+// Wire carries the messages of collectives between processes that a test simulates in one process. Both functions block
+// until they no longer need b.
 type Wire interface {
 	Send(c *comm.Comm, to int, b []byte) error
 	Recv(c *comm.Comm, from int, b []byte) error
 }
 
-// NewOverWire returns collectives that use a wire. They support blocking calls only.
+// NewOverWire returns collectives that send their messages over w. They support blocking calls only.
 func NewOverWire(w Wire) *Engine { return &Engine{wire: w} }
 
 // state is this package's state of a communicator.
@@ -34,23 +34,22 @@ type state struct {
 	shm           Shm   // shared-memory collectives; nil if the members do not share memory
 	blockingCount int32 // number of blocking calls so far, used as their tag
 	startedCount  int32 // number of nonblocking and persistent calls so far, used as their tag
-	// Of the blocking call in progress; nil before the first one.
+	// operands of the blocking call in progress; nil before the first blocking call
 	operands *operands
 }
 
-// Used returns whether this member has written to its part of the control block. Clean sets that part to zero when no
-// member uses it any longer.
+// Used returns whether this member has written to its part of the communicator's control block.
 func (s *state) Used() bool { return s.shm != nil && s.shm.Used() }
 
-// Clean implements what core/comm calls.
+// Clean sets this member's part of the control block to zero. core/comm calls it once no member uses the block.
 func (s *state) Clean() {
 	if s.shm != nil {
 		s.shm.Clean()
 	}
 }
 
-// Leave reports that a communicator is freed. It returns whether C still holds a reference, which it will release by
-// Unref. core/comm calls it.
+// Leave reports that the communicator is freed; core/comm calls it. It returns whether C still holds a reference to the
+// communicator, which C will release by Unref.
 func (s *state) Leave() bool { return s.shm != nil && s.shm.Leave() }
 
 // Release frees this package's state of a communicator; core/comm calls it.
@@ -60,7 +59,7 @@ func (s *state) Release() {
 	}
 }
 
-// state returns the state of a communicator and creates it if necessary. It panics like alloc if there is no memory.
+// state returns the state of a communicator and creates it if necessary. Like alloc, it panics if memory is short.
 func (e *Engine) state(c *comm.Comm) *state {
 	if s, ok := c.Coll.(*state); ok {
 		return s
@@ -85,7 +84,7 @@ func (e *Engine) state(c *comm.Comm) *state {
 	return s
 }
 
-// Shm returns the shared-memory collectives of a communicator, nil if it has none. MPI_ERR_NO_MEM.
+// Shm returns the shared-memory collectives of a communicator, nil if it has none. Error: MPI_ERR_NO_MEM.
 func (e *Engine) Shm(c *comm.Comm) (s Shm, err error) {
 	defer recoverNoMemory(&err)
 	return e.state(c).shm, nil
@@ -112,8 +111,8 @@ func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32) *schedule {
 	return s
 }
 
-// run executes a schedule of a blocking call to its end. Other calls may then reuse its memory, unless there was an
-// error: messages may still be in flight for which no thread waits.
+// run executes a schedule of a blocking call to its end. Without an error, it releases the schedule's memory for other
+// calls. After an error it must not: messages that no thread waits for may still access that memory.
 func (e *Engine) run(s *schedule, c *comm.Comm) (err error) {
 	if e.wire != nil {
 		err = s.overWire(e.wire)

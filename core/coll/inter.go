@@ -1,13 +1,13 @@
 package coll
 
 // Collectives on intercommunicators (MPI-5.0 6.2.3): data moves from one group to the other. v is the local group,
-// v.remote the other one. Process 0 of a group communicates on its behalf where a whole group takes part.
+// v.remote the remote group. If a group takes part as a whole, its process 0 exchanges messages with the remote group.
 
-// rootSide is the position of the root of a rooted call on an intercommunicator.
+// rootSide tells where the root of a rooted call on an intercommunicator is.
 type rootSide uint8
 
 const (
-	rootIsRemote rootSide = iota // the root is in the other group
+	rootIsRemote rootSide = iota // the root is in the remote group
 	rootIsSelf                   // this process is the root: it passed MPI_ROOT
 	rootInGroup                  // another process of this group is the root: MPI_PROC_NULL
 )
@@ -36,7 +36,7 @@ func (v view) interBcast(b []byte, at rootSide, root int) {
 	}
 }
 
-// interReduce reduces own over the group that does not contain the root and stores the result to out at the root.
+// interReduce reduces own of the group that does not contain the root, and stores the result to out at the root.
 func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	switch at {
 	case rootIsSelf:
@@ -50,7 +50,7 @@ func (v view) interReduce(r *reducer, own, out []byte, at rootSide, root int) {
 	}
 }
 
-// interAllreduce stores the reduction over the other group to out at each process.
+// interAllreduce stores the reduction of the remote group's own to out at each process.
 func (v view) interAllreduce(r *reducer, own, out []byte) {
 	if acc := v.reduce(r, own, 0); v.rank == 0 {
 		v.remote.recv(0, out)
@@ -60,7 +60,8 @@ func (v view) interAllreduce(r *reducer, own, out []byte) {
 	v.bcast(out, 0)
 }
 
-// interReduceScatter cuts the reduction over the other group into the blocks of this one.
+// interReduceScatter scatters the reduction of the remote group's own: process i of this group receives sizes[i] bytes
+// in out.
 func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte) {
 	acc := v.reduce(r, own, 0)
 	var blocks [][]byte
@@ -77,7 +78,7 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	v.scatter(blocks, out, 0, routeDirect)
 }
 
-// interGather stores the own block of each process of the other group to the root's blocks.
+// interGather stores own of process i, in the group that does not contain the root, to blocks[i] at the root.
 func (v view) interGather(own []byte, blocks [][]byte, at rootSide, root int) {
 	switch at {
 	case rootIsSelf:
@@ -102,7 +103,7 @@ func (v view) interScatter(blocks [][]byte, own []byte, at rootSide, root int) {
 	v.wait()
 }
 
-// interAllgather stores own of every process of the other group to blocks. Sizes may differ from process to process.
+// interAllgather stores own of process i of the remote group to blocks[i]. The sizes may differ between processes.
 func (v view) interAllgather(own []byte, blocks [][]byte) {
 	out := make([][]byte, v.remote.size)
 	for i := range out {
@@ -111,10 +112,11 @@ func (v view) interAllgather(own []byte, blocks [][]byte) {
 	v.interAlltoall(out, blocks)
 }
 
-// interAlltoall sends in[i] to process i of the other group and receives out[i] from it.
+// interAlltoall sends in[i] to process i of the remote group and receives out[i] from it.
 func (v view) interAlltoall(in, out [][]byte) {
 	n := v.remote.size
-	// All at once: rounds of groups of different sizes would wait for each other in a cycle.
+	// All messages are in flight at once. With rounds, groups of different sizes would wait for each other in a
+	// cycle.
 	for k := 0; k < n; k++ {
 		i := (v.rank + k) % n
 		v.remote.recv(i, out[i])

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runInter builds and runs one schedule for each process of two groups that communicate, and returns the results of
-// build in each group.
+// runInter builds and runs one schedule for each process of the two groups of an intercommunicator. It returns the
+// results of build, by group and process.
 func runInter(t *testing.T, sizes [2]int, eager int, build func(group int, v view) []byte) [2][][]byte {
 	t.Helper()
 	across := newMailbox(eager)
@@ -44,7 +44,7 @@ func runInter(t *testing.T, sizes [2]int, eager int, build func(group int, v vie
 func TestIntercommunicators(t *testing.T) {
 	for _, sizes := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 4}, {5, 2}} {
 		for _, size := range []int{0, 8, 3000, 70000} {
-			for root := 0; root < sizes[0]; root += max(1, sizes[0]-1) { // a process of group 0
+			for root := 0; root < sizes[0]; root += max(1, sizes[0]-1) { // rank in group 0
 				t.Run(fmt.Sprintf("%v/%d/%d", sizes, size, root),
 					func(t *testing.T) { interCase(t, sizes, size, root, size%16*64) })
 			}
@@ -144,7 +144,7 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 		}
 	}
 
-	// Vectors of one length in both groups, cut differently in each.
+	// Both groups contribute vectors of the same length, and divide the result differently.
 	total := size / 2 * 2
 	got = runInter(t, sizes, eager, func(g int, v view) []byte {
 		counts := make([]int, v.size)

@@ -2,10 +2,11 @@ package coll
 
 import "gompirma/core/comm"
 
-// Collectives for other packages, on bytes. They count as collective calls on c like those of the application, and need
-// an intracommunicator. The first one on c may return MPI_ERR_NO_MEM.
+// Collectives on bytes for other packages. The members of c must call them in the same order, like the application's
+// collectives on c. c must be an intracommunicator unless stated otherwise. The first call on c may return
+// MPI_ERR_NO_MEM.
 
-// Barrier returns when all members of c have called it. c may be an intercommunicator.
+// Barrier returns when all members of c have called it. c may also be an intercommunicator.
 func (e *Engine) Barrier(c *comm.Comm) (err error) {
 	defer recoverNoMemory(&err)
 	if c.Size() == 1 && !c.IsInter() {
@@ -44,8 +45,8 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) (all []byte, err error) {
 	return all, e.run(s, c)
 }
 
-// ShortBcast copies root's b to the b of all members of an intracommunicator. All have the same length, at most
-// comm.MaxShortBytes. It returns done = false if the communicator has no shared-memory collectives.
+// ShortBcast copies root's b to b of all members of an intracommunicator. b has the same length at all members, at most
+// comm.MaxShortBytes. ShortBcast returns done = false if c spans several nodes or has no shared-memory collectives.
 func (e *Engine) ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err error) {
 	defer recoverNoMemory(&err)
 	t := e.state(c).shm
@@ -55,8 +56,8 @@ func (e *Engine) ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err er
 	return true, t.Bcast(root, b)
 }
 
-// ShortAllgather is Allgather of at most comm.MaxShortBytes through shared memory. It returns done = false if the
-// communicator has no shared-memory collectives.
+// ShortAllgather is Allgather of at most comm.MaxShortBytes through shared memory. It returns done = false if c has no
+// shared-memory collectives.
 func (e *Engine) ShortAllgather(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
 	defer recoverNoMemory(&err)
 	if t := e.state(c).shm; t == nil || c.Hierarchy == nil && !t.Supports(KindAllgather) {
@@ -66,7 +67,7 @@ func (e *Engine) ShortAllgather(c *comm.Comm, mine []byte) (all []byte, done boo
 	return all, true, err
 }
 
-// splitEqual returns n blocks of size bytes of b.
+// splitEqual returns the first n blocks of b, of size bytes each.
 func splitEqual(b []byte, size, n int) [][]byte {
 	out := make([][]byte, n)
 	for i := range out {

@@ -1,6 +1,6 @@
 package coll
 
-// Kind is the collective operation of a call. KindIdup is in the nonblocking shared-memory collectives only.
+// Kind is the collective operation of a call. Only nonblocking shared-memory collectives use KindIdup.
 type Kind uint8
 
 const numKinds = KindIdup + 1

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// mailbox is a link in memory for tests. It copies messages of up to eager bytes at once; longer ones wait for their
-// receiver, as in core/p2p.
+// mailbox is a link in memory for tests. It copies messages of up to eager bytes at once. Longer messages stay in the
+// sender's memory until they are received, as in core/p2p.
 type mailbox struct {
 	mu    sync.Mutex
 	eager int
@@ -34,7 +34,8 @@ type pending interface{ poll() (done bool, err error) }
 
 func newMailbox(eager int) *mailbox { return &mailbox{eager: eager, lanes: map[[2]int]*lane{}} }
 
-// end is process me's side of the mailbox. Processes of two groups that communicate use different boxes.
+// end gives process me access to a mailbox. Messages within a group and messages between two groups use different
+// mailboxes.
 type end struct {
 	box  *mailbox
 	me   int
@@ -47,7 +48,7 @@ func (m *mailbox) end(me int) *end {
 		func(to int) [2]int { return [2]int{me, to} }}
 }
 
-// across is the end of process me of group g (0 or 1) towards the other group.
+// across returns the end with which process me of group g (0 or 1) sends to the other group and receives from it.
 func (m *mailbox) across(g, me int) *end {
 	id := func(group, rank int) int { return rank*2 + group }
 	return &end{m, me, func(from int) [2]int { return [2]int{id(1-g, from), id(g, me)} },
@@ -99,7 +100,7 @@ func (e *end) recv(from int, b []byte) pending {
 	return p
 }
 
-// left returns the number of messages that have not been received.
+// left returns the number of sends and receives that have not been matched.
 func (m *mailbox) left() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,12 +6,13 @@ import (
 	"gompirma/core/datatype"
 )
 
-// The application's memory as slices. They are valid during the call, in which MPI owns the buffers by the standard.
+// Slices of the application's memory. They are valid during the call, because the standard gives MPI the buffers until
+// the call completes.
 
 // memory returns n bytes at an address of the application.
 func memory(addr uintptr, n int) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
 
-// contiguousData returns the n > 0 bytes of data of b if they are contiguous in memory, else nil.
+// contiguousData returns the n > 0 bytes of data of b if they are contiguous in memory, nil otherwise.
 func contiguousData(b *Buffer, n int) []byte {
 	if t := b.Type.Basic(); t != nil && t.Size == t.Extent {
 		return memory(b.Addr, n)
@@ -33,12 +34,12 @@ func unpack(b *Buffer, src []byte) {
 	datatype.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
 }
 
-// address returns the address of b, 0 for an empty slice. Preconditions: b is not on a stack, and the caller keeps it
+// address returns the address of b, 0 for a nil slice. Preconditions: b is not on a stack, and the caller keeps b
 // alive.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// contiguousBlocks returns the memory of blocks that have these lengths and follow each other without a gap, nil if
-// they do not.
+// contiguousBlocks returns the memory of blocks if they have the given lengths and follow each other without a gap, nil
+// otherwise.
 func contiguousBlocks(blocks [][]byte, lengths []int) []byte {
 	total := 0
 	for i, b := range blocks {

@@ -6,15 +6,16 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// operands is the data of a call as bytes: the application's memory where it is contiguous, otherwise packed copies.
+// operands is the data of a call as slices of bytes: the application's memory where it is contiguous, packed copies
+// elsewhere.
 type operands struct {
 	in, out    []byte   // contribution and result of this process
-	ins, outs  [][]byte // the same if there is a block for each process
+	ins, outs  [][]byte // the same, in calls with a block for each process
 	sizes      []int    // reduce_scatter: bytes of each process' block
 	red        reducer
 	before     []func() error // functions that pack the send data into the slices above
 	after      []func() error // functions that unpack received data
-	inline     [2][4][]byte   // storage for ins and outs if there are few processes
+	inline     [2][4][]byte   // storage for ins and outs if there are at most 4 blocks
 	allocBytes int
 }
 
@@ -24,7 +25,7 @@ func (o *operands) alloc(n int) []byte {
 	return alloc(n)
 }
 
-// load returns the data of b, for reading. It is valid once the before functions have run.
+// load returns the data of b, for reading. The returned bytes are valid once the before functions have run.
 func (o *operands) load(b *Buffer) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
@@ -38,7 +39,7 @@ func (o *operands) load(b *Buffer) []byte {
 	return packed
 }
 
-// beforePacked adds a before function that packs the data of b.
+// beforePacked adds a before function that packs the data of b into packed.
 func (o *operands) beforePacked(b Buffer, packed []byte) {
 	o.before = append(o.before, func() error { pack(packed, &b); return nil })
 }
@@ -59,7 +60,7 @@ func (o *operands) runBefore() error {
 	return nil
 }
 
-// initialContent is what the memory for a result holds before the call.
+// initialContent is what the memory for a result must hold when the communication starts.
 type initialContent bool
 
 const (
@@ -67,7 +68,8 @@ const (
 	contentPresent   initialContent = true  // the data of the application's buffer
 )
 
-// store returns the memory where the result for b must be stored.
+// store returns the memory in which the call must store the result for b. If b is not contiguous, an after function
+// unpacks the result to b.
 func (o *operands) store(b *Buffer, holds initialContent) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
@@ -89,7 +91,7 @@ func (o *operands) afterPacked(b Buffer, packed []byte) {
 	o.after = append(o.after, func() error { unpack(&b, packed); return nil })
 }
 
-// blocks returns a slice for n blocks of a side.
+// blocks returns a slice for n blocks of the send side (0) or the receive side (1).
 func (o *operands) blocks(side, n int) [][]byte {
 	if n <= len(o.inline[side]) {
 		return o.inline[side][:n]
@@ -97,8 +99,8 @@ func (o *operands) blocks(side, n int) [][]byte {
 	return make([][]byte, n)
 }
 
-// storeAll returns the memory where the blocks of a side must be stored. Block keep holds its present data (-1: none,
-// n: all).
+// storeAll returns the memory in which the call must store the n blocks of the receive side. The memory of block keep
+// initially holds the block's data (-1: no block, n: all blocks).
 func (o *operands) storeAll(b *Buffer, v *Blocks, sh sideShape, n, keep int) [][]byte {
 	out := o.blocks(1, n)
 	for i := range out {
@@ -125,7 +127,7 @@ func (k *Call) prepare(o *operands) error {
 		return k.prepareReduction(o, sends, receives, inPlace)
 	}
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
-	mine, all := -1, -1 // blocks that already hold data
+	mine, all := -1, -1 // this process' block and all blocks, as argument keep of storeAll; -1: no data to keep
 	if inPlace {
 		mine, all = me, n
 	}
@@ -138,7 +140,7 @@ func (k *Call) prepare(o *operands) error {
 		if receives {
 			o.out = o.store(&k.Recv, initialContent(k.rootSide() == rootIsSelf))
 			if k.rootSide() == rootIsSelf {
-				o.after = nil // the root's own data stays as it is
+				o.after = nil // the root's buffer is only read
 			}
 		}
 	case KindGather, KindGatherv, KindAllgather, KindAllgatherv:
@@ -222,7 +224,8 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 	return nil
 }
 
-// complete runs the after functions when the data has arrived, unless err is an error.
+// complete ends a call; err is the error of its communication. If err is nil, complete runs the after functions. It
+// returns err, else an error of these functions, else the deferred error.
 func (k *Call) complete(o *operands, err error) error {
 	for _, f := range o.after {
 		if err != nil {
@@ -236,15 +239,14 @@ func (k *Call) complete(o *operands, err error) error {
 	return k.deferredErr
 }
 
-// discardAll makes received data go to n blocks of the given length that are discarded, instead of this process'
-// buffer.
+// discardAll replaces the buffers of the receive side by n temporary blocks of the given length, which are discarded.
 func (o *operands) discardAll(bytes, n int) {
 	o.outs, o.after = splitEqual(o.alloc(bytes*n), bytes, n), nil
 }
 
-// fixUnequalSelf sets the operands of a call whose block from this process to itself has different lengths on the two
-// sides. The call then works correctly for the other members: they receive what was sent to them, whether what they
-// send fits here or not.
+// fixUnequalSelf changes the operands of a call in which this process' block to itself has different lengths in the
+// send and receive arguments. The call then works for the other members: they receive the data that this process sends
+// them, and this process accepts their data even if it does not fit its buffer.
 func (k *Call) fixUnequalSelf(o *operands) {
 	me := k.Comm.Rank()
 	switch k.Kind {
@@ -279,7 +281,7 @@ func (k *Call) build(v view, o *operands) error {
 		return k.buildInter(v, o)
 	}
 	root, red := int(k.Root), new(reducer)
-	*red = o.red // the steps keep a reference to it
+	*red = o.red // a copy, because the steps keep a reference to it
 	switch k.Kind {
 	case KindBarrier:
 		v.barrier()

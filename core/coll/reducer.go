@@ -9,19 +9,23 @@ import (
 	"gompirma/core/op"
 )
 
-// The wire format of the elements of a reduction. Elements of a type without gaps are sent as they are in memory,
-// others packed. A function of the user, the only operation that accepts derived types, works on copies of the packed
-// elements that have the layout of the type. Pairs with a gap, for MPI_MINLOC and MPI_MAXLOC, are sent with the gap, as
-// the loops of these operations need it. Only data of the type is stored into the application's receive buffer, never a
-// gap.
+// The wire format of the elements of a reduction:
+//
+//   - Elements of a type without gaps are sent as they are in memory.
+//   - Elements of other types that a user-defined operation reduces are sent packed. The operation works on unpacked
+//     copies of them. Only user-defined operations accept derived types.
+//   - Pairs with a gap, for MPI_MINLOC and MPI_MAXLOC, are sent with the gap, because the loops of these operations
+//     need it.
+//
+// Only data of the type is stored into the application's receive buffer, never a gap.
 
 // reducer is a reduction on elements in wire format.
 type reducer struct {
 	size         int  // bytes of an element
-	commutative  bool // the order of ranks may begin at the root
+	commutative  bool // the reduction may start at the root instead of at rank 0
 	op           *op.Op
 	typ          *datatype.Type
-	hasMemLayout bool                         // elements have the layout of memory
+	hasMemLayout bool                         // elements in wire format have their layout in memory
 	f            func(in, inout []byte) error // used instead of op, in tests
 }
 
@@ -36,7 +40,7 @@ func (r *reducer) set(o *op.Op, t *datatype.Type) {
 	}
 }
 
-// callsUser returns whether the operation is a function of the application.
+// callsUser returns whether the operation is user-defined.
 func (r *reducer) callsUser() bool { return r.op != nil && r.op.User() }
 
 // combine sets inout[i] = in[i] op inout[i] for whole elements. in is the left operand: it comes from lower ranks.
@@ -57,18 +61,19 @@ func (r *reducer) combine(in, inout []byte) error {
 	return r.combineUserLayout(in, inout, int64(n))
 }
 
-// combineUserLayout calls the user's function on copies of the elements that have the layout of the type.
+// combineUserLayout unpacks the elements to copies that have the layout of the type, calls the user's function on the
+// copies, and packs the result into inout.
 func (r *reducer) combineUserLayout(in, inout []byte, n int64) (err error) {
 	defer recoverNoMemory(&err)
 	lo, hi, _ := r.typ.Layout().Bounds(n)
-	// The address that the function gets has the alignment of the type.
+	// The copies start at multiples of 16 plus skew, so the addresses that the function gets are multiples of 16.
 	size, skew := int(hi-lo), int(lo&15)
 	if size > maxBytes {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s span %d bytes, which exceeds the address "+
 			"space", n,
 			r.typ, size)
 	}
-	memory := alloc(2 * (size + 24)) // twice size and skew, and what b's alignment takes
+	memory := alloc(2 * (size + 24)) // size and skew of a and b, and padding to align b
 	a := memory[skew : skew+size]
 	b := memory[(skew+size+15)&^15+skew:][:size]
 	at, to := address(a)-uintptr(lo), address(b)-uintptr(lo)
@@ -88,7 +93,7 @@ func (o *operands) loadElements(b *Buffer) []byte {
 	return o.load(b)
 }
 
-// storeElements returns the memory for elements in wire format that end up in b.
+// storeElements returns the memory in which the call must store elements, in wire format, whose data ends up in b.
 func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
 		return o.store(b, contentUndefined)
@@ -98,7 +103,7 @@ func (o *operands) storeElements(b *Buffer) []byte {
 	return elements
 }
 
-// afterElements makes the end of the call store the data in elements, without the gaps, to b.
+// afterElements adds an after function that copies the data of elements, without the gaps, to b.
 func (o *operands) afterElements(b Buffer, elements []byte) {
 	o.after = append(o.after, func() (err error) {
 		defer recoverNoMemory(&err)

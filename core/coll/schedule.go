@@ -8,25 +8,25 @@ import (
 // schedule is a collective call as a list of steps. plan converts it to the form that C runs.
 type schedule struct {
 	steps []step
-	// The members may have passed different lengths, so the pattern of messages must not depend on them.
+	// The pattern of messages must not depend on lengths, because the members may have passed different ones.
 	fixed      bool
 	allocBytes int
-	// source of that memory, of a blocking call; nil: the schedule keeps it as long as it exists
+	// source of the memory that alloc returns, in a blocking call; nil: that memory lives as long as the schedule
 	buffers *callBuffers
 	local   view
 	remote  view // the remote group of an intercommunicator; its rank is -1
 }
 
-// link is the destination of a schedule's messages: *channel, or a replacement in tests.
+// link carries a schedule's messages. It is a *channel, or a replacement in tests.
 type link any
 
-// channel is the messages of one call on a communicator. They have the call's number as their tag and match by source,
-// in the order of sending. They never match messages of another call.
+// channel identifies the messages of one call on a communicator. Their tag is the number of the call, so they never
+// match messages of another call. Messages from one source match in the order of sending.
 type channel struct {
 	c     *comm.Comm
 	x     comm.Context
 	tag   int32
-	ranks []int32 // ranks of the processes that the schedule knows by index; nil: the indices are ranks
+	ranks []int32 // rank of each process index of the schedule; nil: an index is a rank
 }
 
 type stepKind uint8
@@ -52,8 +52,8 @@ type step struct {
 	do          func() error
 }
 
-// view is a group of processes during the construction of a schedule: this process' rank in it, and the link to the
-// others.
+// view is a group of processes as this process sees it while it builds a schedule: the link to the other processes, the
+// rank of this process in the group, and the size of the group.
 type view struct {
 	*schedule
 	link       link
@@ -66,29 +66,30 @@ func newSchedule(l link, rank, size int) *schedule {
 	return s
 }
 
-// send adds a step that starts sending b. The steps of sends and receives only start them; wait is a step of its own
-// that completes a round.
+// send adds a step that starts sending b. The steps of send, forward and recv only start a message. The step of wait
+// completes all messages that have been started.
 func (v view) send(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
 }
 
-// forward adds a step that sends b, which contains data received from others. If that data had a wrong length, the
-// message gets a wrong length too: one byte more or less. So every process that receives a part of it gets an error.
+// forward adds a step that sends b, which contains data that this process has received. If the received data had a
+// wrong length, the step sends one byte more or less than b has. So every process that receives a part of the data gets
+// an error.
 func (v view) forward(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepForward, peer: to, via: v.link, buf: b})
 }
 
 // recv adds a step that starts receiving exactly len(b) bytes. If a different number of bytes arrives, the call
-// continues, since others wait for the messages of this process, and returns an error at its end.
+// continues, since other processes wait for messages of this process. The call then returns an error at its end.
 func (v view) recv(from int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepRecv, peer: from, via: v.link, buf: b})
 }
 
-// do adds a local step. It runs when all steps before it have been started. If it needs received data, call wait
-// before.
+// do adds f as a local step. f runs once all steps before it have been started. If f needs received data, call wait
+// before do.
 func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
 
-// finish adds local steps at the end of the call, which are skipped after an error.
+// finish adds local steps at the end of the call, which are skipped if the call has an error.
 func (s *schedule) finish(fs ...func() error) {
 	if len(fs) > 0 {
 		s.wait()
@@ -130,7 +131,7 @@ func (s *schedule) wait() {
 	}
 }
 
-// local executes a step without messages.
+// local executes a step that is neither a message nor a wait.
 func (st *step) local() error {
 	switch st.kind {
 	case stepCopy:
@@ -147,7 +148,7 @@ func (st *step) local() error {
 func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 	p := &p2p.Plan{Steps: make([]p2p.Step, len(s.steps)), KeepAlive: s.steps}
 	p.Comm, p.Source, p.GoBytes = c.Handle, int32(c.Rank()), s.allocBytes
-	p.Context[0] = c.Context(comm.Collective) // if nothing is sent
+	p.Context[0] = c.Context(comm.Collective) // in case the schedule sends nothing
 	does := func(t *p2p.Step, f func() error) {
 		t.Kind, t.Bytes = p2p.StepCallGo, int64(len(p.Funcs))
 		p.Funcs = append(p.Funcs, f)

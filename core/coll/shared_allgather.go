@@ -2,19 +2,20 @@ package coll
 
 import "gompirma/core/comm"
 
-// SharedAllgather is a series of Engine.Allgather among so large a number of members that their data together should
-// not be in the memory of each member: the members of a node share it. It falls back to Allgather if all members are on
-// one node, or a member is alone on its node. It also falls back for little data, and without shared memory.
+// SharedAllgather is a series of Engine.Allgather calls whose results the members of a node share, instead of a copy in
+// each process. With many members, the copies would take too much memory. A result is not shared if all members are on
+// one node, if there is little data, or if there is no shared memory. It is not shared at a member that is alone on its
+// node.
 type SharedAllgather struct {
 	e                      *Engine
 	c                      *comm.Comm
-	firstBytes, laterBytes int    // bytes per member
-	shared                 []byte // memory that the members of this node share; nil: none, or no call yet
+	firstBytes, laterBytes int    // contribution of each member in bytes: to the first exchange, to later ones
+	shared                 []byte // shared memory of this node's members; nil: none, or no call yet
 	calls                  int
 }
 
-// minSharedBytes is the number of bytes from which on the data of all members is shared. For less, sharing takes longer
-// than a copy for each member.
+// minSharedBytes is the least size in bytes of a result that the members of a node share. Below it, sharing takes
+// longer than a copy for each member.
 var minSharedBytes = 256 << 10
 
 // NewSharedAllgather begins a series of exchanges among the members of c. A member contributes up to firstBytes bytes
@@ -24,14 +25,15 @@ func (e *Engine) NewSharedAllgather(c *comm.Comm, firstBytes, laterBytes int) *S
 }
 
 // Allgather returns the contributions of all members, which have equal sizes, in the order of ranks. The result is
-// read-only. That of the first call is valid until Close, that of later calls until the next call.
+// read-only. The result of the first call is valid until Close, the result of a later call until the next call.
 func (w *SharedAllgather) Allgather(mine []byte) ([]byte, error) {
 	e, c := w.e, w.c
 	n, _ := c.LocalMembers()
 	st := e.state(c)
 	w.calls++
 	if w.calls == 1 && n > 1 && c.Hierarchy != nil && st.shm != nil && w.firstBytes*c.Size() >= minSharedBytes {
-		// An error occurs at all members of the node alike, or will occur again later.
+		// The error can be ignored: either all members of the node get it and use e.Allgather, or e.Allgather
+		// fails too.
 		w.shared, _ = c.Extend(int64((w.firstBytes + w.laterBytes) * c.Size()))
 	}
 	if w.shared == nil {
@@ -56,8 +58,8 @@ func (w *SharedAllgather) Close() {
 	}
 }
 
-// allgatherShared is twoLevelAllgatherEqual into memory that the members of this node share. The leader writes it only
-// after all members have called gatherLocal, so none of them still reads the result of the previous call.
+// allgatherShared is twoLevelAllgatherEqual into memory that the members of this node share. The node leader writes
+// that memory only after all members have called gatherLocal, so no member still reads the result of the previous call.
 func (e *Engine) allgatherShared(c *comm.Comm, st *state, mine, all []byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy, size := c.Hierarchy, len(mine)
@@ -89,5 +91,5 @@ func (e *Engine) allgatherShared(c *comm.Comm, st *state, mine, all []byte) (err
 			copyInRankOrder(all, nodes, size, hierarchy.NodeOf)
 		}
 	}
-	return bcastLocal(n, st, make([]byte, 8)) // that the result is complete
+	return bcastLocal(n, st, make([]byte, 8)) // reports that the result is complete
 }

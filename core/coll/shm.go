@@ -10,47 +10,48 @@ import (
 	"gompirma/core/op"
 )
 
-// Shm is memory that the members of a communicator on one node share, in which collectives run without messages. It is
-// implemented in C (capi/coll/shm_coll.h), so that C entry points can use it without a call into Go. Calls that C
-// passes to this package run here until their data is bytes, and then in the same memory. So some members of a call may
-// enter from C and others from Go.
+// Shm is the shared-memory collectives of a communicator: its members on one node communicate through memory that they
+// share, without messages. C implements them (capi/coll/shm_coll.h), so that C entry points can use them without a call
+// into Go. If C passes a call to this package, the package converts the data to bytes and then uses the same shared
+// memory. Some members of a call may therefore enter it from C and others from Go.
 //
-// If the members are on several nodes, the members of each node share memory, and one process of each communicates with
-// the other nodes (capi/coll/hierarchy.h).
+// If the members are on several nodes, the members of each node share memory, and one process of each node communicates
+// with the other nodes (capi/coll/hierarchy.h).
 type Shm interface {
 	// Supports returns whether a call of this kind can run in shared memory.
 	Supports(k Kind) bool
-	// Run executes one member's part of a call. Returns done = false if the call must use messages; the members
-	// have then agreed on their lengths (x.Agreed). MPI_ERR_OTHER, _ROOT, _TRUNCATE, _COUNT: see Mismatch;
-	// MPI_ERR_PROC_ABORTED; an error of ShmCall.Combine.
+	// Run executes one member's part of a call. It returns done = false if the call must use messages; the members
+	// have then agreed on their lengths (x.Agreed). Errors: those of Mismatch, MPI_ERR_PROC_ABORTED, or an error of
+	// ShmCall.Combine.
 	Run(x *ShmCall) (done bool, err error)
-	// RunOnNode is Run among the members of a hierarchy that share memory. Ranks are their indices on the node.
+	// RunOnNode is Run among the members on this node only, for a communicator on several nodes. Ranks are the
+	// members' indices on the node.
 	RunOnNode(x *ShmCall) (done bool, err error)
-	// Leave is called when the communicator is freed. It returns whether nonblocking calls still need it; C then
-	// reports their end.
+	// Leave reports that the communicator is freed. It returns whether nonblocking calls still need the
+	// communicator; if so, C reports when they have completed.
 	Leave() bool
 	// Bcast and Allgather are for internal use, with a small number of bytes that is equal at all members. Bcast
-	// copies root's b to all members. Allgather returns the contributions of all members that share memory, by
-	// their index on the node.
+	// copies root's b to b of all members. Allgather returns the contributions of all members that share memory,
+	// ordered by their index on the node.
 	Bcast(root int, b []byte) error
 	Allgather(mine, all []byte) error
-	// Used returns whether a collective has written to the control block. Clean sets that memory to zero;
-	// precondition: no member uses it any longer.
+	// Used returns whether a collective has written to the control block. Clean sets that memory to zero.
+	// Precondition of Clean: no member uses the memory any longer.
 	Used() bool
 	Clean()
 	// Close ends the use of the memory.
 	Close()
 }
 
-// ShmHost is what shared-memory collectives need to know of their communicator.
+// ShmHost is what shared-memory collectives need to know about their communicator.
 type ShmHost struct {
 	Comm  *comm.Comm
 	Block []byte  // comm.CollSize bytes, zeroed; nil: no other member is on this node
-	Peers []int32 // ranks in MPI_COMM_WORLD of the members that share it
+	Peers []int32 // ranks in MPI_COMM_WORLD of the members on this node
 }
 
-// OpenShm creates the shared-memory collectives of a communicator. If it is nil, as in tests of this package,
-// collectives use messages. It is set before the first communicator is created, together with comm.CollSize.
+// OpenShm creates the shared-memory collectives of a communicator. It is nil in tests of this package; collectives then
+// use messages. OpenShm and comm.CollSize are set before the first communicator is created.
 var OpenShm func(h ShmHost) (Shm, error)
 
 // ShmCall is one member's part of a shared-memory collective. The kind determines which fields are used: see struct
@@ -61,11 +62,11 @@ type ShmCall struct {
 	Bytes     int // of one block
 	In, Out   []byte
 	Ins, Outs [][]byte
-	Sizes     []int   // of the blocks of each member; nil: Bytes
-	To, From  []int32 // members that Ins go to and Outs come from, where each block has its own length; -1: none
+	Sizes     []int   // of each member's block; nil: Bytes for each
+	To, From  []int32 // members that Ins go to and Outs come from, if blocks differ in length; -1: no member
 
-	// The reduction of elements of Elem bytes: by Combine if it is not nil, otherwise by a predefined operation, or
-	// by one of the application that can work on the elements in place.
+	// The reduction of elements of Elem bytes. If Combine is not nil, it reduces the elements. Otherwise Op does:
+	// it is predefined, or user-defined and can work on the elements in place.
 	Elem    int
 	Op      *op.Op
 	Type    *datatype.Type
@@ -74,15 +75,15 @@ type ShmCall struct {
 	Agreed Agreed // result
 }
 
-// Agreed is what the members know of a call that must use messages.
+// Agreed is what the members have agreed on, in shared memory, about a call that must use messages.
 type Agreed struct {
 	Known       bool
-	Bytes       int   // of the root of a broadcast
-	DeferredErr error // error to return at the end of the call: the root of a broadcast has a different length
+	Bytes       int   // bytes that the root of a broadcast passes
+	DeferredErr error // error to return at the end of the call: the root of a broadcast passes another length
 }
 
-// shmCall returns the operands of a call for shared memory. ok is false if Shm does not support the call. Reductions by
-// functions of the application on elements that are not contiguous use Combine.
+// shmCall returns a call in the form that Shm needs. ok is false if Shm does not support the call. User-defined
+// reductions of elements that are not contiguous use Combine.
 func (k *Call) shmCall(o *operands) (x ShmCall, ok bool) {
 	x = ShmCall{Kind: k.Kind, Root: int(k.Root), Bytes: len(o.in), In: o.in, Out: o.out, Ins: o.ins, Outs: o.outs}
 	n := k.Comm.Size()
@@ -107,7 +108,8 @@ func (k *Call) shmCall(o *operands) (x ShmCall, ok bool) {
 		k.setPeers(&x, o)
 	}
 	if k.Kind == KindReduce || k.Kind == KindAllreduce {
-		// On several nodes the operands of each node are combined first.
+		// On several nodes, the operands of each node are combined first. If the operation is not commutative,
+		// this needs consecutive ranks on each node.
 		if hierarchy := k.Comm.Hierarchy; hierarchy != nil && !hierarchy.Regular && !k.Op.Commutative() {
 			return x, false
 		}
@@ -121,7 +123,7 @@ func (k *Call) shmCall(o *operands) (x ShmCall, ok bool) {
 	return x, true
 }
 
-// setPeers sets the source and destination of blocks whose lengths only these two processes know.
+// setPeers sets the source and destination of each block, for calls in which only these two processes know its length.
 func (k *Call) setPeers(x *ShmCall, o *operands) {
 	root := []int32{k.Root}
 	switch k.Kind {
@@ -134,7 +136,7 @@ func (k *Call) setPeers(x *ShmCall, o *operands) {
 	default:
 		x.To, x.From = maskProcNull(k.destinations), maskProcNull(k.sources)
 		if _, grid := k.Comm.Topology.(*comm.Cart); grid {
-			x.Outs = slices.Clone(o.outs) // in the order of view.neighbors
+			x.Outs = slices.Clone(o.outs) // in the order in which view.neighbors receives
 			for i := 0; i < len(x.From); i += 2 {
 				x.From[i], x.From[i+1] = x.From[i+1], x.From[i]
 				x.Outs[i], x.Outs[i+1] = x.Outs[i+1], x.Outs[i]
@@ -164,7 +166,7 @@ func maskProcNull(list []int32) []int32 {
 }
 
 // tryShm executes a call in shared memory if possible. If done is false, agreed is what the members have agreed on.
-// done depends only on values that all members have in common or have agreed on.
+// done is the same at all members: it depends only on values that they have in common or have agreed on.
 func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err error) {
 	if st.shm == nil {
 		return false, agreed, nil
@@ -174,7 +176,7 @@ func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err err
 		return false, agreed, nil
 	}
 	if x.Kind == KindReduceScatter && k.Send.Addr == inPlace && len(o.out) > 0 {
-		// The send data, which is in this buffer, must stay unchanged until the end.
+		// The receive buffer also holds the send data, which other members read until the call ends.
 		out := x.Out
 		x.Out = alloc(len(out))
 		if done, err = st.shm.Run(&x); done && err == nil {
@@ -186,9 +188,10 @@ func (k *Call) tryShm(st *state, o *operands) (done bool, agreed Agreed, err err
 	return done, x.Agreed, err
 }
 
-// Mismatch returns the error for the difference between the call of rank i and ours; both are given as words of the
-// shared-memory protocol (capi/coll/shm_coll.h). MPI_ERR_OTHER: a different call; MPI_ERR_ROOT: a different root;
-// MPI_ERR_TRUNCATE: longer; MPI_ERR_COUNT: shorter, or with elements of a different size.
+// Mismatch returns this process' error if rank i made a different call. theirs and theirPlan are the words of the
+// shared-memory protocol (capi/coll/shm_coll.h) that rank i wrote; ours and ourPlan are those of this process. Errors:
+// MPI_ERR_OTHER if rank i called another collective, MPI_ERR_ROOT if it passed another root, MPI_ERR_TRUNCATE if it
+// passed more bytes, MPI_ERR_COUNT if it passed fewer bytes or elements of another size.
 func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	kind := func(w uint64) Kind { return Kind(w >> 56) }
 	root := func(w uint64) uint64 { return w >> 32 & 0xffffff }

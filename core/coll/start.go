@@ -6,9 +6,9 @@ import (
 )
 
 // Run executes a blocking collective (MPI-5.0 6). It checks the arguments first; Call.Check lists the error classes.
-// MPI_ERR_TRUNCATE and MPI_ERR_COUNT may also mean that another member passed a greater or a smaller length.
-// MPI_ERR_OTHER and MPI_ERR_ROOT may mean that another member made a different call, if this was detected. Members
-// whose lengths differ all return: see shm.go and schedule.go.
+// MPI_ERR_TRUNCATE may also mean that another member passed a greater length, MPI_ERR_COUNT that it passed a smaller
+// one. MPI_ERR_OTHER and MPI_ERR_ROOT may mean that another member was found to have made a different call. If lengths
+// differ, Run still returns at every member (shm.go, schedule.go).
 func (e *Engine) Run(k *Call) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (e *Engine) execute(k *Call, st *state, o *operands) (err error) {
 		}
 	}
 	if agreed.DeferredErr != nil {
-		o.out, o.after = alloc(agreed.Bytes), nil // discarded
+		o.out, o.after = alloc(agreed.Bytes), nil // for data that is discarded
 		k.deferredErr = agreed.DeferredErr
 	}
 	if agreed.Known && k.isTwoLevel(o) {
@@ -67,7 +67,8 @@ func (e *Engine) Start(k *Call) (p2p.Request, error) {
 	return e.request(k, p2p.PlanOnce)
 }
 
-// Init creates an inactive persistent request of a collective (MPI-5.0 6.13). Only its starts access the data.
+// Init creates an inactive persistent request of a collective (MPI-5.0 6.13). The application's data is accessed only
+// after the request has been started.
 func (e *Engine) Init(k *Call) (p2p.Request, error) { return e.request(k, p2p.PlanPersistent) }
 
 func (e *Engine) request(k *Call, use p2p.PlanUse) (r p2p.Request, err error) {
@@ -84,7 +85,7 @@ func (e *Engine) request(k *Call, use p2p.PlanUse) (r p2p.Request, err error) {
 	s := e.schedule(k.Comm, comm.Nonblocking, number)
 	s.fixed = true
 	var o operands
-	x := *k // prepare may change the copy
+	x := *k // a copy, which prepare may change
 	if err := x.prepare(&o); err != nil {
 		return nil, err
 	}

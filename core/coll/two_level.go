@@ -8,17 +8,17 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Two-level collectives for much data among members on several nodes: the members of a node use shared-memory
-// collectives, and the node leader of each node (speaker in the code) exchanges messages with the other nodes. On the
-// root's node, the root is the node leader of the call. For small data, C does the same (capi/coll/hierarchy.h). Calls
-// arrive here after their members have agreed there that the data is large.
+// Two-level collectives for large data among members on several nodes. The members of a node use shared-memory
+// collectives, and the node leader of each node (speaker in the code) exchanges messages with the other node leaders.
+// The root of the call is the node leader of its node. For small data, C does the same (capi/coll/hierarchy.h). C
+// passes a call to this file after the members have agreed that the data is large.
 
-// maxShmElement is the largest element in bytes that is reduced in shared memory. This works even if there is no memory
-// for large buffers.
+// maxShmElement is the size in bytes of the largest element that is reduced in shared memory. An element of this size
+// fits the control block, so its reduction works even if memory for large buffers is short.
 const maxShmElement = 2 << 10
 
-// isTwoLevel returns whether a call on which the members have agreed is executed in two levels. A reduction whose order
-// is significant needs consecutive ranks on each node.
+// isTwoLevel returns whether a call on whose lengths the members have agreed is executed in two levels. A reduction by
+// an operation that is not commutative needs consecutive ranks on each node.
 func (k *Call) isTwoLevel(o *operands) bool {
 	hierarchy := k.Comm.Hierarchy
 	if hierarchy == nil {
@@ -51,7 +51,7 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	}
 	c, hierarchy, root := k.Comm, k.Comm.Hierarchy, 0
 	n, place := c.LocalMembers()
-	speakers, speaker := hierarchy.Leaders, 0 // node leaders of all nodes, and the local index of ours
+	speakers, speaker := hierarchy.Leaders, 0 // node leader of each node; local index of this node's leader
 	if k.Kind != KindAllreduce {
 		root = int(hierarchy.NodeOf[k.Root])
 		speakers = append([]int32(nil), speakers...)
@@ -111,8 +111,8 @@ func (e *Engine) runTwoLevel(k *Call, st *state, o *operands) error {
 	return onNode(KindBcast, nil, o.out)
 }
 
-// internodeSchedule returns an empty schedule of the node leaders of c. All members call it; members that are no node
-// leader only count the call.
+// internodeSchedule returns an empty schedule of the node leaders of c. All members call it, because it also counts the
+// call. Only node leaders use the schedule.
 func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.blockingCount++
 	s := newSchedule(&channel{c, comm.Collective, tag(st.blockingCount), speakers}, c.Hierarchy.Node, len(speakers))
@@ -120,9 +120,10 @@ func (e *Engine) internodeSchedule(c *comm.Comm, st *state, speakers []int32) *s
 	return s
 }
 
-// twoLevelAllgather fills outs with the data that all members have in own. All members know its lengths. Meanwhile the
-// data is contiguous, ordered by node; in outs itself if that is contiguous and in this order. MPI_ERR_TRUNCATE or
-// MPI_ERR_COUNT if a block's length differs.
+// twoLevelAllgather stores own of member i to outs[i]. All members know lengths, the length of own at each member. The
+// data is gathered in a contiguous buffer, ordered by node: in outs itself if outs is contiguous and the ranks are in
+// the order of the nodes. Errors: MPI_ERR_TRUNCATE if outs[i] is shorter than lengths[i], MPI_ERR_COUNT if it is
+// longer.
 func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer recoverNoMemory(&err)
 	hierarchy := c.Hierarchy
@@ -166,8 +167,8 @@ func (e *Engine) twoLevelAllgather(c *comm.Comm, st *state, own []byte, lengths 
 	return err
 }
 
-// gatherNodes fills whole with the data of all members. The slices nodes are the parts of whole, the data of each
-// node's members. The slices here are the blocks of this node's members; only that of this member is filled before.
+// gatherNodes fills whole with the data of all members. nodes[k] is the part of whole for the members of node k. here
+// has the blocks of this node's members; at entry only the block of this member is filled.
 func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
 	if err := gatherLocal(c, st, here); err != nil {
 		return err
@@ -183,7 +184,7 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whol
 	return bcastLocal(n, st, whole)
 }
 
-// gatherLocal fills here with the data of this node's members. Precondition: this member's block is filled.
+// gatherLocal fills here, the blocks of this node's members. Precondition: this member's block is filled.
 func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
 	n, place := c.LocalMembers()
 	if n == 1 {
@@ -197,7 +198,7 @@ func gatherLocal(c *comm.Comm, st *state, here [][]byte) error {
 	return err
 }
 
-// bcastLocal copies b of the first member of this node to b of the n members of this node.
+// bcastLocal copies b of the first member of this node to b of all n members of this node.
 func bcastLocal(n int, st *state, b []byte) (err error) {
 	if n > 1 {
 		_, err = st.shm.RunOnNode(&ShmCall{Kind: KindBcast, Bytes: len(b), Out: b})
@@ -205,8 +206,8 @@ func bcastLocal(n int, st *state, b []byte) (err error) {
 	return err
 }
 
-// copyInRankOrder copies the blocks of all members to all, in the order of ranks. nodes are the members' blocks of each
-// node, of one size; it advances them by what it has copied.
+// copyInRankOrder copies the blocks of all members to all, in the order of ranks. The blocks have size bytes; those of
+// the members of node k are in nodes[k]. It advances nodes[k] beyond the blocks that it has copied.
 func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 	for i, k := range nodeOf {
 		copy(all[i*size:(i+1)*size], nodes[k])
@@ -215,7 +216,7 @@ func copyInRankOrder(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 }
 
 // twoLevelAllgatherEqual returns the contributions of all members, which have equal lengths, in the order of ranks.
-// There may be many members, so it allocates nothing else for each of them.
+// Communicators can have many members, so it allocates no slice for each of them.
 func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
 	defer recoverNoMemory(&err)
 	hierarchy, size := c.Hierarchy, len(mine)
@@ -236,8 +237,8 @@ func (e *Engine) twoLevelAllgatherEqual(c *comm.Comm, st *state, mine []byte) (a
 	return all, nil
 }
 
-// allgatherIntervals is an allgather of blocks of any lengths, the parts of whole, in ceil(log2 n) rounds: after round
-// k this process has the blocks of ranks rank .. rank+2^k-1.
+// allgatherIntervals is Bruck's allgather for blocks of different lengths, which are consecutive parts of whole. After
+// k rounds this process has the blocks of ranks rank .. rank+2^k-1 (modulo size). There are ceil(log2 n) rounds.
 func (v view) allgatherIntervals(blocks [][]byte, whole []byte) {
 	for have := 1; have < v.size; have *= 2 {
 		n := min(have, v.size-have)

@@ -1,8 +1,8 @@
 package insight
 
-// accessRecord takes the place of a function's number in records of the program's own memory accesses since its last
-// call. Such a record holds one group of words for each place in the program. A group begins with the place, and a word
-// with the kind of access and, from bit 8 on, the number of runs. Four words for each run follow.
+// accessRecord replaces the function's number in a record of the program's own memory accesses since its last call. The
+// record holds one group of words for each location in the program. A group begins with two words: the location, and
+// the kind of access with the number of runs from bit 8 on. Four words for each run follow.
 const accessRecord = 0xffff
 
 // Kinds of access of the program. capi/access/access.h has the same values.
@@ -13,16 +13,16 @@ const (
 	AtomicLoad  = 3
 )
 
-// Access describes the memory accesses of one place in the program since the last call. Each atomic access has a group
-// of its own, which is the last one of its record.
+// Access describes the memory accesses by one location in the program since the last call. Each atomic access has a
+// group of its own, which is the last group of its record.
 type Access struct {
 	PC   uint64 // an address after the instruction
 	Kind int
 	Runs []Run
 }
 
-// Run describes Count blocks of Size bytes. The first begins at Low, each further one Stride bytes after the previous
-// one.
+// Run describes Count blocks of Size bytes. The first block begins at Low, each further block Stride bytes after the
+// previous one.
 type Run struct {
 	Low, Size, Stride, Count uint64
 }

@@ -8,14 +8,14 @@ import (
 	"gompirma/core/abi"
 )
 
-// Count holds a rank's counters of a function.
+// Count holds a rank's counters of a function, or of a kind of call on a window.
 type Count struct {
 	Calls, Bytes uint64
-	Time         time.Duration // measured for some calls and extrapolated to all (capi/insight/count.h)
+	Time         time.Duration // measured for some calls, extrapolated to all (capi/insight/count.h)
 }
 
-// Window holds a rank's counters of a window. Leader, Members and Ordinal are the same at all members of the window if
-// Leader >= 0.
+// Window holds a rank's counters of a window. If FirstRank >= 0, FirstRank, Members and Ordinal are the same at all
+// members of the window.
 type Window struct {
 	FirstRank, Members, Ordinal int
 	Name                        string
@@ -25,17 +25,18 @@ type Window struct {
 	Paths                       [Fence][Paths]Count
 }
 
-// RunTimes returns the times of the rank's first call of MPI and of the return of MPI_Finalize, as CLOCK_MONOTONIC; 0
-// if the event has not occurred.
+// RunTimes returns the times (CLOCK_MONOTONIC) of the rank's first call of MPI and of the return of MPI_Finalize. A
+// time is 0 if the event has not occurred.
 func (r *Rank) RunTimes() (from, to time.Duration) {
 	from, _ = r.Clocks()
 	return from, time.Duration(atomic.LoadUint64(u64(r.part, PartEnded)))
 }
 
-// UncountedThreads returns the number of threads without counters: too many threads ran at a time.
+// UncountedThreads returns the number of threads whose calls were not counted, because too many threads ran at a time.
 func (r *Rank) UncountedThreads() int { return int(atomic.LoadUint32(u32(r.part, PartUncounted))) }
 
-// tickLength returns the length of a tick in ns; 0 if the rank ended before it recorded a second reading of the clocks.
+// tickLength returns the length of a tick of the counters' clock in ns. It returns 0 if the rank ended before it
+// recorded a second reading of the clocks.
 func (r *Rank) tickLength() float64 {
 	word := func(at int64) uint64 { return atomic.LoadUint64(u64(r.part, at)) }
 	if word(PartTicksNow) <= word(PartTicks) {
@@ -44,8 +45,8 @@ func (r *Rank) tickLength() float64 {
 	return float64(word(PartMonotonicNow)-word(PartMonotonic)) / float64(word(PartTicksNow)-word(PartTicks))
 }
 
-// tickLengthOf returns the length of a tick at a rank. If the rank has not recorded it, another rank's value is used:
-// all ranks of a machine have the same.
+// tickLengthOf returns the length of a tick at a rank. If the rank has not recorded it, tickLengthOf returns the value
+// of another rank, since all ranks of a machine have the same.
 func (m *Memory) tickLengthOf(rank int) float64 {
 	tick := m.ranks[rank].tickLength()
 	for i := 0; tick == 0 && i < len(m.ranks); i++ {
@@ -54,14 +55,14 @@ func (m *Memory) tickLengthOf(rank int) float64 {
 	return tick
 }
 
-// add adds the counter at offset at to c.
+// add adds the counter at offset at of part to c. tick is the length of a tick in ns.
 func (c *Count) add(part []byte, at int64, tick float64) {
 	c.Calls += atomic.LoadUint64(u64(part, at+CountCalls))
 	c.Bytes += atomic.LoadUint64(u64(part, at+CountBytes))
 	c.Time += time.Duration(float64(atomic.LoadUint64(u64(part, at+CountTicks))) * tick)
 }
 
-// slots calls use with the offset of each slot that a thread has used.
+// slots calls use with the offset of each slot of counters that a thread has used.
 func (r *Rank) slots(use func(at int64)) {
 	for i := range Slots {
 		// A thread acquires the first free slot, so slots beyond the number of threads are unused.
@@ -87,8 +88,8 @@ func (m *Memory) Counts(rank int) []Count {
 // Windows returns a rank's counters of each window, in the order of creation.
 func (m *Memory) Windows(rank int) []Window {
 	r, tick := m.ranks[rank], m.tickLengthOf(rank)
-	// The acquire pairs with the release in add_window (windows.c): without it a new window could be seen before
-	// its fields.
+	// The acquire pairs with the release in add_window (windows.c). Without it, this function could see a window
+	// before the window's fields.
 	n := int(min(atomic.LoadUint32(u32(r.part, PartWindows)), MaxWindows-1))
 	windows := make([]Window, n, n+1)
 	for i := range windows {
@@ -120,7 +121,8 @@ func (w *Window) count(r *Rank, index int, tick float64) (some bool) {
 	return some
 }
 
-// countPaths adds the library's counters by path. Operations that the library did not count used the direct path.
+// countPaths sets the counters by path. The library counts operations by all other paths; the remaining operations used
+// the direct path.
 func (w *Window) countPaths(r *Rank, index int) {
 	if !w.HasPaths {
 		return
@@ -132,7 +134,7 @@ func (w *Window) countPaths(r *Rank, index int) {
 			c := Count{Calls: atomic.LoadUint64(u64(r.part, at)),
 				Bytes: atomic.LoadUint64(u64(r.part, at+8))}
 			w.Paths[u][way] = c
-			direct.Calls -= min(c.Calls, direct.Calls) // greater if threads were not counted
+			direct.Calls -= min(c.Calls, direct.Calls) // c.Calls is greater if threads were not counted
 			direct.Bytes -= min(c.Bytes, direct.Bytes)
 		}
 		w.Paths[u][Direct] = Count{Calls: direct.Calls, Bytes: direct.Bytes}

@@ -19,7 +19,7 @@ func TestCounts(t *testing.T) {
 	defer m.Close()
 	r := m.Rank(1)
 	put, fence := number(t, "MPI_Put"), number(t, "MPI_Win_fence")
-	for slot, calls := range []uint64{10, 5, 1000} { // the third one belongs to no thread
+	for slot, calls := range []uint64{10, 5, 1000} { // the third slot belongs to no thread
 		at := int64(PartSlots + slot*SlotSize)
 		r.setWord(at+int64(put*CountSize)+CountCalls, calls)
 		r.setWord(at+int64(put*CountSize)+CountBytes, 8*calls)
@@ -43,7 +43,7 @@ func TestCounts(t *testing.T) {
 	require.Equal(t, Count{2, 0, 0}, counts[fence])
 	require.Zero(t, m.Counts(0)[put])
 
-	// The rank has recorded it itself: 0.5 ns.
+	// Rank 1 has recorded its own length of a tick: 0.5 ns.
 	r.setWord(PartTicks, 0)
 	r.setWord(PartTicksNow, 2000)
 	r.setWord(PartMonotonic, 1000)
@@ -66,7 +66,7 @@ func TestCounts(t *testing.T) {
 	want.Uses[Fence] = Count{Calls: 2, Time: 500}
 	require.Equal(t, want, windows[1])
 
-	// Windows that did not fit into the table.
+	// Counters of windows that did not fit into the table.
 	r.setWord(int64(PartSlots+SlotWindows+((MaxWindows-1)*int(Uses)+int(Put))*UseSize)+UseBytes, 7)
 	require.Len(t, m.Windows(1), 2, "bytes without a call")
 	r.setWord(int64(PartSlots+SlotWindows+((MaxWindows-1)*int(Uses)+int(Put))*UseSize)+UseCalls, 1)

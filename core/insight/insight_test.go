@@ -19,7 +19,7 @@ func number(t *testing.T, name string) int {
 	return slices.Index(abi.Functions(), f)
 }
 
-// record returns the words of a record with the given items.
+// record returns the words of a record with the given words of inputs and outputs.
 func record(t *testing.T, name string, flags uint64, items ...uint64) []uint64 {
 	words := append([]uint64{0, 3, 100, 250, 0xc0de, 0}, items...)
 	words[0] = uint64(number(t, name)) | flags<<16 | uint64(len(words))<<32
@@ -54,7 +54,7 @@ func newRank(t *testing.T) (*Memory, *Rank) {
 	return m, m.Rank(0)
 }
 
-// readText returns the records in the ring as text: names, inputs and outputs.
+// readText reads the records in the ring and returns them as text: function, inputs and outputs.
 func readText(t *testing.T, r *Rank) (lines []string) {
 	_, err := r.Read(func(words []uint64) {
 		var rec Record
@@ -128,7 +128,7 @@ func TestRecordFields(t *testing.T) {
 	require.Equal(t, Status{Source: 3, Tag: 9, Error: 14, Words: [4]uint64{3 | 9<<32, 14}}, status.Status(0))
 }
 
-// Checks that the members of a new communicator follow the outputs and are no parameter.
+// Checks that the members of a new communicator follow the outputs, and are not found as a parameter.
 func TestMembers(t *testing.T) {
 	var r Record
 	require.NoError(t, r.Decode(record(t, "MPI_Comm_split", 0, 0x101, 1, 0, head(Present, 1), 0x2000, head(Present,
@@ -142,7 +142,7 @@ func TestMembers(t *testing.T) {
 	require.Equal(t, uint64(0x3000), r.In("group").Uint())
 }
 
-// Checks that Decode rejects a record that is incomplete or of no function.
+// Checks that Decode rejects records that are incomplete, too long or of an unknown function.
 func TestInvalidRecords(t *testing.T) {
 	for _, c := range []struct {
 		words []uint64
@@ -190,7 +190,8 @@ func TestRing(t *testing.T) {
 	require.Greater(t, *u64(r.part, PartTail), 3*uint64(len(r.ring)))
 }
 
-// Checks that a record is readable when its first word is set; the reader wakes a thread that waits for space.
+// Checks that a record is readable only once its first word is set, and that the reader wakes a thread that waits for
+// space.
 func TestOrder(t *testing.T) {
 	_, r := newRank(t)
 	words := record(t, "MPI_Win_fence", 0, 0, 7)
@@ -271,7 +272,7 @@ func TestObjects(t *testing.T) {
 	require.Empty(t, r.Objects()[0].Name)
 }
 
-// itemsText writes a plan as "count requests* | requests* statuses+".
+// itemsText returns the items of a function as text: "count requests* | requests* statuses+".
 func itemsText(f *abi.Function) string {
 	sign := map[Form]string{List: "*", Statuses: "+", Text: "$"}
 	var before, after []string
@@ -308,7 +309,7 @@ func TestPlan(t *testing.T) {
 	} {
 		require.Equal(t, want, itemsText(abi.FunctionByName(name)), name)
 	}
-	// Every parameter is included, and only parameters that are inout are included twice.
+	// Every item is an input or output. Only inout parameters are both.
 	for _, f := range abi.Functions() {
 		for _, i := range RecordItems(f) {
 			what := f.Name + " " + i.Param.Name
@@ -325,7 +326,7 @@ func TestFunctionPredicates(t *testing.T) {
 			require.True(t, MayWait(abi.FunctionByName(name)), name)
 		}
 	}
-	for name, want := range map[string][4]bool{ // quiet, poll, collective, may wait
+	for name, want := range map[string][4]bool{ // results of IsUnrecorded, IsTest, IsCollective, MayWait
 		"MPI_Wtime": {true}, "MPI_Aint_add": {true}, "MPI_Win_toint": {true}, "MPI_Win_fromint": {true},
 		"MPI_Test": {false, true}, "MPI_Win_test": {false, true}, "MPI_Testsome": {}, "MPI_Put": {},
 		"MPI_Barrier": {false, false, true, true}, "MPI_Bcast_c": {false, false, true, true},
@@ -342,7 +343,7 @@ func TestFunctionPredicates(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord measures gompirun's cost of a put's record: write, read and decode.
+// BenchmarkRecord measures the time to write, read and decode the record of a put.
 func BenchmarkRecord(b *testing.B) {
 	m, err := Create(1, Records, 0)
 	require.NoError(b, err)
@@ -360,7 +361,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// Checks that a writer as fast as the reader does not delay the end of Read, which reads at most one ring size.
+// Checks that Read returns although a writer is as fast as the reader, because Read reads at most one ring size.
 func TestReadEnds(t *testing.T) {
 	m, err := Create(1, Records|WaitForSpace, MinRing)
 	require.NoError(t, err)

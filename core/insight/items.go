@@ -7,7 +7,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Form is the way in which a parameter is recorded.
+// Form is how a parameter is recorded.
 type Form int
 
 // The forms of parameters.
@@ -15,8 +15,8 @@ const (
 	Word     Form = iota // one word
 	List                 // a head and elements of one word
 	Statuses             // a head and elements of StatusWords words
-	Members              // ranks in MPI_COMM_WORLD of the members of a new communicator or a group, as a List
-	Remote               // as Members, of an intercommunicator's remote group
+	Members              // members of a new communicator or a group, as a List of ranks in MPI_COMM_WORLD
+	Remote               // like Members, for the remote group of an intercommunicator
 	Text                 // a head and bytes
 )
 
@@ -24,12 +24,12 @@ const (
 type Item struct {
 	Param    *abi.Param
 	Form     Form
-	IsInput  bool // it is among the inputs
-	IsOutput bool // it is among the outputs
+	IsInput  bool // recorded among the inputs
+	IsOutput bool // recorded among the outputs
 }
 
 // RecordItems returns the content of a record of f, in order: the parameters, then the members of a communicator that f
-// creates, or of a group with which f synchronizes a window. Precondition: IsUnrecorded(f) is false.
+// creates, or of a group that f passes to start an epoch. Precondition: IsUnrecorded(f) is false.
 func RecordItems(f *abi.Function) []Item {
 	var items []Item
 	for _, p := range f.CParams() {
@@ -56,8 +56,8 @@ func RecordItems(f *abi.Function) []Item {
 	return items
 }
 
-// addressKinds lists the kinds that are recorded as an address only: memory of the application, and arrays of unknown
-// length.
+// addressKinds lists the kinds of parameters of which only the address is recorded: memory of the application, and
+// arrays of unknown length.
 var addressKinds = []string{"BUFFER", "C_BUFFER3", "C_BUFFER4", "FUNCTION", "POLYFUNCTION", "EXTRA_STATE",
 	"EXTRA_STATE2",
 	"ATTRIBUTE_VAL", "ATTRIBUTE_VAL_10", "LOGICAL_VOID", "TOOL_MPI_OBJ", "ARGUMENT_LIST", "STRING_ARRAY",
@@ -74,8 +74,8 @@ func formOf(f *abi.Function, p *abi.Param) Form {
 	case kind == "STRING" && p.Dir == abi.In:
 		return Text
 	case kind == "STRING":
-		// Texts that are zero-terminated after every call. For other parameters the buffer may be too short or
-		// absent.
+		// These texts are zero-terminated after every call. Of other output strings only the address is
+		// recorded: the buffer may be too short or absent.
 		ends := len(p.Length) == 1 && strings.HasPrefix(p.Length[0], "MPI_MAX_") || f.Chapter != tools &&
 			(p.Name == "datarep" || p.Name == "key")
 		if ends {
@@ -92,13 +92,13 @@ func formOf(f *abi.Function, p *abi.Param) Form {
 	return Word
 }
 
-// IsUnrecorded reports whether calls of f are neither recorded nor counted: they only compute.
+// IsUnrecorded reports whether calls of f are neither recorded nor counted, because they only compute.
 func IsUnrecorded(f *abi.Function) bool {
 	return f.Returns != "int" || strings.HasSuffix(f.Name, "_toint")
 }
 
-// IsDroppable reports whether the loss of a record of f leaves the meaning of all other records unchanged. This holds
-// for operations without a request. If records may be lost, a quarter of the ring is reserved for all other functions.
+// IsDroppable reports whether other records keep their meaning if a record of f is lost. This holds for operations on
+// windows without a request. If records may be lost, a quarter of the ring is reserved for records of other functions.
 func IsDroppable(f *abi.Function) bool {
 	use, uses := UseOf(f)
 	return uses && !use.MayWait() && !hasParam(f, "request")
@@ -124,8 +124,8 @@ var waitingNames = []string{"MPI_Abort", "MPI_Buffer_detach", "MPI_Buffer_flush"
 	"MPI_Win_flush_local", "MPI_Win_flush_local_all", "MPI_Win_free", "MPI_Win_lock", "MPI_Win_lock_all",
 	"MPI_Win_post", "MPI_Win_start", "MPI_Win_unlock", "MPI_Win_unlock_all", "MPI_Win_wait"}
 
-// collectiveNames lists the functions outside the chapter on collectives that all members of an object call together
-// and that may wait for the members.
+// collectiveNames lists the functions outside the chapter on collectives that all members of an object call together,
+// and that may wait for other members.
 var collectiveNames = []string{"MPI_Cart_create", "MPI_Cart_sub", "MPI_Comm_create", "MPI_Comm_create_from_group",
 	"MPI_Comm_create_group", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_free", "MPI_Comm_split",
 	"MPI_Comm_split_type", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Dist_graph_create",
@@ -133,8 +133,8 @@ var collectiveNames = []string{"MPI_Cart_create", "MPI_Cart_sub", "MPI_Comm_crea
 	"MPI_Intercomm_create", "MPI_Intercomm_create_from_groups", "MPI_Intercomm_merge", "MPI_Win_allocate",
 	"MPI_Win_allocate_shared", "MPI_Win_create", "MPI_Win_create_dynamic", "MPI_Win_fence", "MPI_Win_free"}
 
-// IsCollective reports whether all members of a communicator, window, group or file call f together and f may wait for
-// them. A function that starts a nonblocking collective does not count.
+// IsCollective reports whether f is called by all members of a communicator, window, group or file together and may
+// wait for them. It returns false for functions that start a nonblocking collective.
 func IsCollective(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
 	if slices.Contains(collectiveNames, name) {
@@ -160,14 +160,14 @@ func MayWait(f *abi.Function) bool {
 	return slices.Contains(waitingNames, strings.TrimSuffix(f.Name, "_c")) || IsCollective(f)
 }
 
-// isAccumulate reports whether a function changes another process's memory by an accumulate, which that process may
-// wait for.
+// isAccumulate reports whether a function updates another process's memory by an accumulate, whose effect that process
+// may poll for.
 func isAccumulate(name string) bool {
 	return strings.HasSuffix(name, "ccumulate") || name == "MPI_Fetch_and_op" || name == "MPI_Compare_and_swap"
 }
 
-// HasEntryRecord reports whether a call of f is recorded at entry if the mode asks for it: f may wait, or it starts
-// something that another process may notice before the call returns.
+// HasEntryRecord reports whether a call of f also has a record of its entry, if the mode asks for such records. This
+// holds if f may wait, or if f starts something that another process may notice before the call returns.
 func HasEntryRecord(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
 	return MayWait(f) || isAccumulate(name) || strings.HasPrefix(name, "MPI_I") && hasParam(f, "comm") &&

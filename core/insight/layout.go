@@ -8,15 +8,16 @@ const (
 	Stats   Mode = 1 << iota // calls are counted
 	Records                  // calls are recorded
 	Entries                  // calls that may wait are also recorded at entry
-	// a thread that finds the ring full waits; otherwise the record is lost and counted
+	// A thread that finds the ring full waits. Without this bit, the record is lost, and the loss is counted.
 	WaitForSpace
-	FailedTests     // also tests that found nothing, which are otherwise only counted
-	ProgramAccesses // also the program's own memory accesses, if it reports them
-	// calls of functions with an ErrorParam wait for the answer whether they conflict
+	FailedTests     // tests that found nothing are also recorded, instead of only counted
+	ProgramAccesses // the program's own memory accesses are also recorded, if it reports them
+	// Calls of functions with an ErrorParam wait until gompirun reports whether they conflict.
 	SyncCheck
 )
 
-// The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/generated/layout.h.
+// The layout of the shared memory, as offsets and sizes in bytes. core/abi/gen writes it into
+// capi/insight/generated/layout.h.
 const (
 	Magic   = 0x676d70696e736967 // "gmpinsig"
 	Version = 4
@@ -25,7 +26,7 @@ const (
 	JobVersion = 8  // uint32
 	JobMode    = 12 // uint32
 	JobRanks   = 16 // uint32
-	// uint32, a futex: ranks wake gompirun with it when it sleeps and there is something to read
+	// uint32, a futex: by it, ranks wake gompirun if it sleeps and there are records to read
 	JobDoorbell     = 20
 	JobReaderAsleep = 24 // uint32: gompirun sleeps
 	JobFunctions    = 28 // uint32: number of functions in the table
@@ -36,39 +37,39 @@ const (
 
 	PartPid         = 0  // uint32: the process that owns the part; 0 if none
 	PartThreads     = 4  // uint32: number of threads that have called MPI
-	PartRejected    = 8  // uint32: number of processes that found the part owned by another
+	PartRejected    = 8  // uint32: number of processes that found the part owned by another process
 	PartSpaceFutex  = 12 // uint32, a futex: changes when space in the ring becomes free
 	PartSpaceWanted = 16 // uint32: a thread waits for space in the ring
 	PartObjects     = 20 // uint32: number of known objects
-	PartNames       = 24 // uint32: bytes of names in use
+	PartNames       = 24 // uint32: bytes of object names in use
 	PartObjectsLost = 28 // uint32: objects that did not fit into the table
-	PartMonotonic   = 32 // clocks when the process acquired the part, in ns
+	PartMonotonic   = 32 // CLOCK_MONOTONIC, then CLOCK_REALTIME, when the process acquired the part, in ns
 	PartRealtime    = 40
 	PartHead        = 64  // position of the next record, in words; on a cache line of its own
 	PartTail        = 128 // position up to which gompirun has read
 	PartDropped     = 192 // number of calls whose records did not fit
 	PartFailedTests = 200 // number of tests that found nothing
-	// number of lost records, including those of entries, except of functions that IsDroppable reports
+	// number of lost records of functions that IsDroppable excludes, including records of entries
 	PartEssentialLost = 208
 	PartChecked       = 216 // position in the ring up to which gompirun has checked for conflicts, in words
-	PartConflicts     = 224 // uint32: number of the rank's calls that were the later ones of conflicts
-	PartCheckWanted   = 228 // uint32: a thread waits for an answer
-	PartCheckFutex    = 232 // uint32, a futex: changes with each answer
+	PartConflicts     = 224 // uint32: number of the rank's calls that made the later access of a conflict
+	PartCheckWanted   = 228 // uint32: a thread waits for the result of a check
+	PartCheckFutex    = 232 // uint32, a futex: changes with each result
 
-	PartTicks        = 256 // the counters' clock when the process acquired the part
-	PartTicksNow     = 264 // that clock and CLOCK_MONOTONIC at a later time; 0 if not recorded yet
+	PartTicks        = 256 // value of the counters' clock, in ticks, when the process acquired the part
+	PartTicksNow     = 264 // the counters' clock and CLOCK_MONOTONIC at a later time; 0 if not recorded yet
 	PartMonotonicNow = 272
 	PartEnded        = 280  // CLOCK_MONOTONIC at the return of MPI_Finalize; 0 before
-	PartUncounted    = 288  // uint32: threads for which there was no slot
+	PartUncounted    = 288  // uint32: number of threads for which there was no slot
 	PartWindows      = 292  // uint32: number of known windows
-	PartOwners       = 512  // a uint32 for each slot: a thread owns it
-	PartConflictEnds = 1024 // ring positions of the record ends of the latest calls that PartConflicts counts
+	PartOwners       = 512  // a uint32 for each slot: 1 if a thread owns the slot
+	PartConflictEnds = 1024 // ring positions of the ends of the records of the latest calls in PartConflicts
 	MaxConflictEnds  = 256
 	PartTable        = 4096
 
 	ObjectLow  = 0 // address range of an object: low, high
 	ObjectHigh = 8
-	ObjectBias = 16 // load bias: difference to the addresses in the file
+	ObjectBias = 16 // load bias: address in the process minus address in the file
 	ObjectName = 24 // offset of its zero-terminated name among the names
 	ObjectSize = 32
 	MaxObjects = 512
@@ -78,29 +79,30 @@ const (
 	WindowHandle    = 0  // 0 after the window is freed
 	WindowFirstRank = 8  // int32: the first member's rank in MPI_COMM_WORLD; -1 if unknown
 	WindowMembers   = 12 // uint32
-	WindowOrdinal   = 16 // uint32: index among the windows with this leader and size
+	WindowOrdinal   = 16 // uint32: index among the windows with the same first rank and size
 	WindowHasPaths  = 20 // uint32: operations are counted by path
 	WindowLabel     = 24 // the window's name
 	LabelSize       = 104
 	WindowSize      = WindowLabel + LabelSize
-	MaxWindows      = 64 // the last one holds the sums of all later windows
+	MaxWindows      = 64 // the last entry holds the sums of all further windows
 	PartWindowAt    = PartNameAt + NamesSize
-	// Operations of each window by kind and path, as calls and bytes. The library adds to them.
+	// Operations of each window by kind and path, as numbers of calls and bytes. The library updates them.
 	PathsSize   = int(Fence) * int(Paths) * 16
 	PartPathsAt = PartWindowAt + MaxWindows*WindowSize
 
-	// A slot holds the counters of one thread, or of several threads that run one after the other.
+	// A slot holds the counters of one thread, or of several threads of which each starts after the previous one
+	// has ended.
 	Slots          = 64
 	CountCalls     = 0
 	CountBytes     = 8
-	CountTicks     = 16 // sum over the measured calls, each multiplied by the number of calls that it stands for
-	CountUntilNext = 24 // uint32: number of calls until the next measured one
+	CountTicks     = 16 // sum of the measured durations, each multiplied by the number of calls that it stands for
+	CountUntilNext = 24 // uint32: number of calls until the next measured call
 	CountStride    = 28 // uint32: number of calls that a measured call stands for
 	CountSize      = 32
 	MaxFunctions   = 704
 	UseCalls       = 0
-	UseBytes       = 8  // of operations
-	UseTicks       = 16 // of waits
+	UseBytes       = 8  // bytes of operations
+	UseTicks       = 16 // ticks of waits
 	UseSize        = 24
 	SlotWindows    = MaxFunctions * CountSize
 	SlotSize       = (SlotWindows + MaxWindows*int(Uses)*UseSize + 4095) / 4096 * 4096
@@ -135,7 +137,7 @@ const (
 	Absent          // no value: an output of a failed call, or a list that has no meaning at this rank
 )
 
-// EnvAlone makes a process count without gompirun if its value is "stats".
+// EnvAlone names the variable that makes a process count its calls without gompirun if its value is "stats".
 const EnvAlone = "GOMPIRMA_INSIGHT"
 
 // EnvFd names the variable with the descriptor of the shared memory. gompirun sets it for each rank.
@@ -150,7 +152,7 @@ type Constant struct {
 	Value int64
 }
 
-// Constants lists the constants that C needs, by their names there.
+// Constants lists the constants that C needs, with their names in C.
 var Constants = []Constant{
 	{"MAGIC", int64(Magic)},
 	{"VERSION", int64(Version)},

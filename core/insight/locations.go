@@ -32,7 +32,7 @@ func (p Location) String() string {
 	return "an unknown place"
 }
 
-// Locator finds the places of addresses. It caches the debug information that it has read.
+// Locator finds the program locations of addresses. It caches the debug information that it has read.
 type Locator struct {
 	files map[string]*debugFile
 }
@@ -40,7 +40,7 @@ type Locator struct {
 type lineAt struct {
 	address uint64
 	file    string
-	line    int // 0 ends a sequence: no code follows
+	line    int // 0: end of a sequence, after which no code follows
 }
 
 type debugFile struct {
@@ -48,7 +48,8 @@ type debugFile struct {
 	symbols []elf.Symbol // functions by address
 }
 
-// Location returns the place of a call from its return address, in a process that has loaded the given objects.
+// Location returns the location of the call with the given return address, in a process that has loaded the given
+// objects.
 func (l *Locator) Location(objects []Object, address uint64) Location {
 	f, o, at := l.find(objects, address)
 	if f == nil {
@@ -75,11 +76,12 @@ func (l *Locator) Function(objects []Object, address uint64) string {
 	return ""
 }
 
-// find returns the file of the object that contains a return address, or nil, and the address of the call in that file.
+// find returns the debug information of the object that contains a return address, and the address of the call in the
+// object's file. f is nil if no object contains the address.
 func (l *Locator) find(objects []Object, address uint64) (f *debugFile, o Object, at uint64) {
 	for _, o := range slices.Backward(objects) {
 		if address >= o.Low && address < o.High {
-			// an address inside the call instruction, not after it
+			// minus 1: an address inside the call instruction
 			return l.file(o.Name), o, address - o.Bias - 1
 		}
 	}
@@ -158,8 +160,8 @@ func (f *debugFile) read(d *dwarf.Data) {
 			f.lines = append(f.lines, at)
 		}
 	}
-	// The end of a sequence sorts before an entry at the same address. Of several entries for one address the last
-	// one counts.
+	// The end of a sequence sorts before an entry at the same address. If several entries have the same address,
+	// the last one is used.
 	sort.SliceStable(f.lines, func(a, b int) bool {
 		x, y := f.lines[a], f.lines[b]
 		return x.address < y.address || x.address == y.address && x.line == 0 && y.line != 0

@@ -18,11 +18,11 @@ type Memory struct {
 	file     *os.File
 	bytes    []byte
 	ranks    []*Rank
-	isMirror bool                         // the ranks run on other hosts; the parts are copies
-	read     func(i int, most uint64) int // reads records of a rank for Follow; nil: Follow does not run
+	isMirror bool                         // the ranks run on other hosts, and the parts are copies of their parts
+	read     func(i int, most uint64) int // reads records of rank i; nil while Follow does not run
 }
 
-// Rank is the part of a rank. Only one goroutine at a time may read its ring.
+// Rank is the part of the memory that belongs to a rank. Only one goroutine at a time may read its ring.
 type Rank struct {
 	part []byte
 	ring []uint64
@@ -48,7 +48,7 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	ring = 1 << bits.Len(uint(max(ring, MinRing)-1))
 	fd, err := unix.MemfdCreate("gompirma-insight", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("cannot create the shared memory for the records of calls: %w", err)
+		return nil, fmt.Errorf("cannot create shared memory for the records of the ranks: %w", err)
 	}
 	m := &Memory{file: os.NewFile(uintptr(fd), "gompirma-insight")}
 	part := PartRing + ring
@@ -58,8 +58,8 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	}
 	if err != nil {
 		m.file.Close()
-		return nil, fmt.Errorf("cannot allocate %d bytes of shared memory for the records of calls: %w", size,
-			err)
+		return nil, fmt.Errorf("cannot create %d bytes of shared memory for the records of the ranks: %w",
+			size, err)
 	}
 	*u32(m.bytes, JobVersion) = Version
 	*u32(m.bytes, JobMode) = uint32(mode)
@@ -84,7 +84,7 @@ func (m *Memory) Ranks() int { return len(m.ranks) }
 // Rank returns the part of a rank.
 func (m *Memory) Rank(i int) *Rank { return m.ranks[i] }
 
-// Mode returns the selection of what is recorded.
+// Mode returns what is recorded.
 func (m *Memory) Mode() Mode { return Mode(atomic.LoadUint32(u32(m.bytes, JobMode))) }
 
 // Close unmaps the memory. Running ranks keep their mappings.
@@ -100,14 +100,14 @@ func (r *Rank) Pid() int { return int(atomic.LoadUint32(u32(r.part, PartPid))) }
 // Threads returns the number of threads that have called MPI.
 func (r *Rank) Threads() int { return int(atomic.LoadUint32(u32(r.part, PartThreads))) }
 
-// RejectedProcesses returns the number of processes that called MPI when another process already owned the part. They
+// RejectedProcesses returns the number of processes that called MPI while another process owned the part. Their calls
 // are not recorded.
 func (r *Rank) RejectedProcesses() int { return int(atomic.LoadUint32(u32(r.part, PartRejected))) }
 
 // Dropped returns the number of calls that left no record because the ring was full.
 func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropped)) }
 
-// HasEssentialLoss reports whether records were dropped that the interpretation of other records depends on.
+// HasEssentialLoss reports whether records were lost without which other records cannot be interpreted.
 func (r *Rank) HasEssentialLoss() bool { return atomic.LoadUint64(u64(r.part, PartEssentialLost)) > 0 }
 
 // FailedTests returns the number of tests that found nothing and were therefore not recorded.
@@ -119,11 +119,11 @@ func (r *Rank) Clocks() (monotonic time.Duration, realtime int64) {
 		int64(atomic.LoadUint64(u64(r.part, PartRealtime)))
 }
 
-// Objects returns the objects that the process has loaded, in order of loading. The caller of each record is in one of
-// them unless it belongs to no object or the table was full.
+// Objects returns the objects that the process has loaded, in order of loading. They contain the caller of each record,
+// unless the caller is in no object or the table was full.
 func (r *Rank) Objects() []Object {
-	// The acquire pairs with the release in add_loaded_object (objects.c): without it the new entry could be seen
-	// before its fields.
+	// The acquire pairs with the release in add_loaded_object (objects.c). Without it, this function could see a
+	// new entry before the entry's fields.
 	n := min(atomic.LoadUint32(u32(r.part, PartObjects)), MaxObjects)
 	names := r.part[PartNameAt:][:NamesSize]
 	objects := make([]Object, n)
@@ -139,26 +139,26 @@ func (r *Rank) Objects() []Object {
 	return objects
 }
 
-// Read calls use with the words of each complete record, which are valid until use returns, and frees their space in
-// the ring. It returns the number of records. It reads at most one ring size, so that a fast writer does not delay the
-// other ranks. It returns an error if the ring holds an invalid record, because the process has overwritten it;
-// afterwards it reads no more.
+// Read calls use with the words of each complete record, and frees their space in the ring. The words are valid until
+// use returns. Read returns the number of records. It reads at most as many words as the ring has, so that a fast
+// writer does not delay the other ranks. It returns an error if the process has overwritten the ring with an invalid
+// record; later calls then read nothing.
 //
-// Read wakes the threads that wait for space after each half of the ring, and at its end. A thread that is woken for
-// each record would sleep again at once.
+// Read wakes the threads that wait for space after each half of the ring, and at its end. If it woke them for each
+// record, they would sleep again at once.
 func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
 	return r.readWords(uint64(len(r.ring)), use)
 }
 
-// readWords reads like Read, but starts no further record after it has read maxWords words.
+// readWords reads like Read, but starts no further record once it has read maxWords words.
 func (r *Rank) readWords(maxWords uint64, use func(words []uint64)) (n int, err error) {
 	size := uint64(len(r.ring))
 	began, woken := r.tail, r.tail
 	defer r.wake()
 	for ; r.err == nil && r.tail-began < maxWords; n++ {
 		at := r.tail % size
-		// The acquire pairs with the release in copy_to_ring (capi/insight/record.c): without it the first word
-		// could be seen before the other words of the record.
+		// The acquire pairs with the release in copy_to_ring (capi/insight/record.c). Without it, this function
+		// could see the first word before the other words of the record.
 		head := atomic.LoadUint64(&r.ring[at])
 		if head == 0 {
 			break
@@ -185,9 +185,9 @@ func (r *Rank) readWords(maxWords uint64, use func(words []uint64)) (n int, err 
 }
 
 // wake wakes the threads that wait for space in the ring. Its partner is gompi_insight_await_reader
-// (capi/insight/record.c). The waiter stores PartSpaceWanted and then loads PartTail; Read stores PartTail, and wake
-// then loads PartSpaceWanted. All four are sequentially consistent. Otherwise the waiter could sleep with the old tail
-// while wake misses the waiter.
+// (capi/insight/record.c). The waiter stores PartSpaceWanted and then loads PartTail. Read stores PartTail, and wake
+// then loads PartSpaceWanted. All four accesses are sequentially consistent. Otherwise the waiter could see the old
+// tail and sleep, while wake does not see the waiter.
 func (r *Rank) wake() {
 	if atomic.LoadUint32(u32(r.part, PartSpaceWanted)) != 0 && atomic.SwapUint32(u32(r.part, PartSpaceWanted),
 		0) != 0 {
@@ -205,10 +205,11 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// pollInterval is the longest sleep of a reader that finds nothing to read: a writer wakes it only when a ring fills.
+// pollInterval is the longest sleep of a reader that finds nothing to read. Writers wake the reader only when a ring
+// fills.
 const pollInterval = 20 * time.Millisecond
 
-// UpdateClock updates the word with the time, by which ranks measure long waits, until stop is closed.
+// UpdateClock updates JobTick, the clock by which ranks measure long waits, every millisecond until stop is closed.
 func (m *Memory) UpdateClock(stop <-chan struct{}) {
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
@@ -224,9 +225,9 @@ func (m *Memory) UpdateClock(stop <-chan struct{}) {
 	}
 }
 
-// ReadOneEach reads one record of each rank for Follow, and passes it to Follow's onRecord. Only afterPass may call it,
-// and must call it if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s
-// (capi/insight/record.c).
+// ReadOneEach reads one record of each rank and passes it to Follow's onRecord. Only afterPass may call it. If
+// afterPass runs for seconds, it must call it: a rank whose ring is full continues without records if gompirun reads
+// none for 10 s (capi/insight/record.c).
 func (m *Memory) ReadOneEach() {
 	if m.read == nil {
 		return
@@ -236,13 +237,15 @@ func (m *Memory) ReadOneEach() {
 	}
 }
 
-// Follow calls onRecord with the words of the records of all ranks until stop is closed, and then with the remaining
-// ones: the ranks have ended by then. The records of one rank arrive in the order in which their calls returned, or
-// were entered for records of entries. There is no order between two ranks. The words are valid until onRecord returns.
+// Follow calls onRecord with the words of each record of each rank until stop is closed, when the ranks have ended. It
+// then passes on the remaining records and returns. The words are valid until onRecord returns. The records of one rank
+// arrive in the order in which their calls returned; records of entries arrive in the order of entry. Records of two
+// ranks arrive in any order.
 //
-// After each pass over all ranks Follow calls afterPass with a time. Every record that precedes a record with that time
-// or an earlier one has been passed to onRecord. The time is CLOCK_MONOTONIC at the start of the pass, or the time that
-// all ranks have Reached if that is earlier. A record that is written later does not precede any earlier one.
+// After each pass over all ranks, Follow calls afterPass with a time. onRecord has then received every record that
+// causally precedes a record with that time or an earlier one. The time is CLOCK_MONOTONIC at the start of the pass, or
+// the time that all ranks have Reached if that is earlier. A record that is written later does not precede any record
+// of that time.
 func (m *Memory) Follow(stop <-chan struct{}, onRecord func(rank int, words []uint64) error,
 	afterPass func(time.Duration)) error {
 	var failed error
@@ -279,9 +282,9 @@ func (m *Memory) Follow(stop <-chan struct{}, onRecord func(rank int, words []ui
 			continue
 		}
 		seen := atomic.LoadUint32(doorbell)
-		// The partner is wake_reader (capi/insight/record.c), which loads the flag after a record is stored.
-		// That load is not ordered after the store, so the second pass may miss a record whose writer misses
-		// the flag. The timeout pollInterval bounds the delay.
+		// The partner is wake_reader (capi/insight/record.c), which loads the flag after it has stored a
+		// record. Its load is not ordered after the store. So the second pass may miss a record whose writer
+		// does not see the flag. The timeout pollInterval bounds the delay.
 		atomic.StoreUint32(sleeping, 1)
 		if drain() == 0 {
 			futexSleep(doorbell, seen, pollInterval)

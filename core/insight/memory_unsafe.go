@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These functions return words of the shared memory as Go pointers, for sync/atomic. The memory is mapped and Go never
-// moves it; offsets come from layout.go.
+// These functions return words of the shared memory as Go pointers, for sync/atomic. The memory is mapped, so Go never
+// moves it. The offsets come from layout.go.
 
 func u32(b []byte, off int64) *uint32 { return (*uint32)(unsafe.Pointer(&b[off])) }
 func u64(b []byte, off int64) *uint64 { return (*uint64)(unsafe.Pointer(&b[off])) }
@@ -18,7 +18,7 @@ func words(b []byte) []uint64 {
 }
 
 const (
-	futexWait = 0 // not FUTEX_PRIVATE: processes share the word
+	futexWait = 0 // without FUTEX_PRIVATE, since processes share the word
 	futexWake = 1
 )
 
@@ -33,7 +33,7 @@ func futexWakeAll(word *uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
 }
 
-// unsafeBytes returns the bytes of words, without a copy.
+// unsafeBytes returns words as bytes, without a copy.
 func unsafeBytes(words []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }

@@ -8,18 +8,19 @@ import (
 	"time"
 )
 
-// A rank on another host has its part in memory of that host. A process on that host sends the changes
-// (cmd/internal/relay). gompirun keeps a copy of the part and reads it like the part of a rank on its own host.
+// A rank on another host has its part in that host's memory. A process on that host sends changes of the part to
+// gompirun (cmd/internal/relay). gompirun keeps a copy of the part, and reads the copy like the part of a rank on its
+// own host.
 
 const mirrorPage = 4096
 
-// mirror is the state of a part that is sent, or of a copy.
+// mirror is the additional state of a part that is sent to gompirun, or of gompirun's copy.
 type mirror struct {
-	lastSent []byte       // sender: the content as sent last
-	reached  atomic.Int64 // copy: everything recorded until this time has arrived
+	lastSent []byte       // at the sender: the content that was sent last
+	reached  atomic.Int64 // at the copy: everything that was recorded until this time has arrived
 }
 
-// Mirror declares that the ranks run on other hosts and their parts are copies.
+// Mirror declares that the ranks run on other hosts, so that the parts are copies.
 func (m *Memory) Mirror() {
 	m.isMirror = true
 }
@@ -37,11 +38,11 @@ func (m *Memory) reached(now time.Duration) time.Duration {
 	return now
 }
 
-// NeverMore is the time that a rank has Reached when it sends no more.
+// NeverMore is the time to pass to Reached when the rank sends nothing more.
 const NeverMore = time.Duration(math.MaxInt64)
 
-// ChangedPages calls use with each page of the part, except the ring, that has changed since the last call. offset is
-// added to the clocks.
+// ChangedPages calls use with each page of the part, except the ring, that has changed since the last call of
+// ChangedPages. It adds offset to the clocks.
 func (r *Rank) ChangedPages(offset time.Duration, use func(at int64, piece []byte) error) error {
 	end := PartSlots + min(r.Threads(), Slots)*SlotSize // a thread acquires the first free slot
 	if r.lastSent == nil {
@@ -72,7 +73,7 @@ func (r *Rank) ChangedPages(offset time.Duration, use func(at int64, piece []byt
 
 var errMirror = errors.New("another host sent invalid data for the records of a rank")
 
-// ApplyPage writes a page from ChangedPages, called at the rank's host, into the copy.
+// ApplyPage writes a page into the copy. The page is one that ChangedPages has passed to use at the rank's host.
 func (r *Rank) ApplyPage(at int64, piece []byte) error {
 	if at < 0 || at%mirrorPage != 0 || len(piece) > mirrorPage || at+int64(len(piece)) > int64(PartRing) {
 		return errMirror
@@ -106,13 +107,13 @@ func (r *Rank) Write(words []uint64, stop <-chan struct{}) error {
 		r.ring[(head+i)%size] = words[i]
 	}
 	*u64(r.part, PartHead) = head + n
-	// The store pairs with the load in Read: without it Read could see the first word before the other words of the
-	// record.
+	// The store pairs with the load in readWords. Without it, readWords could see the first word before the other
+	// words of the record.
 	atomic.StoreUint64(&r.ring[head%size], words[0])
 	return nil
 }
 
-// ShiftTimes adds offset to the times of a record.
+// ShiftTimes adds offset to the times of entry and return of a record.
 func ShiftTimes(words []uint64, offset time.Duration) {
 	for _, i := range []int{2, 3} {
 		if words[i] != 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Checks that ChangedPages and ApplyPage make a copy equal to the part, with shifted clocks; the copy keeps the state
-// of its own ring. Unchanged pages and slots of absent threads are not sent.
+// Checks that ChangedPages and ApplyPage make the copy equal to the part, with shifted clocks. The copy must keep the
+// state of its own ring. Unchanged pages and slots of absent threads must not be sent.
 func TestMirror(t *testing.T) {
 	const later = time.Hour
 	_, from := newRank(t)
@@ -23,9 +23,9 @@ func TestMirror(t *testing.T) {
 	*u32(from.part, PartSpaceWanted), *u64(from.part, PartHead), *u64(from.part, PartTail) = 9, 9, 9
 	*u32(to.part, PartSpaceFutex), *u64(to.part, PartHead), *u64(to.part, PartTail) = 3, 4, 2
 	copy(from.part[PartNameAt:], "a program")
-	counter := int64(PartSlots + SlotSize - 8) // the last one of the first thread
+	counter := int64(PartSlots + SlotSize - 8) // the last word of the first thread's slot
 	*u64(from.part, counter) = 11
-	*u64(from.part, counter+8) = 12 // of a second thread, which does not exist
+	*u64(from.part, counter+8) = 12 // in the slot of a second thread, which does not exist
 	require.NoError(t, from.ChangedPages(later, pass))
 	require.Equal(t, 3, n)
 	require.Equal(t, 77, to.Pid())
@@ -50,8 +50,8 @@ func TestMirror(t *testing.T) {
 	require.Equal(t, errMirror, to.Write(make([]uint64, 7), nil))
 }
 
-// Checks that all records have arrived until the time that the slowest rank has reached, and record times are shifted
-// to gompirun's clock.
+// Checks that records count as arrived up to the time that the slowest rank has reached, and that record times are
+// shifted to gompirun's clock.
 func TestReached(t *testing.T) {
 	m, err := Create(2, Records, 0)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Record is one decoded record: a call of a rank, accesses or events.
+// Record is one decoded record: of a call of a rank, of the program's own accesses, or of events that order threads.
 type Record struct {
 	Function  *abi.Function
 	Number    int // of the function in abi.Functions()
@@ -22,20 +22,21 @@ type Record struct {
 	Result    int64         // 0 in a record of the entry
 	Inputs    []Value       // in the order of RecordItems
 	Outputs   []Value       // in the order of RecordItems; none in a record of the entry
-	Accesses  []Access      // the program's own accesses; then the record is not of a call, and Function is nil
-	Events    []Event       // events that order the thread; then the record is not of a call either
-	words     []uint64      // from which the record was decoded
+	Accesses  []Access      // the program's own accesses; if any, the record is not of a call, and Function is nil
+	Events    []Event       // events that order the thread; if any, the record is not of a call either
+	words     []uint64      // the encoded record
 }
 
 // Value is a parameter in a record.
 type Value struct {
 	Item  *Item
 	State State
-	Words []uint64 // one word; for a list its elements, StatusWords for each status; for a text 8 bytes in each
+	Words []uint64 // one word; of a list its elements (StatusWords words for a status); of a text 8 bytes each
 	bytes int      // length of a text
 }
 
-// Uint returns a number, handle or address; for a list its first element. It returns 0 if there is no value.
+// Uint returns the value of a number, handle or address, or the first element of a list. It returns 0 if there is no
+// value.
 func (v *Value) Uint() uint64 {
 	if len(v.Words) == 0 || v.State != Present && v.State != Truncated && v.State != Special {
 		return 0
@@ -43,11 +44,11 @@ func (v *Value) Uint() uint64 {
 	return v.Words[0]
 }
 
-// Int returns a number; for a list its first element. It returns 0 if there is no value.
+// Int returns the value of a number, or the first element of a list. It returns 0 if there is no value.
 func (v *Value) Int() int64 { return int64(v.Uint()) }
 
-// HasValue reports whether there is a value: not a null pointer, a constant in place of an address, or an output that
-// the call did not write.
+// HasValue reports whether there is a value. There is none for a null pointer, a constant in place of an address, or an
+// output that the call did not write.
 func (v *Value) HasValue() bool { return v.State == Present || v.State == Truncated }
 
 // Text returns the value of a text.
@@ -75,15 +76,15 @@ func (v *Value) Status(i int) Status {
 	return Status{Source: low, Tag: high, Error: int(int32(w[1])), Cancelled: w[1]>>32&1 != 0, Words: w}
 }
 
-// In returns an input by the parameter's name; a Value without words if the function has no such input.
+// In returns the input with the given parameter name, or a Value without words if the function has no such input.
 func (r *Record) In(name string) *Value { return findValue(r.Inputs, name) }
 
-// Out returns an output by the parameter's name; a Value without words if the record has no outputs, as at the entry of
-// a call.
+// Out returns the output with the given parameter name. It returns a Value without words if the record has no such
+// output; a record of the entry has none.
 func (r *Record) Out(name string) *Value { return findValue(r.Outputs, name) }
 
 // Members returns the members of the communicator that the call created, or of the group that it received, as ranks in
-// MPI_COMM_WORLD. With remote it returns those of an intercommunicator's remote group.
+// MPI_COMM_WORLD. If remote is true, it returns the members of an intercommunicator's remote group.
 func (r *Record) Members(remote bool) []int {
 	form := Members
 	if remote {
@@ -114,7 +115,7 @@ func findValue(values []Value, name string) *Value {
 	return &noValue
 }
 
-// allItems returns the items of all functions, inputs and outputs separately.
+// allItems returns, for each function, the items before the call (inputs) and after the call (outputs).
 var allItems = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 	for _, f := range abi.Functions() {
 		var p struct{ before, after []Item }
@@ -135,8 +136,8 @@ var allItems = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 
 var errShort = errors.New("a record is incomplete")
 
-// IsProgramRecord reports whether a record is not of a call of MPI, but of the program's own memory accesses or of
-// events that order its threads.
+// IsProgramRecord reports whether a record is not of a call of MPI but of the program itself: of its memory accesses,
+// or of events that order its threads.
 func IsProgramRecord(words []uint64) bool {
 	number := words[0] & 0xffff
 	return number == accessRecord || number == eventRecord

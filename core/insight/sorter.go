@@ -12,13 +12,14 @@ import (
 	"gompirma/core/abi"
 )
 
-// Sorter sorts the records of all ranks so that causes precede their effects. The key is the time of entry for records
-// that begin a call, and of return for the others. The key is correct for this: an effect that another process can
-// notice is recorded before it begins (HasEntryRecord), and what a process has noticed is recorded afterwards.
+// Sorter sorts the records of all ranks so that causes precede their effects. It sorts a record of an entry, and an
+// operation that changes a window, by the time of entry, other records by the time of return. This is correct because
+// an effect that another process can notice is recorded before it begins (HasEntryRecord), and what a process has
+// noticed is recorded afterwards.
 type Sorter struct {
-	Use        func(rank int, r *Record) // the record is valid until it returns
-	Err        error                     // of the first invalid record
-	Pause      func()                    // called after every pauseRecords records, may call Add; may be nil
+	Use        func(rank int, r *Record) // called for each record, which is valid until Use returns
+	Err        error                     // error of the first invalid record
+	Pause      func()                    // called after every pauseRecords records; may call Add; may be nil
 	sincePause int                       // records since the last Pause
 	queues     []queue
 	free       [][]uint64
@@ -33,12 +34,12 @@ func (o *Sorter) Abandon() { atomic.StoreUint32(&o.abandoned, 1) }
 // Dropped returns the number of records dropped after Abandon.
 func (o *Sorter) Dropped() int { return o.dropped }
 
-// queue holds the pending records of a rank as words, one after the other in reused blocks of memory. There are
-// millions of records; an object for each would cost more than their analysis.
+// queue holds the pending records of a rank as words, consecutively in reused blocks of memory. There are millions of
+// records, and an object for each would cost more than its analysis.
 type queue struct {
 	blocks    [][]uint64
 	first     int           // position of the first record in the first block
-	firstTime time.Duration // of the first record; never if the queue is empty
+	firstTime time.Duration // time of the first record; never if the queue is empty
 }
 
 const (
@@ -46,12 +47,13 @@ const (
 	maxFreeBlocks = 64                    // blocks on the free list: 32 MiB
 )
 
-// pauseRecords bounds the time between two calls of Pause to a small part of the 10 s that a rank waits for space.
+// pauseRecords bounds the time between two calls of Pause. It must be a small part of the 10 s that a rank waits for
+// space.
 const pauseRecords = 4096
 
 const never = time.Duration(math.MaxInt64)
 
-// timeOf returns the time by which a record is sorted.
+// timeOf returns the time by which Sorter sorts a record.
 func timeOf(words []uint64) time.Duration {
 	number, flags := words[0]&0xffff, words[0]>>16&0xffff
 	if flags&flagEntry != 0 || ChangesWindow(int(number)) {
@@ -60,11 +62,11 @@ func timeOf(words []uint64) time.Duration {
 	return time.Duration(words[3])
 }
 
-// ChangesWindow reports whether the function with the given number, as in Record, changes a window's memory.
+// ChangesWindow reports whether the function with the given number (Record.Number) changes a window's memory.
 func ChangesWindow(number int) bool { return number < len(windowOps()) && windowOps()[number] }
 
-// windowOps holds for each function whether it is an operation that changes a window's memory. Such a call notices
-// nothing of other processes, but they may notice it before it returns.
+// windowOps tells for each function whether it is an operation that changes a window's memory. A call of such a
+// function notices nothing of other processes, but other processes may notice its effect before it returns.
 var windowOps = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {
@@ -123,7 +125,8 @@ func (o *Sorter) dequeue(q *queue, n int) {
 	}
 }
 
-// Until calls Use with all records whose time is at most until. All of these must have been added.
+// Until calls Use with all records whose time is at most until. Precondition: all records up to this time have been
+// added.
 func (o *Sorter) Until(until time.Duration) {
 	for {
 		best, second := -1, until
@@ -141,8 +144,8 @@ func (o *Sorter) Until(until time.Duration) {
 		if best < 0 {
 			return
 		}
-		// Takes records of this queue while they are older than all others. At equal times the lower rank comes
-		// first.
+		// Uses records of this queue while they precede the first record of every other queue. At equal times
+		// the lower rank comes first.
 		for q, once := &o.queues[best], true; once || q.firstTime <= second &&
 			q.firstTime != never; once = false {
 			words := q.front()
@@ -163,7 +166,7 @@ func (o *Sorter) Until(until time.Duration) {
 	}
 }
 
-// Clone returns a copy that does not share the words of r.
+// Clone returns a copy of r that does not share its words.
 func (r *Record) Clone() *Record {
 	var c Record
 	_ = c.Decode(slices.Clone(r.words)) // cannot fail: r was decoded from these words

@@ -19,8 +19,8 @@ func fenceRecord(t *testing.T, entry bool, start, end time.Duration, number uint
 	return words
 }
 
-// Checks that records are passed on in the order of their times, those of one rank in the rank's order, and none before
-// its time.
+// Checks that Until uses records in the order of their times, keeps the order of the records of a rank, and uses no
+// record before its time.
 func TestSortByTime(t *testing.T) {
 	var got []string
 	o := Sorter{Use: func(rank int, r *Record) {
@@ -32,25 +32,24 @@ func TestSortByTime(t *testing.T) {
 	o.Add(0, fenceRecord(t, false, 10, 35, 0))
 	o.Until(30)
 	require.Equal(t, []string{"0 10", "1 30"}, got)
-	// a call that had begun earlier is recorded late
+	// the call of rank 0 begins before that of rank 1, and is recorded later
 	o.Add(1, fenceRecord(t, false, 40, 45, 0))
 	o.Add(0, fenceRecord(t, false, 36, 41, 0))
 	o.Until(time.Hour)
 	require.Equal(t, []string{"0 10", "1 30", "0 35", "1 40", "0 41", "1 45"}, got)
 }
 
-// Checks that a message between ranks is ordered after its cause, whatever the order in which the reader visits the
-// ranks.
+// Checks that a record is used after the record of its cause, in whatever order the reader visits the ranks.
 func TestSortOfCauses(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 200 {
 		type written struct {
 			rank int
-			at   time.Duration // when it was in the ring
+			at   time.Duration // time at which it was in the ring
 			r    []uint64
 		}
-		// The ranks alternate at random: each step is entered after the step before it was recorded, which
-		// happens some time after that step's entry.
+		// Each step is made by a random rank. It is entered after the previous step was in the ring, which
+		// happens some time after the entry of that step.
 		var all []written
 		now := time.Duration(0)
 		for i := range 40 {
@@ -68,7 +67,7 @@ func TestSortOfCauses(t *testing.T) {
 		for looked, i := time.Duration(0), 0; i < len(all); {
 			looked += time.Duration(r.Intn(60))
 			began := looked
-			looked += time.Duration(r.Intn(20)) // rank by rank; more may be written meanwhile
+			looked += time.Duration(r.Intn(20)) // while the reader visits the ranks, more may be written
 			for ; i < len(all) && all[i].at <= looked; i++ {
 				o.Add(all[i].rank, all[i].r)
 			}
@@ -79,7 +78,7 @@ func TestSortOfCauses(t *testing.T) {
 	}
 }
 
-// Checks that an operation on a window is sorted by its beginning.
+// Checks that an operation that changes a window is sorted by its time of entry.
 func TestTimeOf(t *testing.T) {
 	words := record(t, "MPI_Put", 0)
 	require.Equal(t, time.Duration(100), timeOf(words))
@@ -89,7 +88,8 @@ func TestTimeOf(t *testing.T) {
 	require.Equal(t, time.Duration(250), timeOf(words))
 }
 
-// Checks that records are unchanged after their way through blocks of memory, and the free list of blocks is bounded.
+// Checks that blocks of memory do not change the records that pass through them, and that the free list of blocks is
+// bounded.
 func TestSorterBlocks(t *testing.T) {
 	var got, want []uint64
 	o := Sorter{Use: func(_ int, r *Record) { got = append(got, r.Caller) }}
@@ -108,7 +108,7 @@ func TestSorterBlocks(t *testing.T) {
 	require.Len(t, o.free, maxFreeBlocks)
 }
 
-// Checks that an invalid record is reported once, and the records after it are passed on.
+// Checks that the first invalid record is reported, and that Use is called for the valid records after it.
 func TestSorterInvalidRecord(t *testing.T) {
 	n := 0
 	o := Sorter{Use: func(int, *Record) { n++ }}
@@ -136,7 +136,7 @@ func TestSorterAbandoned(t *testing.T) {
 	require.Equal(t, []int{3, 7}, []int{n, o.Dropped()})
 }
 
-// Checks that a clone stays unchanged when the words are overwritten.
+// Checks that a clone stays unchanged when the words of the original are overwritten.
 func TestClone(t *testing.T) {
 	words := record(t, "MPI_Win_fence", 0, 0, 7)
 	var r Record
@@ -146,8 +146,8 @@ func TestClone(t *testing.T) {
 	require.Equal(t, uint64(7), c.In("win").Uint())
 }
 
-// Checks that Until calls Pause at intervals and sorts the records that Pause adds, also those of ranks that had none
-// before.
+// Checks that Until calls Pause at intervals, and sorts the records that Pause adds, including those of ranks that had
+// no records before.
 func TestSorterPauses(t *testing.T) {
 	var got []string
 	o := Sorter{Use: func(rank int, r *Record) {

@@ -9,10 +9,11 @@ import (
 	"gompirma/core/abi"
 )
 
-// ErrorParam returns the window or communicator parameter of f on which a call of f raises an error, if the call is the
-// later one of a conflict. It returns nil if f raises none and does not wait for an answer. Functions that access a
-// window's memory or have buffers raise errors. All calls on windows raise errors too: they raise a conflict that is
-// found too late for its own call.
+// ErrorParam returns the parameter of f, a window or a communicator, on whose error handler a conflict is raised. A
+// call of f waits for the result of its check, and raises an error if it made the later access of a conflict.
+// ErrorParam returns nil if calls of f neither wait nor raise errors. Functions that access a window's memory or have
+// buffers raise errors. All other functions on windows do too: they raise a conflict that was found after its own call
+// had got its result.
 func ErrorParam(f *abi.Function) *abi.Param {
 	param := func(kind string) *abi.Param {
 		for _, p := range f.CParams() {
@@ -39,11 +40,11 @@ func ErrorParam(f *abi.Function) *abi.Param {
 	return nil
 }
 
-// Position returns the position in the ring after the record read last, in words since the rank began.
+// Position returns the ring position after the last record that has been read, in words since the rank began.
 func (r *Rank) Position() uint64 { return r.tail }
 
-// ReportChecked reports to the rank that all its calls with records that end at or before position have been checked.
-// The argument conflictEnds holds the ends of the records of calls that were the later ones of conflicts.
+// ReportChecked reports to the rank that all its calls whose records end at or before position have been checked. The
+// argument conflictEnds has the ends of the records of those calls that made the later access of a conflict.
 func (r *Rank) ReportChecked(position uint64, conflictEnds []uint64) {
 	n := atomic.LoadUint32(u32(r.part, PartConflicts))
 	for _, at := range conflictEnds {
@@ -52,9 +53,9 @@ func (r *Rank) ReportChecked(position uint64, conflictEnds []uint64) {
 	}
 	atomic.StoreUint32(u32(r.part, PartConflicts), n)
 	// The store pairs with the acquire in await_check (capi/insight/sync_check.c): a call that sees the position
-	// must also see the conflicts stored above. It also precedes the load of PartCheckWanted:
-	// gompi_insight_await_reader stores PartCheckWanted and then loads PartChecked, so one of the two sees the
-	// other.
+	// must also see the conflicts stored above. The store also precedes the load of PartCheckWanted below.
+	// gompi_insight_await_reader stores PartCheckWanted and then loads PartChecked, so either the waiter sees the
+	// new position or this function sees the waiter.
 	atomic.StoreUint64(u64(r.part, PartChecked), position)
 	if atomic.LoadUint32(u32(r.part, PartCheckWanted)) != 0 && atomic.SwapUint32(u32(r.part, PartCheckWanted),
 		0) != 0 {
@@ -63,14 +64,14 @@ func (r *Rank) ReportChecked(position uint64, conflictEnds []uint64) {
 	}
 }
 
-// PendingOps tracks operations of which only the entry has been recorded (mode SyncCheck). A load from their target's
-// memory may see their effect already, and must be checked after them.
+// PendingOps tracks operations that have been recorded at entry but not at return (mode SyncCheck). A load from the
+// target's memory may already see the effect of such an operation. The load must be checked after the operation.
 type PendingOps struct {
 	entryTimes map[[2]int]time.Duration // time of entry by rank and thread
-	hasLoads   bool                     // programs report their loads
+	hasLoads   bool                     // a program has reported its own memory accesses
 }
 
-// Add processes the words of a record of a rank.
+// Add processes a record of a rank.
 func (u *PendingOps) Add(rank int, words []uint64) {
 	if u.hasLoads = u.hasLoads || IsProgramRecord(words); !ChangesWindow(int(words[0] & 0xffff)) {
 		return
@@ -85,8 +86,8 @@ func (u *PendingOps) Add(rank int, words []uint64) {
 	}
 }
 
-// QuiescentTime returns the latest time, at most until, at which no operation was under way whose effect a load may
-// have seen. It ignores operations that have taken longer than maxDuration.
+// QuiescentTime returns the latest time, at most until, at which no operation was pending whose effect a load may have
+// seen. It ignores operations that have taken longer than maxDuration.
 func (u *PendingOps) QuiescentTime(until, maxDuration time.Duration) time.Duration {
 	latest := until
 	for _, began := range u.entryTimes {

@@ -9,7 +9,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Checks that ReportChecked wakes a waiting thread, which then finds the newest conflicts.
+// Checks that ReportChecked wakes a waiting thread, and that the part then has the latest conflicts.
 func TestReportChecked(t *testing.T) {
 	_, r := newRank(t)
 	r.writeRecord(record(t, "MPI_Win_flush", 0, 1, 0x20000001))
@@ -50,8 +50,8 @@ func TestErrorParam(t *testing.T) {
 	}
 }
 
-// Checks that a time at which an operation was under way is not checked before the operation has returned or has taken
-// too long.
+// Checks that a load at a time at which an operation was pending is not checked until the operation has returned or has
+// taken longer than the limit.
 func TestPendingOps(t *testing.T) {
 	var u PendingOps
 	add := func(rank int, thread uint64, name string, entry bool, start uint64) {
@@ -65,7 +65,7 @@ func TestPendingOps(t *testing.T) {
 	add(0, 0, "MPI_Put", true, 20)
 	add(1, 0, "MPI_Put", true, 10)
 	add(1, 1, "MPI_Get", true, 5)
-	require.EqualValues(t, 30, u.QuiescentTime(30, 50)) // no program reports its loads
+	require.EqualValues(t, 30, u.QuiescentTime(30, 50)) // no program has reported its accesses
 	u.Add(1, []uint64{accessRecord | HeadWords<<32, 0, 5, 5, 0, 0})
 	require.EqualValues(t, 9, u.QuiescentTime(30, 50))
 	require.EqualValues(t, 7, u.QuiescentTime(7, 50))

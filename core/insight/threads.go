@@ -1,24 +1,24 @@
 package insight
 
-// eventRecord takes the place of a function's number in records of events that order the threads of a rank. Such a
-// record holds two words for each event: the kind of event with, from bit 8 on, the size of memory; then the object,
-// such as a mutex or a thread.
+// eventRecord replaces the function's number in a record of events that order the threads of a rank. The record holds
+// two words for each event. The first word is the kind of event, with the size of memory from bit 8 on. The second word
+// is the object, such as a mutex or a thread.
 const eventRecord = 0xfffe
 
 // Kinds of events that order a thread with other threads.
 const (
-	Release = iota // a later acquirer of the object is ordered after all earlier actions of the thread
-	Acquire        // the thread is ordered after all actions released through the object
-	Fork           // a task that enters the object is ordered after all earlier actions of the thread
-	Enter          // later actions of the thread are ordered only after the Fork of the object
-	Leave          // the thread releases the object, and continues with its order before Enter
-	Drop           // no thread enters the object any longer
-	Free           // the object is memory that is freed: earlier accesses to it no longer count
-	// the object is memory that is freed while a window uses it: the record's result is the window
+	Release = iota // a thread that later acquires the object is ordered after all earlier actions of this thread
+	Acquire        // this thread is ordered after all actions that were released through the object
+	Fork           // a task that enters the object is ordered after all earlier actions of this thread
+	Enter          // later actions of this thread are ordered only after the object's Fork
+	Leave          // this thread releases the object, and continues with the order that it had before Enter
+	Drop           // no thread enters the object any more
+	Free           // the object is memory that is freed: earlier accesses to it conflict with no later one
+	// The object is memory that is freed while a window uses it. The result in the record is the window.
 	FreeWindow
 )
 
-// Event is an action that orders a thread with others.
+// Event is an action that orders a thread with other threads.
 type Event struct {
 	Kind   int
 	Object uint64

@@ -6,10 +6,10 @@ import (
 	"gompirma/core/abi"
 )
 
-// Use is a kind of call on a window, which is counted for each window.
+// Use is a kind of call on a window. Calls are counted for each window by kind.
 type Use int
 
-// The operations, then the waits.
+// The operations, then the calls that may wait.
 const (
 	Put Use = iota
 	Get
@@ -30,7 +30,7 @@ var useNames = [Uses]string{"put", "get", "accumulate", "get_accumulate", "fetch
 
 func (u Use) String() string { return useNames[u] }
 
-// MayWait reports whether the calls are not operations but may wait.
+// MayWait reports whether u is a kind of call that may wait, not an operation.
 func (u Use) MayWait() bool { return u >= Fence }
 
 // Path is the path by which an operation reaches its target's memory: MPIX_GOMPIRMA_DIRECT and so on in
@@ -43,7 +43,7 @@ const (
 	Ring
 	Cma
 	Network
-	NoData // no data, or no target
+	NoData // operations without data or without target
 	Paths  // number of paths
 )
 
@@ -63,7 +63,7 @@ var uses = map[string]Use{
 	"MPI_Win_start":           Pscw, "MPI_Win_complete": Pscw, "MPI_Win_post": Pscw, "MPI_Win_wait": Pscw,
 }
 
-// UseOf returns the use of f's parameter win.
+// UseOf returns the kind of call on a window that f is. ok is false if f is none.
 func UseOf(f *abi.Function) (u Use, ok bool) {
 	u, ok = uses[strings.TrimSuffix(f.Name, "_c")]
 	return u, ok

@@ -8,8 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// agree combines the errors that the members found in their own arguments into one result for all. It compares the
-// arguments that must be equal, and sets the window's hints to the values in force.
+// agree returns the error with which creation fails at this member, if any: own, or an error if another member's
+// arguments are invalid or arguments that must be equal differ. Otherwise it sets the window's hints to the values in
+// force at all members.
 func (w *Window) agree(own error, members records) error {
 	if own != nil {
 		return own
@@ -46,7 +47,7 @@ func (w *Window) agree(own error, members records) error {
 }
 
 // agreedInFirst returns whether the first exchange is sufficient: there is nothing to reserve, and all members have
-// proposed the same handle. It then sets the window's handle.
+// proposed the same handle. If so, it sets the window's handle.
 func (w *Window) agreedInFirst(members records, place uint64) bool {
 	if w.allocates() || w.spans() || w.block == 0 {
 		return false
@@ -60,14 +61,17 @@ func (w *Window) agreedInFirst(members records, place uint64) bool {
 	return true
 }
 
-// Sizes in bytes of what each member sends in the second exchange, and in the last one of a window that spans nodes.
+// Bytes that each member sends in the second exchange (agreeBytes), and in the last exchange if the window spans nodes
+// (confirmBytes).
 const (
 	agreeBytes   = 40
 	confirmBytes = 20
 )
 
-// agreeOnHandle finds a place whose index is free at all members. In the same exchanges it distributes the leaders'
-// reservations and the channel of the messages between nodes.
+// agreeOnHandle finds a place (handles.go) whose index is free at all members; mine is the place that this member has
+// proposed. The same exchanges distribute the node leaders' reservations and the channel for messages between nodes.
+// *err is this member's error; agreeOnHandle sets it if another member has an error. fatal is an error of the exchange
+// itself.
 func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *error) (place uint64, fatal error) {
 	const size = agreeBytes
 	c := x.c
@@ -118,8 +122,7 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 		}
 		if done {
 			w.Handle = handle.Make(handle.Win, numberAt(place))
-			// The leader's reservations, as far as the others need them: each member computes the sizes
-			// itself.
+			// The offsets that the node leader has reserved. Each member computes the sizes itself.
 			its := all[size*w.local.leader():]
 			w.controlOff = int64(le.Uint64(its[16:]))
 			w.segmentOff = int64(le.Uint64(its[24:]))
@@ -132,9 +135,9 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 	}
 }
 
-// confirmAll does the last exchange of creation: a window exists at all members or at none. Members on other nodes
-// learn which memory they may read and write. A member that returns from it may send operations to this one, so this
-// member's descriptor must exist before.
+// confirmAll is the last exchange of creation: after it the window exists at all members or at none. Members on other
+// nodes learn which memory they may read and write. Precondition: this member's descriptor exists, because a member
+// that has returned from confirmAll may send operations to this member.
 func (w *Window) confirmAll(x *exchanges, err *error) error {
 	size, c := 4, x.c
 	if w.spans() {
@@ -160,7 +163,7 @@ func (w *Window) confirmAll(x *exchanges, err *error) error {
 			m := all[size*rank+4:]
 			return Region{Key: le.Uint64(m), Address: le.Uint64(m[8:])}
 		})
-		if w.local.table && len(w.local.ranks) > 1 { // each has written a part of the table
+		if w.local.table && len(w.local.ranks) > 1 { // each member on the node has written a part of the table
 			return w.host.Data.NodeBarrier(w.Handle)
 		}
 	}

@@ -23,14 +23,14 @@ type Spec struct {
 // Create creates a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
 // 12.2.1 to 12.2.3).
 //
-// It costs a member two exchanges of 80 bytes or less, three if the window allocates memory or its members are on
-// several nodes. Memory: 32 bytes for each member of the node, plus the control memory that the members of a node
-// share. If there are several nodes, the control memory has 32 bytes for each member of all nodes.
+// A member sends at most 80 bytes in each of two exchanges, or three if the window allocates memory or its members are
+// on several nodes. Each process needs 32 bytes for each member on its node. The members on a node also share the
+// window's control memory. If the window spans nodes, the control memory has 32 bytes for each member of the window.
 //
-// If a member's arguments are wrong or there is not enough memory, all members return an error. The member that found
-// it returns its class; the others return the class of the first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG,
-// MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM. MPI_ERR_RMA_SHARED: the members cannot share memory; for MPI_Win_allocate_shared,
-// they are on several nodes.
+// If a member's arguments are wrong or memory is short, all members return an error. A member that found an error
+// itself returns that error. The other members return its class; if several members found errors, the class from the
+// lowest rank. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, and
+// MPI_ERR_RMA_SHARED if the members cannot share memory (for MPI_Win_allocate_shared: they are on several nodes).
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints, err := DefaultHints(), spec.Err
 	if err == nil {
@@ -89,8 +89,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		return nil, err
 	}
 
-	// The lowest member of each node reserves. One exchange agrees on the reservations and the window's handle
-	// together.
+	// The node leader reserves memory. One exchange distributes its reservations and agrees on the window's handle.
 	w.block = members.at(w.local.leader()).control
 	if !w.agreedInFirst(members, place) {
 		if err = controlErr; err == nil {

@@ -5,42 +5,42 @@ import (
 	"gompirma/core/shm"
 )
 
-// DataPath is the interface of windows to the part of the process that moves the data. It creates the window
-// descriptors and works from them. The implementation in capi is written in C. A window is identified by its handle.
-// Every method is safe for concurrent use.
+// DataPath is the interface of this package to the code that moves the data. That code creates the window descriptors
+// and works from them. The implementation in capi is written in C. A window is identified by its handle. Every method
+// is safe for concurrent use.
 type DataPath interface {
 	// Install creates the descriptor of a window that all members have agreed on (MPI-5.0 12.2). After it returns,
-	// calls of the application find the window. It keeps no reference to p. MPI_ERR_NO_MEM if there is no free
-	// descriptor.
+	// calls of the application find the window. Install keeps no reference to p. Error: MPI_ERR_NO_MEM if there is
+	// no free descriptor.
 	Install(p *Plan) error
-	// Remove removes the descriptor, if there is one: calls no longer find the window. Precondition: no thread is
-	// in a call on it.
+	// Remove removes the descriptor of window h, if h has one. Calls then no longer find the window. Precondition:
+	// no thread is in a call on the window.
 	Remove(h uintptr)
-	// CheckFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC if an epoch is open;
-	// the text names it. MPI_ERR_WIN: no such window.
+	// CheckFree returns nil if MPI_Win_free is possible (MPI-5.0 12.2.5). Errors: MPI_ERR_RMA_SYNC if an epoch is
+	// open, whose text names that epoch; MPI_ERR_WIN if no window has this handle.
 	CheckFree(h uintptr) error
 	// Barrier is a barrier among the window's members, for MPI_Win_free: no member uses the window after it. It
-	// blocks until all members have called it and costs what a fence costs. MPI_ERR_PROC_ABORTED: a member failed;
-	// MPI_ERR_WIN: no such window.
+	// blocks until all members have called it, and costs as much as a fence. Errors: MPI_ERR_PROC_ABORTED if a
+	// member has failed; MPI_ERR_WIN if no window has this handle.
 	Barrier(h uintptr) error
 	// NodeBarrier is a barrier among the members on this node only.
 	NodeBarrier(h uintptr) error
-	// Attached returns whether memory that is attached to a window, and that origins cannot address directly, lies
-	// in [from, to).
+	// Attached returns whether [from, to) contains memory that is attached to window h and that origins cannot
+	// address directly.
 	Attached(h, from, to uintptr) bool
-	// Register lets other nodes read and write size bytes of memory of this process from addr on. It returns the
-	// zero Region if they cannot; they then send messages instead. The memory must stay mapped until Unregister.
+	// Register lets other nodes read and write size bytes of this process' memory at addr. It returns the zero
+	// Region if the memory cannot be registered; other nodes then send messages instead. The memory must stay
+	// mapped until Unregister.
 	Register(addr uintptr, size int64) Region
 	Unregister(r Region)
-	// SetRegions sets the registered memory of the members of a window that spans nodes, for the ranks of
-	// Plan.Rows.
+	// SetRegions sets the registered memory of the ranks in rows, for a window that spans nodes. rows is Plan.Rows.
 	SetRegions(h uintptr, rows Rows, of func(rank int) Region)
-	// Share converts size bytes of ordinary memory from addr on, whole pages, to shared memory in place, in this
-	// process' image in nd's memory (core/shm). It returns the error of the system call; then everything is as
-	// before.
+	// Share converts size bytes of private memory at addr, whole pages, to shared memory in place: they become part
+	// of this process' image in nd's memory (core/shm). If a system call fails, Share returns its error and changes
+	// nothing.
 	Share(nd *shm.Node, addr uintptr, size int64) error
-	// Unshare makes the parts of such memory that are still mapped private again. It returns the error of the
-	// system call.
+	// Unshare makes memory that Share has converted private again, except for parts that are no longer mapped. It
+	// returns the error of the system call.
 	Unshare(addr uintptr, size int64) error
 }
 
@@ -52,38 +52,40 @@ type Plan struct {
 	Rank    int   // of this process
 	Members int
 	Local   []Target // members on this node, by rank; the entry of this process has the window's attributes
-	// Of a window that spans nodes: the address of the member table that the processes of this node share (0: the
-	// descriptor gets its own), the rows that this process writes, and the members.
+	// For a window that spans nodes. Table is the address of the member table that the processes of this node
+	// share; 0: this process has a table of its own. Rows are the table entries that this process writes. MemberOf
+	// returns a member.
 	Table    uintptr
 	Rows     Rows
 	MemberOf func(rank int) Member
-	// Leaders are the lowest members of each node by their ranks in MPI_COMM_WORLD, if this process is one of them,
-	// at index Node; otherwise nil.
+	// Leaders has the ranks in MPI_COMM_WORLD of the lowest member of each node, if this process is one of them.
+	// Node is the index of this process in Leaders. Leaders is nil at other processes.
 	Leaders   []int32
 	Node      int
 	Control   uintptr // address of this node's control memory in this process
-	HintsAddr uintptr // address in it of the words by which this node's members exchange hints (MPI_Win_set_info)
-	// Attached is the address of this member's table of a dynamic window, of which AttachedBytes bytes have memory.
+	HintsAddr uintptr // address in it of the words in which this node's members exchange hints (MPI_Win_set_info)
+	// Attached is the address of this member's table of attached memory, for a dynamic window. The first
+	// AttachedBytes bytes of the table have memory.
 	Attached        uintptr
 	AttachedBytes   int64
 	Hints           Hints  // in force; HugePages: this member's memory has huge pages
 	AllowedPromises uint64 // promises of Hints that may be in force
 }
 
-// Rows is the members of a window with ranks in [From, To).
+// Rows is a range of entries of a window's member table: those of the ranks in [From, To).
 type Rows struct{ From, To int }
 
-// InChunks calls f for consecutive groups of rows, each of up to maxRows rows.
+// InChunks calls f for consecutive ranges of r, each of up to maxRows ranks.
 func (r Rows) InChunks(maxRows int, f func(first, count int)) {
 	for at := r.From; at < r.To; at += maxRows {
 		f(at, min(maxRows, r.To-at))
 	}
 }
 
-// Region is the name of registered memory in the network (struct gompi_region in capi/fabric/fabric.h).
+// Region identifies registered memory in the network (struct gompi_region in capi/fabric/fabric.h).
 type Region struct{ Key, Address uint64 }
 
-// Member is a member of a window that spans nodes, as all others know it.
+// Member is what every process of a window that spans nodes knows about a member.
 type Member struct {
 	Size     int64 // bytes
 	DispUnit int32 // bytes

@@ -7,16 +7,16 @@ import (
 	"gompirma/core/shm"
 )
 
-// Dynamic windows (MPI-5.0 12.2.4). Each member has a table of the memory that it has attached. The table is in the
-// member's part of the node's memory, where the origins read it without the target's help. C writes and reads the
-// table: struct gompi_attached_regions in capi/win/attached.h. It has at most MaxAttached entries.
+// Dynamic windows (MPI-5.0 12.2.4). Each member has a table of the memory that it has attached, with at most
+// MaxAttached entries. The table is in the member's part of the node's memory, where origins read it without the
+// target's help. C writes and reads the table: struct gompi_attached_regions in capi/win/attached.h.
 
 const (
 	attachedSize = attachedHead + MaxAttached*AttachedEntryBytes
 	attachedStep = 64 << 10 // memory for the table is allocated in steps of this size
 )
 
-// attached is this member's own table.
+// attached is this member's table of attached memory.
 type attached struct {
 	nd  *shm.Node
 	off int64 // in the memfd
@@ -27,9 +27,9 @@ type attached struct {
 	committed int64
 }
 
-// acquireAttached returns a table for a new window, a cached one if there is one. Releasing the table's address space
-// checks all limits of memory, with which a window costs 700 us instead of 15 to 50 us. So the table of one freed
-// window is cached, with the memory of one step.
+// acquireAttached returns a table for a new window: the cached one, if there is one. Releasing the address space of a
+// table checks all memory limits, so a window without a cached table costs 700 us instead of 15 to 50 us. Therefore the
+// table of one freed window is cached, with the memory of one step.
 func (h *Host) acquireAttached() (*attached, error) {
 	if a := h.cachedAttached.Swap(nil); a != nil {
 		return a, nil
@@ -71,8 +71,8 @@ func (a *attached) close() {
 	a.nd.Release(a.off, attachedSize)
 }
 
-// GrowAttached allocates memory for another step of this member's table and returns the bytes that have memory then.
-// MPI_ERR_NO_MEM.
+// GrowAttached allocates memory for another step of this member's table. It returns the number of bytes of the table
+// that then have memory. Error: MPI_ERR_NO_MEM.
 func (w *Window) GrowAttached() (int64, error) {
 	a := w.attached
 	a.mu.Lock()
@@ -84,8 +84,8 @@ func (w *Window) GrowAttached() (int64, error) {
 	return a.committed, nil
 }
 
-// AttachedTable returns the address where another rank's table of attached memory is mapped in this process; 0 if it
-// cannot be mapped or the rank is on another node.
+// AttachedTable returns the address at which another rank's table of attached memory is mapped in this process. It
+// returns 0 if the table cannot be mapped or the rank is on another node.
 func (w *Window) AttachedTable(rank int) uintptr {
 	i, ok := slices.BinarySearch(w.local.ranks, int32(rank))
 	if !ok {
@@ -94,9 +94,9 @@ func (w *Window) AttachedTable(rank int) uintptr {
 	return w.MapAttached(w.attachedOffs[i], attachedSize)
 }
 
-// MapAttached returns the address of [off, off+size) of the node's memory in this process and maps it if necessary; 0
-// if it cannot be mapped. The mappings stay until the window is freed. Small regions share mappings, since a system
-// limits the number of mappings of a process (vm.max_map_count).
+// MapAttached returns the address in this process of [off, off+size) of the node's memory. It maps this memory if
+// necessary, and returns 0 if it cannot. The mappings stay until the window is freed. Regions within one arena share a
+// mapping, since the system limits the number of mappings of a process (vm.max_map_count).
 func (w *Window) MapAttached(off, size int64) uintptr {
 	if from := off / arenaSize * arenaSize; off+size <= from+arenaSize {
 		if addr := w.mapCached(from, arenaSize); addr != 0 {
@@ -110,8 +110,8 @@ func (w *Window) MapAttached(off, size int64) uintptr {
 	return 0
 }
 
-// mapCached returns the address where whole pages of the node's memory are mapped for this window, 0 if they cannot be
-// mapped.
+// mapCached returns the address at which whole pages of the node's memory are mapped for this window, and maps them if
+// necessary. It returns 0 if they cannot be mapped.
 func (w *Window) mapCached(off, size int64) uintptr {
 	w.mu.Lock()
 	defer w.mu.Unlock()

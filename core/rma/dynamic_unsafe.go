@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// clear removes all entries of the table. No process writes it any longer. A late reader sees that version has changed
-// and reads again.
+// clear removes all entries of the table. Precondition: no process writes the table any longer. A process that still
+// reads it finds that version has changed, and reads again.
 func (a *attached) clear() {
 	version := (*uint64)(unsafe.Pointer(&a.bytes[0]))
 	atomic.AddUint64(version, 1)

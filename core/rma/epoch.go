@@ -1,13 +1,13 @@
 package rma
 
-// The epochs of a window at one process (MPI-5.0 12.5): one row for each call. core/abi/gen generates
-// capi/win/z_epoch.h from them, so C decides from the same rows. The texts of errors come from AccessNames.
+// The epoch table of a window at one process (MPI-5.0 12.5): one row for each kind of call. core/abi/gen generates
+// capi/win/z_epoch.h from the table, so C decides from the same rows. AccessNames has the texts of errors.
 
 // Access is the access epoch that a process has open on a window.
 type Access uint8
 
-// The access epochs. FenceOpen holds from MPI_Win_fence until the first operation: only an operation makes it a fence
-// epoch that another fence must end.
+// The access epochs. FenceOpen is the state between MPI_Win_fence and the first operation. That operation opens a fence
+// epoch (Fence), which another MPI_Win_fence must end.
 const (
 	None Access = iota
 	FenceOpen
@@ -18,12 +18,12 @@ const (
 	AccessStates
 )
 
-// Call is a kind of call that epochs distinguish.
+// Call is a kind of MPI call that has its own row in the epoch table.
 type Call uint8
 
 // The calls. CallFenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED. CallUnlock is the unlock of the last lock.
-// CallOperation is any communication call, including the request-based ones, though MPI has them for passive target
-// only (12.3.5). CallFree is MPI_Win_free.
+// CallOperation is any communication call. It includes the request-based ones, which MPI allows in passive target
+// epochs only (12.3.5). CallFree is MPI_Win_free.
 const (
 	CallFence Call = iota
 	CallFenceEnd
@@ -46,21 +46,21 @@ const (
 	Calls
 )
 
-// Refused in a row means that the call returns MPI_ERR_RMA_SYNC in that state.
+// Refused in EpochRow.After means that the call returns MPI_ERR_RMA_SYNC in that state.
 const Refused Access = 0xff
 
 // EpochRow is the effect of one call on the epochs.
 type EpochRow struct {
 	// Name is the name of the call in C.
 	Name string
-	// After is the access epoch after the call, indexed by the one before. Conditions of single targets (is this
-	// target locked, is it in the group) are checked in addition.
+	// After is the access epoch after the call, indexed by the epoch before it. Conditions of single targets (is
+	// this target locked, is it in the group) are checked in addition.
 	After [AccessStates]Access
 	// IfNotExposed and IfExposed: whether the call is possible while no exposure epoch is open, and while one is.
 	IfNotExposed, IfExposed bool
-	// Target: the call is for one target, which has further conditions.
+	// Target: the call has a target rank, which must meet further conditions.
 	Target bool
-	// AtBegin: the epoch changes when the call begins, not when it has completed its wait. So a thread that is
+	// AtBegin: the epoch changes when the call begins, not at its end after it has waited. So a thread that is
 	// about to open an epoch prevents other threads from opening an incompatible one.
 	AtBegin bool
 }
@@ -107,7 +107,7 @@ var Table = [Calls]EpochRow{
 		None: None, FenceOpen: None, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
 }
 
-// AccessNames has the names of the states in C, and their texts in errors, which name the open epoch and the call that
+// AccessNames has the name of each state in C, and its text in errors. The text names the open epoch and the call that
 // opened it.
 var AccessNames = [AccessStates]struct{ C, Text string }{
 	None:      {"NONE", "no access epoch is open"},

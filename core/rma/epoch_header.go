@@ -70,10 +70,10 @@ func accessBit(s Access) int {
 	return 1 << (s - 1)
 }
 
-// stays is the result of to for a call after which the epoch depends on the one before.
+// stays is the value of to for a call after which the epoch depends on the epoch before the call.
 const stays = 0xff
 
-// resultBit returns the bit of the epoch after a call, or stays.
+// resultBit returns the bit of the epoch after the call, or stays.
 func (r *EpochRow) resultBit() int {
 	to := -1
 	for _, s := range r.After {

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAccessTable compares the table with MPI-5.0 12.5. Each row is a sentence of it: in this state, these calls are
-// possible, all others are MPI_ERR_RMA_SYNC.
+// TestAccessTable compares the epoch table with MPI-5.0 12.5. possible has the calls that MPI allows in each state,
+// with the state after them. All other calls must return MPI_ERR_RMA_SYNC.
 func TestAccessTable(t *testing.T) {
 	possible := map[Access]map[Call]Access{
 		None: {CallFence: FenceOpen, CallFenceEnd: None, CallStart: Start, CallPost: None, CallWait: None,

@@ -2,12 +2,12 @@ package rma
 
 import "gompirma/core/shm"
 
-// closeReason is the kind of end of a window.
+// closeReason is why a window is closed.
 type closeReason int
 
 const (
-	creationFailed closeReason = iota // its creation failed
-	freed                             // it existed: its control memory is in use until all members have left it
+	creationFailed closeReason = iota // creation of the window failed
+	freed                             // MPI_Win_free: the control memory is in use until all members have left it
 )
 
 // close releases this member's resources of the window.
@@ -44,11 +44,12 @@ func (w *Window) close(how closeReason) {
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
 }
 
-// leaveControl releases this member's use of the control memory.
+// leaveControl ends this member's use of the control memory. The last user of the memory releases it.
 func (w *Window) leaveControl(how closeReason) {
 	nd := w.host.Node
 	if how == creationFailed {
-		// No member uses it any longer. If others know it, they may have written to it.
+		// No member uses the memory any longer. If the window has a handle, other members may have written to
+		// it.
 		if w.block == 0 {
 			nd.Unmap(w.control)
 		} else if w.local.isLeader() {
@@ -65,14 +66,14 @@ func (w *Window) leaveControl(how closeReason) {
 	switch {
 	case w.block != 0 && last:
 		used := w.local.controlBytes()
-		if used > shm.MaxCachedBytes { // FreeBlock then releases its memory to the system
+		if used > shm.MaxCachedBytes { // FreeBlock then releases such a block's memory to the system
 			used = shm.Dirty
 		}
 		nd.FreeBlock(w.block, w.local.controlBytes(), used)
 	case w.block != 0:
 	case w.local.isLeader():
-		// The leader may reuse the memory at once after it releases it: no other member may access it any
-		// longer.
+		// The memory may be reused as soon as the leader releases it. So the leader waits until no other member
+		// can access it.
 		nd.Wait(func() bool { return int(left.Load()) == len(w.local.ranks) })
 		nd.Unmap(w.control)
 	default:
@@ -81,10 +82,10 @@ func (w *Window) leaveControl(how closeReason) {
 	}
 }
 
-// Free implements MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. It calls before after the epoch
-// check and before the members synchronize. An error of before ends the call, and the window stays valid.
-// MPI_ERR_RMA_SYNC if an epoch is open; the window is then unchanged. Free checks twice, since before may open an
-// epoch.
+// Free implements MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. It calls the function before once
+// the epoch check has succeeded, and then synchronizes the members. If before returns an error, Free returns that error
+// and the window stays valid. Error: MPI_ERR_RMA_SYNC if an epoch is open; the window is then unchanged. Free repeats
+// the epoch check after before, which may open an epoch.
 func (w *Window) Free(before func() error) error {
 	if err := w.host.Data.CheckFree(w.Handle); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (w *Window) Free(before func() error) error {
 	if err := before(); err != nil {
 		return err
 	}
-	if err := w.host.Data.CheckFree(w.Handle); err != nil { // before runs code of the application
+	if err := w.host.Data.CheckFree(w.Handle); err != nil { // before has run code of the application
 		return err
 	}
 	w.ending.Store(true)

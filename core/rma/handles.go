@@ -11,27 +11,28 @@ import (
 // so one process cannot choose its number alone. The members propose numbers, and the highest proposal that is free at
 // all of them wins.
 //
-// Proposals are places in one sequence that only grows; it continues after the last window created here. A place
-// determines the number. The low 10 bits of the place are the low bits of the index, then come the 7 bits above the
-// index, then the other 10 bits of the index. So a program that keeps creating and freeing windows uses 1023 entries of
-// C's table, and other entries only after 130,944 windows. A number repeats after 134,217,600 windows, less 128 for
-// each window that lives meanwhile.
+// A member proposes a place, which is a position in a sequence of handle numbers. Proposed places only increase: they
+// are greater than the place of each window created here. The low 10 bits of a place are the low bits of the handle's
+// index. The next 7 bits are the bits of the number above the index. The next 10 bits are the high bits of the index.
+//
+// So a program that keeps creating and freeing windows uses 1023 entries of C's table. It uses other entries only after
+// 130,944 windows. A number repeats after 134,217,600 windows, minus 128 for each window that exists meanwhile.
 type registry struct {
 	mu      sync.RWMutex
 	windows map[uintptr]*Window
 	used    map[uint32]bool // indices that a window or a proposal uses
-	last    uint64          // place of the last window created here
+	last    uint64          // highest place of the windows created here
 	watch   trim.Watch
 }
 
 const (
-	lowBits   = 10 // the bits of the index that change first
+	lowBits   = 10 // low bits of the index, which change first
 	indexBits = 20
-	// No window has index 0: that is the index in an uninitialized handle.
+	// No window has index 0, which is the index of an uninitialized handle.
 	indexMask      = handle.MaxWindows
 	lowMask        = 1<<lowBits - 1
 	generationBits = 7 // distinguish windows with the same index
-	// places that are equal above these bits have the same high bits of the index
+	// the bits of a place from this bit on are the high bits of the index
 	highShift = lowBits + generationBits
 )
 
@@ -48,10 +49,10 @@ var windows = registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 
 func init() { windows.watch = trim.NewWatch(windows.trim) }
 
-// windowWeight is the memory of a window, in the unit of trim.
+// windowWeight is the memory that a window needs in the maps, in the unit of trim.
 const windowWeight = 32
 
-// trim shrinks the maps to their contents after most of many windows have been freed.
+// trim shrinks the maps to their contents after most of a large number of windows have been freed.
 func (r *registry) trim() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +68,8 @@ func Lookup(h uintptr) *Window {
 	return windows.windows[h]
 }
 
-// propose reserves the index of the next place that is >= minPlace, beyond the last window's place, and has a free
-// index. ok is false if all indices are in use.
+// propose reserves the index of the next place that has a free index. The place is at least minPlace and greater than
+// r.last. ok is false if all indices are in use.
 func (r *registry) propose(minPlace uint64) (place uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,14 +83,14 @@ func (r *registry) propose(minPlace uint64) (place uint64, ok bool) {
 			return place, true
 		}
 		place++
-		if tried > lowMask { // all of them are in use
+		if tried > lowMask { // all indices with these high bits are in use
 			place = (place>>highShift + 1) << highShift
 			tried = 0
 		}
 	}
 }
 
-// withdraw releases the index of a place. Place 0 has no index.
+// withdraw releases the index of a place. It does nothing for place 0, which has no index.
 func (r *registry) withdraw(place uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,7 +31,7 @@ func TestProposals(t *testing.T) {
 	require.Greater(t, next, a, "a stale handle differs from its successor")
 }
 
-// TestHandleNumbers checks that every number is at one place of the first 2^27, so none repeats earlier.
+// TestHandleNumbers checks that the first 2^27 places have different numbers.
 func TestHandleNumbers(t *testing.T) {
 	seen := make([]uint64, handle.Numbers/64)
 	for place := range uint64(handle.Numbers) {
@@ -44,8 +44,8 @@ func TestHandleNumbers(t *testing.T) {
 	require.Equal(t, numberAt(5), numberAt(handle.Numbers+5))
 }
 
-// TestIndicesInUse checks that windows which are created and freed use few entries of C's table, and that no number
-// repeats soon while some windows live.
+// TestIndicesInUse checks that windows which are created and freed use few entries of C's table. It also checks that no
+// number repeats soon while other windows exist.
 func TestIndicesInUse(t *testing.T) {
 	const windows, block = 150_000, 1 << lowBits
 	for _, live := range []int{0, 1, 600, 3000} {
@@ -76,7 +76,7 @@ func TestIndicesInUse(t *testing.T) {
 	}
 }
 
-// TestMaxWindows checks that the next window fails while all indices are in use, and succeeds as soon as one is free.
+// TestMaxWindows checks that propose fails while all indices are in use, and succeeds as soon as an index is free.
 func TestMaxWindows(t *testing.T) {
 	r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 	var last uint64
@@ -136,7 +136,7 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }
 
-// noDescriptors is a data path without memory for a window descriptor.
+// noDescriptors is a data path that has no free window descriptor.
 type noDescriptors struct {
 	DataPath
 	remove func(h uintptr)
@@ -145,8 +145,8 @@ type noDescriptors struct {
 func (noDescriptors) Install(*Plan) error { return errors.New("no descriptor") }
 func (n noDescriptors) Remove(h uintptr)  { n.remove(h) }
 
-// TestHandleOfFailedWindow checks that a failed creation releases its handle last. Another thread may reuse the handle
-// at once, and later steps of the failed creation would destroy its window.
+// TestHandleOfFailedWindow checks that a failed creation releases the handle as its last step. Another thread may reuse
+// a released handle at once, and later steps of the failed creation would destroy the window of that thread.
 func TestHandleOfFailedWindow(t *testing.T) {
 	removed := 0
 	h := &Host{

@@ -5,24 +5,24 @@ import (
 	"iter"
 )
 
-// Hints are the values of the info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7). C reads them, and keeps
-// those of a window for MPI_Win_set_info and MPI_Win_get_info (struct gompi_hints in capi/win/hints.h).
+// Hints are the values of the info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7). C reads them. It keeps
+// the hints of a window for MPI_Win_set_info and MPI_Win_get_info (struct gompi_hints in capi/win/hints.h).
 type Hints struct {
 	Common     Common // hints that have one value in force at all members
 	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least MinAlignment
 	HugePages  bool   // gompirma_huge_pages: requested
 	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "": not given
 	InPlace    uint8  // gompirma_share_in_place: InPlaceOff..
-	// gompirma_shared_in_place: "true", or which bytes, or "false" and the reason. "": not applicable to the
-	// window's memory.
+	// gompirma_shared_in_place: "true", "true" with the shared bytes, or "false" with the reason. "": not
+	// applicable to the window's memory.
 	Shared string
 }
 
-// Common is struct gompi_common_hints: what all members promise, and the smallest granularity above 0 that a member
-// asks for.
+// Common is struct gompi_common_hints: the promises that all members make, and the smallest granularity above 0 that a
+// member asks for.
 type Common struct{ Promises, Granularity uint64 }
 
-// DefaultHints returns the values in force where neither info nor environment sets others.
+// DefaultHints returns the values in force where neither info nor the environment sets others.
 func DefaultHints() Hints {
 	return Hints{Alignment: MinAlignment}
 }
@@ -46,7 +46,7 @@ func decodeCommon(b []byte) Common {
 func combineCommon(members iter.Seq[Common]) Common {
 	c := Common{Promises: ^uint64(0)}
 	for m := range members {
-		// 0 (none) wraps around to the largest value
+		// granularity 0 (none) minus 1 is the largest value, so min ignores it
 		c = Common{c.Promises & m.Promises, min(c.Granularity-1, m.Granularity-1) + 1}
 	}
 	return c

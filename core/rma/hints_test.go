@@ -23,7 +23,7 @@ func TestCommonHints(t *testing.T) {
 		{Common{0, 1<<63 - 1}, Common{0, 0}, Common{0, 1<<63 - 1}},
 	} {
 		var b [commonBytes]byte
-		c.one.encode(b[:]) // decoding restores what the members encode
+		c.one.encode(b[:]) // decodeCommon must restore what encode has written
 		require.Equal(t, c.want, combineCommon(slices.Values([]Common{decodeCommon(b[:]), c.other, c.other})))
 		require.Equal(t, c.want, combineCommon(slices.Values([]Common{c.other, c.one})))
 	}

@@ -16,21 +16,21 @@ import (
 	"gompirma/core/shm"
 )
 
-// Ordinary memory that is shared in place. At MPI_Win_create with the info key gompirma_share_in_place, the whole pages
+// Private memory that is shared in place. At MPI_Win_create with the info key gompirma_share_in_place, the whole pages
 // of the buffer become pages of the node's memfd, in this process' image (core/shm). Origins then address them
-// directly. At MPI_Win_free they become private memory again. The pages at either end that also hold other data of the
-// process stay private, and origins reach them by the ring path.
+// directly. At MPI_Win_free they become private memory again. Pages at either end that also hold other data of the
+// process stay private. Origins reach them by the ring path.
 //
-// The address of a byte determines its offset in the memfd. So windows over the same or overlapping memory share only a
-// use count for each stretch of it.
+// The address of a byte determines its offset in the memfd, so windows over the same or overlapping memory need no
+// common state except a use count for each shared range.
 
-// Which part of a window's memory is shared in place; 0: none.
+// Which part of a window's memory is shared in place; 0: no part.
 const (
 	wholePagesShared = 1 + iota // its whole pages
-	allShared                   // and the pages that hold its ends
+	allShared                   // also the pages that hold its ends
 )
 
-// sharedRange is a range of whole pages that is shared in place now.
+// sharedRange is a range of whole pages that is shared in place.
 type sharedRange struct {
 	lo, hi uintptr
 	users  int // number of windows and attached regions
@@ -57,7 +57,7 @@ func touchedPages(addr uintptr, size int64) span {
 	return span{addr &^ (shm.PageSize - 1), (addr + uintptr(size) + shm.PageSize - 1) &^ (shm.PageSize - 1)}
 }
 
-// splitLocked makes the address at a border between stretches.
+// splitLocked splits the range that contains the address at, so that a range begins at this address.
 func (s *sharedRanges) splitLocked(at uintptr) {
 	for i, x := range s.list {
 		if x.lo < at && at < x.hi {
@@ -93,8 +93,8 @@ func (s *sharedRanges) gapsLocked(r span) (gaps []span) {
 	return gaps
 }
 
-// acquire shares the parts of r that are not shared yet and increments the use count of all of r, for the window by. On
-// error everything is as before.
+// acquire shares the parts of r that are not shared yet, and increments the use count of all of r. by is the window
+// that needs r. If acquire returns an error, it has changed nothing.
 func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,8 @@ func (s *sharedRanges) acquire(h *Host, r span, by *Window) error {
 	return nil
 }
 
-// share shares the pages of r, of which absent bytes have no memory yet. On error everything is as before.
+// share shares the pages of r, of which absent bytes have no memory yet. If share returns an error, it has changed
+// nothing.
 func share(h *Host, r span, absent int64) error {
 	lo := r.lo
 	err := h.InChunks(int64(r.hi-r.lo), absent, func(at, size int64) error {
@@ -181,7 +182,7 @@ func (s *sharedRanges) countLocked(r span, by int) {
 	}
 }
 
-// release decrements the use counts. Stretches without users become private memory again.
+// release decrements the use counts of the ranges in held. Ranges without users become private memory again.
 func (s *sharedRanges) release(h *Host, held []span) {
 	if len(held) == 0 {
 		return
@@ -200,7 +201,7 @@ func (s *sharedRanges) release(h *Host, held []span) {
 		} else if x.users > 0 {
 			kept = append(kept, x)
 		} else {
-			// An error means that memory is short: the pages stay shared, with their contents, until the
+			// If Unshare fails, memory is short: the pages stay shared, with their contents, until the
 			// process ends.
 			h.Data.Unshare(x.lo, int64(x.hi-x.lo))
 			advise(x)
@@ -210,8 +211,8 @@ func (s *sharedRanges) release(h *Host, held []span) {
 	s.list = kept
 }
 
-// isUsedPrivately returns whether a window other than but, or an attached region, has memory in r. Precondition:
-// nothing in r is shared in place.
+// isUsedPrivately returns whether memory in r belongs to a window, except the window but, or to an attached region.
+// Precondition: nothing in r is shared in place.
 func isUsedPrivately(r span, but *Window) bool {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
@@ -226,18 +227,19 @@ func isUsedPrivately(r span, but *Window) bool {
 	return false
 }
 
-// Advice of a program (madvise) that a new mapping loses: the flag in /proc/self/smaps and madvise's number.
+// Advice of the program (madvise), which must be repeated for a new mapping: its flag in /proc/self/smaps and its
+// number.
 var advices = []struct {
 	flag   string
 	advice int
 }{{"hg", 14}, {"nh", 15}, {"mg", 12}, {"dd", 16}}
 
-// The other flags in /proc/self/smaps with which memory can be shared: readable, writable and so on, grows downwards,
-// not reserved, read sequentially or at random, accounted, soft-dirty.
+// The other flags of /proc/self/smaps that memory may have to be shared in place: readable, writable and so on, grows
+// downwards, not reserved, read sequentially or at random, accounted, soft-dirty.
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
-// checkShareable returns the advice that the program gave for the pages of r and about how many bytes of them have no
-// memory yet. The error is the reason why they cannot be shared in place.
+// checkShareable returns the advice that the program gave for the pages of r, and an estimate of the number of bytes of
+// r that have no memory yet. If the pages cannot be shared in place, the error says why.
 func checkShareable(r span) (advice uint8, absent int64, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -254,8 +256,8 @@ func checkShareable(r span) (advice uint8, absent int64, err error) {
 	return advice, absent, nil
 }
 
-// parseSmaps reads a file like /proc/self/smaps up to the end of r. It returns the advice given for the pages of r,
-// about how many bytes of them have no memory yet, and why they cannot be shared ("": they can).
+// parseSmaps reads a file like /proc/self/smaps up to the end of r. It returns the advice given for the pages of r, an
+// estimate of the number of bytes of r that have no memory yet, and why the pages cannot be shared ("": they can).
 func parseSmaps(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 	var m span // the mapping whose lines follow
 	next := r.lo
@@ -348,9 +350,10 @@ func flagErrorDetail(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// shareInPlace shares the buffer of MPI_Win_create in place if its hints ask for it. It returns what the other members
-// can address (wholePagesShared or allShared) and the buffer's offset in the memfd, -1 if they cannot address it.
-// MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM if gompirma_share_in_place is "require" and sharing fails.
+// shareInPlace shares the buffer of MPI_Win_create in place if the window's hints ask for it. It returns the buffer's
+// offset in the memfd, -1 if the other members cannot address the buffer. what is the part that they can address
+// (wholePagesShared or allShared). Errors, if gompirma_share_in_place is "require" and sharing fails:
+// MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM.
 func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
 	want, asked := inner, w.hints.InPlace != InPlaceOff
@@ -370,7 +373,7 @@ func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 			rest = []span{{outer.lo, want.lo}, {want.hi, outer.hi}}
 		}
 	}
-	// Memory that another window has shared stays shared as long as this window lives.
+	// Memory that another window has shared must stay shared at least as long as this window lives.
 	for _, r := range rest {
 		w.heldSpans = append(w.heldSpans, inPlace.retain(r)...)
 	}
@@ -394,8 +397,8 @@ func (w *Window) shareInPlace() (heap int64, what uint8, err error) {
 	return image + int64(w.Base), what, nil
 }
 
-// sharedPart returns which part of the window's memory is shared in place, and the same as the value of
-// gompirma_shared_in_place; "" if none is.
+// sharedPart returns which part of the window's memory is shared in place. hint describes this part as a value of
+// gompirma_shared_in_place; it is "" if no part is shared.
 func (w *Window) sharedPart() (what uint8, hint string) {
 	inner := wholePages(w.Base, w.Size)
 	switch {
@@ -408,10 +411,11 @@ func (w *Window) sharedPart() (what uint8, hint string) {
 	return 0, ""
 }
 
-// hasOwnMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from about 128
-// KiB on. Then no other data lies on the pages at its ends, and they can be shared too. The C library of Linux marks
-// this in the two words before the buffer: the distance from the beginning of the mapping to these words, and the size
-// from there on, with bit 1 set. Other data that happens to match loses nothing by being shared.
+// hasOwnMapping returns whether malloc created a mapping for this buffer alone, as it does for sizes from about 128 KiB
+// on. No other data then lies on the pages at the buffer's ends, so these pages can be shared too. The C library of
+// Linux marks such a buffer in the two words before it. The first word is the distance from the beginning of the
+// mapping to these words. The second word is the size of the mapping from these words on, with bit 1 set. If other
+// memory happens to match, sharing it does no harm.
 func hasOwnMapping(addr uintptr, size int64) bool {
 	f, err := os.Open("/proc/self/mem") // reads return an error where nothing is mapped
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// fakeSystem counts what is shared, page by page.
+// fakeSystem is a data path that counts, for each page, how often it is shared.
 type fakeSystem struct {
 	DataPath
 	shared map[uintptr]int
@@ -42,7 +42,7 @@ func (f *fakeSystem) each(addr uintptr, size int64, by int) {
 func (f *fakeSystem) host() *Host {
 	return &Host{
 		Data: f,
-		// One page at a time, so that errors occur in the middle.
+		// Passes one page at a time, so that errors occur in the middle of a range.
 		InChunks: func(size, _ int64, take func(at, size int64) error) error {
 			for at := int64(0); at < size; at += 4096 {
 				if err := take(at, 4096); err != nil {
@@ -61,8 +61,8 @@ func (f *fakeSystem) pages() (n int) {
 	return n
 }
 
-// TestSharedRanges takes and releases overlapping ranges of one buffer in every order: a page is shared once, and as
-// long as it has a user.
+// TestSharedRanges acquires and releases overlapping ranges of one buffer in several orders. It checks that each page
+// is shared exactly once, and only while it has a user.
 func TestSharedRanges(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095
@@ -111,7 +111,7 @@ func TestSharedRanges(t *testing.T) {
 	}
 }
 
-// TestAcquireAllOrNothing makes the system refuse a page in the middle.
+// TestAcquireAllOrNothing checks that acquire changes nothing if the system refuses to share a page within the range.
 func TestAcquireAllOrNothing(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095

@@ -2,7 +2,7 @@ package rma
 
 import "golang.org/x/sys/unix"
 
-// advise repeats the program's advice (madvise) on memory whose mapping has been replaced. It ignores errors, since
+// advise repeats the program's advice (madvise) for memory whose mapping has been replaced. It ignores errors, since
 // advice does not affect correctness.
 func advise(x sharedRange) {
 	for i, a := range advices {

@@ -4,21 +4,22 @@ import (
 	"gompirma/core/shm"
 )
 
-// A window whose members are on several nodes has control memory and a segment on each of these nodes. The lowest
-// member of the node reserves them. An offset in a node's memfd is valid on that node only.
+// A window has control memory and a segment on each node of its members. The lowest member of the node, its leader,
+// reserves them. An offset in a node's memfd is valid on that node only.
 
-// localMembers is the members of a window on this process' node.
+// localMembers has the members of a window on this process' node.
 type localMembers struct {
 	ranks   []int32 // in the window, ascending
 	me      int     // index of this process in ranks
 	members int     // number of members of the window, on all nodes
-	// The table of all members is in the control memory of the node. It is not if all members are on this node, or
-	// if there is not enough memory for it. In the latter case each process has its own table; all members on the
-	// node learn this in the second exchange.
+	// table: the control memory of the node contains the table of all members. table is false if all members are on
+	// this node, or if memory for the table is short. If memory is short, each process has a table of its own; all
+	// members on the node learn this in the second exchange.
 	table bool
 }
 
-// localMembersOf returns which of the n members of a window are on the node of this process, which is the member rank.
+// localMembersOf returns which of the n members of a window are on the node of this process. rank is the rank of this
+// process; world returns the world rank of a member.
 func (h *Host) localMembersOf(n, rank int, world func(rank int) int32) localMembers {
 	v := localMembers{members: n}
 	for i := range n {
@@ -33,14 +34,14 @@ func (h *Host) localMembersOf(n, rank int, world func(rank int) int32) localMemb
 	return v
 }
 
-// leader returns the member that reserves what exists once on the node.
+// leader returns the rank of the node leader, which reserves the memory that the node's members share.
 func (v localMembers) leader() int { return int(v.ranks[0]) }
 
-// isLeader returns whether this process is the leader.
+// isLeader returns whether this process is the node leader.
 func (v localMembers) isLeader() bool { return v.me == 0 }
 
-// leaders returns the world ranks of the lowest member of each node, and the index of this process in that list.
-// Precondition: this process is one of them.
+// leaders returns the world rank of the lowest member of each node, and the index of this process in that list.
+// Precondition: this process is the lowest member of its node.
 func (w *Window) leaders() (list []int32, me int) {
 	seen := make([]bool, w.host.Nodes)
 	for i := range w.Group.Size() {
@@ -57,14 +58,15 @@ func (w *Window) leaders() (list []int32, me int) {
 }
 
 // Layout of the control memory on a node (capi/win/win.h). It begins with an entry for each rank from the lowest to the
-// highest member of the node. After these follow the barrier and posts of its members, a cache line that counts the
-// members that have left, their words for MPI_Win_set_info, and the table of all members.
+// highest member on the node. Then follow, for the members on the node: a barrier, the counters of posts, a cache line
+// that counts the members that have left, and words for MPI_Win_set_info. The table of all members of the window is
+// last.
 
 func (v localMembers) barrierOff() int64 {
 	return WinMemberBytes * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1)
 }
 
-// leaveOff returns the offset of the cache line that counts the members that have left.
+// leaveOff returns the offset of the cache line that counts the members that have left the control memory.
 func (v localMembers) leaveOff() int64 {
 	n := len(v.ranks)
 	used := v.barrierOff() + shm.BarrierSize(n) + int64(n)*int64(n)
@@ -89,7 +91,7 @@ func (v localMembers) controlBytes() int64 {
 	return v.hintsOff(len(v.ranks))
 }
 
-// writtenRows returns which rows of the table this process writes.
+// writtenRows returns which entries of the table of all members this process writes.
 func (v localMembers) writtenRows() Rows {
 	if !v.table {
 		return Rows{0, v.members}
@@ -98,12 +100,12 @@ func (v localMembers) writtenRows() Rows {
 	return Rows{v.members * v.me / n, v.members * (v.me + 1) / n}
 }
 
-// usesAllPages returns whether all pages of the control memory are used. It is then a block of shared memory, all of
-// whose pages have memory.
+// usesAllPages returns whether all pages of the control memory are used. If so, the control memory is a block of shared
+// memory (AllocBlock), in which every page has memory.
 func (v localMembers) usesAllPages() bool { return len(v.usedPages()) == 1 }
 
-// usedPages returns the pages of the control memory that are used, as extents of whole pages without gaps between them.
-// Pages that hold only entries of members on other nodes need no memory.
+// usedPages returns the pages of the control memory that are used, as a list of extents with gaps between them. Pages
+// that hold only entries of members on other nodes need no memory.
 func (v localMembers) usedPages() (list []extent) {
 	add := func(from, to int64) {
 		from, to = from/shm.PageSize*shm.PageSize, roundToPages(to)

@@ -15,8 +15,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestControlMemoryLayout checks that control memory has entries up to the highest member of the node, but memory only
-// for pages with members of the node.
+// TestControlMemoryLayout checks that control memory has an entry for each rank from the lowest to the highest member
+// on the node, and that only pages with entries of members on the node have memory.
 func TestControlMemoryLayout(t *testing.T) {
 	every := func(n, first, step int32) (ranks []int32) {
 		for i := range n {
@@ -42,12 +42,12 @@ func TestControlMemoryLayout(t *testing.T) {
 	require.Equal(t, alone.controlBytes(), block.controlBytes(), "only ranks between members of the node count")
 	require.Equal(t, memory(alone), memory(block))
 
-	// The ranks are distributed over 1,000 nodes cyclically: a page for each member, one for the rest.
+	// The ranks are distributed over 1,000 nodes cyclically: at most one page for each member's entry is added.
 	turns := localMembers{ranks: every(100, 7, 1000)}
 	require.Greater(t, turns.controlBytes(), int64(99_000*WinMemberBytes))
 	require.LessOrEqual(t, memory(turns), memory(alone)+100*shm.PageSize)
 
-	// The table of all members follows, on pages of its own or not.
+	// With the table of all members, the control memory grows by the table and at most one page.
 	for _, v := range []localMembers{block, turns} {
 		table := v
 		table.members, table.table = 100_000, true
@@ -72,7 +72,7 @@ func TestControlMemoryLayout(t *testing.T) {
 	}
 }
 
-// pretended is the data path of one of several processes that the test process simulates.
+// pretended is the data path of one of the processes that the test simulates.
 type pretended struct {
 	DataPath
 	plan *Plan
@@ -85,7 +85,8 @@ func (*pretended) Register(a uintptr, size int64) Region {
 	return Region{Key: uint64(size), Address: uint64(a)}
 }
 
-// TestWindowOnTwoNodes creates the parts of a window of five members, of which 0, 2 and 3 are on one node.
+// TestWindowOnTwoNodes opens a window of five members at each member. Ranks 0, 2 and 3 are on one node, the other two
+// ranks on another node.
 func TestWindowOnTwoNodes(t *testing.T) {
 	const n = 5
 	nodeOf := [n]int{0, 1, 0, 0, 1}
@@ -181,8 +182,8 @@ func TestWindowOnTwoNodes(t *testing.T) {
 	require.Equal(t, int32(abi.MPI_ERR_RMA_SHARED), mpierr.ClassOf(w.agree(nil, all)))
 }
 
-// TestWindowOfManyNodes creates one member's part of a window of 10^5 members on 10^3 nodes. Its memory in Go must not
-// grow with the members. C checks its own memory for each member at compile time.
+// TestWindowOfManyNodes creates one member's part of a window of 10^5 members on 10^3 nodes. It checks that the memory
+// that Go keeps for the window does not grow with the number of members.
 func TestWindowOfManyNodes(t *testing.T) {
 	const n, nodes, here = 100_000, 1000, 100
 	f, err := shm.CreateControl(here, 1)
@@ -223,7 +224,7 @@ func TestWindowOfManyNodes(t *testing.T) {
 	require.Len(t, data.plan.Leaders, nodes)
 	require.Equal(t, 7, data.plan.Node)
 	data.plan = nil
-	require.Less(t, int64(kept()-before), int64(64<<10)) // less than before, if other memory has been freed
+	require.Less(t, int64(kept()-before), int64(64<<10)) // negative if other memory has been freed meanwhile
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(all)
 }

@@ -10,8 +10,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// Memory that this process has mapped from the node's memfd and that windows can share: what MPI_Alloc_mem returned and
-// the memory of windows. The other processes of the node can address a buffer inside such a region directly.
+// Memory that this process has mapped from the node's memfd: what MPI_Alloc_mem returned, and the memory of windows. If
+// the buffer of a window lies in such a region, the other processes of the node can address it directly.
 
 // region is one mapping.
 type region struct {
@@ -22,12 +22,12 @@ type region struct {
 	huge    bool // consists of huge pages
 }
 
-// creator is the code of this process that created a region.
+// creator is which code of this process created a region.
 type creator int
 
 const (
 	byWindow   creator = iota // a window, or the pool of small allocations (pool.go)
-	byAllocMem                // MPI_Alloc_mem for one allocation, so MPI_Free_mem removes it
+	byAllocMem                // MPI_Alloc_mem, for a single allocation; MPI_Free_mem removes the region
 )
 
 type regions struct {
@@ -37,11 +37,12 @@ type regions struct {
 
 var shared regions
 
-// onRegion is called with each region that is added, and with the offset -1 when a region is removed.
+// onRegion is called for each region that is added, and with offset -1 for each region that is removed.
 var onRegion = func(addr uintptr, size, off int64) {}
 
-// OnRegion sets the function that is notified of memory that windows can share: size bytes at addr are at an offset in
-// the memfd, or at -1 when they no longer are. Precondition: no other function of the package has been called yet.
+// OnRegion sets the function that is notified of memory that windows can share: size bytes at addr are at offset off of
+// the memfd. off is -1 when windows can no longer share the memory at addr. Precondition: no other function of the
+// package has been called yet.
 func OnRegion(f func(addr uintptr, size, off int64)) { onRegion = f }
 
 func (r *regions) add(x region) {
@@ -81,9 +82,9 @@ func (r *regions) remove(addr uintptr, by creator) (region, bool) {
 }
 
 // AllocMem implements MPI_Alloc_mem (MPI-5.0 9.2). It allocates size bytes of zeroed memory that windows share with the
-// processes of the node. The memory is aligned to at least hints.Alignment bytes (from 4096 bytes on, to at least a
-// page). If hints ask for huge pages, it consists of them and is aligned to them. MPI_ERR_ARG if size is negative;
-// MPI_ERR_NO_MEM.
+// processes of the node. The memory is aligned to at least hints.Alignment bytes. Memory of 4096 bytes or more begins
+// on a page. If hints ask for huge pages, the memory consists of huge pages and is aligned to their size. Errors:
+// MPI_ERR_ARG if size is negative; MPI_ERR_NO_MEM.
 func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if size < 0 {
 		return 0, mpierr.New(abi.MPI_ERR_ARG, "size is %d; it must not be negative", size)
@@ -126,7 +127,8 @@ func (h *Hints) pageKind() shm.Pages {
 	return shm.SmallPages
 }
 
-// alignment returns the alignment of size bytes of memory, which huge pages raise.
+// alignment returns the alignment of size bytes of memory. If the hints ask for huge pages and size is at least one
+// huge page, it is at least the size of a huge page.
 func (h *Hints) alignment(size int64) int64 {
 	if h.HugePages && size >= shm.HugePage {
 		return max(h.Alignment, shm.HugePage)
@@ -134,7 +136,8 @@ func (h *Hints) alignment(size int64) int64 {
 	return h.Alignment
 }
 
-// FreeMem implements MPI_Free_mem. MPI_ERR_BASE if MPI_Alloc_mem has not returned addr, or it has been freed already.
+// FreeMem implements MPI_Free_mem. Error: MPI_ERR_BASE if MPI_Alloc_mem did not return addr, or if addr has been freed
+// already.
 func FreeMem(nd *shm.Node, addr uintptr) error {
 	if addr == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// reserve reserves, at the leader of a node, the address space of the control memory and of an allocated window's
-// memory there.
+// reserve reserves, at the node leader, address space for the node's control memory and for the node's segment of an
+// allocated window. It does nothing at other members.
 func (w *Window) reserve(members records) error {
 	if !w.local.isLeader() {
 		return nil
@@ -47,7 +47,8 @@ func (w *Window) reserveControl() error {
 	return err
 }
 
-// allocControl allocates zeroed control memory as a block of shared memory. Precondition: all of its pages are used.
+// allocControl allocates zeroed control memory as a block of shared memory. Precondition: all pages of the control
+// memory are used.
 func (w *Window) allocControl() (err error) {
 	w.control, w.block, err = w.host.Node.AllocBlock(w.local.controlBytes())
 	if err != nil && w.local.table {
@@ -58,12 +59,12 @@ func (w *Window) allocControl() (err error) {
 	return err
 }
 
-// minCheckedBytes is the size in bytes from which on checkMemory checks. For less, each member detects itself whether
-// there is memory for its part. The check would take a third of the time of creating a small window.
+// minCheckedBytes is the least size in bytes that checkMemory checks. The check would take a third of the time of
+// creating a small window. For smaller windows, each member detects itself whether there is memory for its part.
 const minCheckedBytes = 16 << 20
 
 // checkMemory returns an error if the machine has less memory than the window needs, so that no member starts to
-// allocate. The limits of the members' control groups are checked by each member itself.
+// allocate. Each member checks the limits of its own control group itself.
 func (w *Window) checkMemory(total int64) error {
 	if total < minCheckedBytes {
 		return nil
@@ -80,7 +81,7 @@ func (w *Window) checkMemory(total int64) error {
 	return nil
 }
 
-// reserveRange reserves address space that the end of the window releases.
+// reserveRange reserves address space, which the window releases when it is closed.
 func (w *Window) reserveRange(size, alignment int64) (x extent, err error) {
 	if x.off, err = w.host.Node.Reserve(size, alignment); err == nil {
 		x.size = size
@@ -89,9 +90,10 @@ func (w *Window) reserveRange(size, alignment int64) (x extent, err error) {
 	return x, err
 }
 
-// layout returns the offset of each member's part in the segment of an allocated window on this node, and the size and
+// layout returns the offset of each local member's part in this node's segment of an allocated window, and the size and
 // alignment of the segment. Parts of MPI_Win_allocate begin on pages, so that each member's memory comes from its own
-// NUMA node. Parts of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
+// NUMA node. Parts of MPI_Win_allocate_shared follow each other without a gap unless all members ask for separate
+// pages.
 func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
 	offsets = make([]int64, len(w.local.ranks))
 	alignment = shm.PageSize
@@ -109,7 +111,7 @@ func (w *Window) layout(members records) (offsets []int64, total, alignment int6
 	return offsets, total, alignment
 }
 
-// open maps what the window needs and creates its descriptor.
+// open maps the window's memory in this process, commits this member's part and creates the window descriptor.
 func (w *Window) open(members records) (err error) {
 	nd := w.host.Node
 	switch {
@@ -133,8 +135,8 @@ func (w *Window) open(members records) (err error) {
 			w.Base = address(w.segment) + uintptr(offsets[w.local.me])
 		}
 		if w.Size > 0 {
-			// Commit the pages that this member's memory covers at least partly; a page that two members
-			// share is committed by both.
+			// Commit the pages that this member's memory covers at least partly. If two members share a
+			// page, both commit it.
 			from, to := offsets[w.local.me]/shm.PageSize*shm.PageSize,
 				roundToPages(offsets[w.local.me]+w.Size)
 			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,

@@ -8,16 +8,16 @@ import (
 	"gompirma/core/shm"
 )
 
-// Small allocations of MPI_Alloc_mem share mappings and pages, since a system limits the number of mappings of a
-// process (vm.max_map_count, 65,530 by default). An arena is one mapping of the node's memory, divided into chunks,
-// which have memory only while they are in use. A chunk holds blocks of one size. An allocation larger than half a
-// chunk has consecutive chunks of its own, a row. To windows an arena is a region like any other.
+// pool serves small allocations of MPI_Alloc_mem. They share mappings and pages, since the system limits the number of
+// mappings of a process (vm.max_map_count, 65,530 by default). An arena is one mapping of the node's memory, divided
+// into chunks. A chunk has memory only while it is in use. It holds blocks of one size. An allocation larger than half
+// a chunk occupies consecutive chunks alone; they are called a row. To windows, an arena is a region like any other.
 type pool struct {
 	mu          sync.Mutex
 	byAddr      map[uintptr]*arena // by address / arenaSize
 	arenas      []*arena
 	classes     [len(strides)][]*chunk // chunks that have a free block
-	cachedRow   *chunk                 // the row that was freed last; it still has its memory
+	cachedRow   *chunk                 // first chunk of the row that was freed last; it keeps its memory
 	emptyArenas int                    // arenas without chunks in use
 }
 
@@ -31,8 +31,8 @@ const (
 	maxPoolAlignment = chunkSize
 )
 
-// strides are the sizes of blocks. A block begins at a multiple of its size in a chunk, so a power of two aligns it.
-// Sizes from a page on are multiples of the page size, so these blocks begin on pages.
+// strides are the sizes of blocks. A block begins at a multiple of its size in a chunk, so it is aligned to each power
+// of two that divides its size. Sizes from a page on are multiples of the page size, so these blocks begin on pages.
 var strides = [...]int{64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096,
 	8192, 12288, 16384, 20480, maxBlockBytes}
 
@@ -49,9 +49,9 @@ type arena struct {
 type chunk struct {
 	arena *arena
 	index int
-	class int // class of its blocks
-	// If the chunk belongs to a row: the number of chunks at the first of them, -1 at the others. 0: it holds
-	// blocks.
+	class int // index in strides of the size of its blocks
+	// 0: the chunk holds blocks. Otherwise the chunk belongs to a row: at the first chunk of the row, row is the
+	// number of chunks; at the other chunks it is -1.
 	row    int
 	size   int64 // bytes of the row that have memory
 	cached bool  // the row is pool.cachedRow
@@ -69,7 +69,7 @@ func isPooled(size, alignment int64) bool {
 	return size <= maxPooledBytes && alignment <= maxPoolAlignment
 }
 
-// alloc returns the address of size zeroed bytes, aligned to alignment, a power of two. MPI_ERR_NO_MEM.
+// alloc returns the address of size zeroed bytes, aligned to alignment, a power of two. Error: MPI_ERR_NO_MEM.
 func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +103,8 @@ func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 	return address(b), nil
 }
 
-// allocRowLocked allocates a row of n chunks for size bytes.
+// allocRowLocked allocates a row of n chunks for size bytes. It uses the cached row if that has n chunks and enough
+// memory.
 func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) {
 	if c := p.cachedRow; c != nil {
 		p.cachedRow = nil
@@ -122,8 +123,7 @@ func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) 
 	return address(c.bytes()), nil
 }
 
-// free frees what alloc returned. known: the address lies in an arena. ok: alloc returned it, and it is still
-// allocated.
+// free frees what alloc returned. known: addr lies in an arena. ok: alloc returned addr, and addr was still allocated.
 func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	case c == nil:
 		return known, false
 	case c.row > 0:
-		// The freed row keeps its memory until the next one is freed. So a program that allocates and frees a
+		// The freed row keeps its memory until another row is freed. So a program that allocates and frees a
 		// row repeatedly does not allocate and release memory each time.
 		if p.cachedRow != nil {
 			p.freeChunksLocked(nd, p.cachedRow, p.cachedRow.row)
@@ -145,7 +145,7 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	if c.classIndex < 0 {
 		p.addToClassLocked(c)
 	}
-	// The last chunk of a class stays, for the same reason.
+	// For the same reason, the last chunk of a class that has free blocks keeps its memory.
 	if c.allocated == 0 && len(p.classes[c.class]) > 1 {
 		p.removeClassLocked(c)
 		p.freeChunksLocked(nd, c, 1)
@@ -153,8 +153,8 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	return true, true
 }
 
-// findLocked returns the chunk and the index of the block in it that begin at an address, nil if nothing is allocated
-// there. known: the address lies in an arena.
+// findLocked returns the chunk of the allocation that begins at addr, and the index of its block in the chunk. It
+// returns nil if no allocation begins there. known: addr lies in an arena.
 func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	a := p.byAddr[addr/arenaSize]
 	if a == nil {
@@ -273,8 +273,8 @@ func (a *arena) findFree(n int) int {
 	return -1
 }
 
-// freeChunksLocked frees n consecutive chunks. It frees the arena too if nothing in it is in use and there is another
-// such arena.
+// freeChunksLocked frees n consecutive chunks from c on. It also frees the arena if none of its chunks is in use any
+// longer and another arena is empty too.
 func (p *pool) freeChunksLocked(nd *shm.Node, c *chunk, n int) {
 	a := c.arena
 	nd.Discard(c.offset(), int64(n)*chunkSize)

@@ -42,8 +42,8 @@ type allocated struct {
 
 func (a allocated) bytes() []byte { return bytesOf(a.addr, a.size) }
 
-// TestAllocRandom allocates and frees memory of every size in random order. Allocations are zeroed, aligned, disjoint,
-// in a region, and keep their data. In the end nearly all memory has been released.
+// TestAllocRandom allocates and frees memory of many sizes in random order. It checks that allocations are zeroed,
+// aligned, disjoint, in a region, and keep their data, and that at the end nearly all memory has been released.
 func TestAllocRandom(t *testing.T) {
 	nd := node(t)
 	rnd := rand.New(rand.NewSource(1))
@@ -104,7 +104,7 @@ func TestAllocRandom(t *testing.T) {
 	require.Empty(t, shared.list)
 }
 
-// offsetOf returns the offset in the node's memory of a byte of this process' memory.
+// offsetOf returns the offset in the node's memory of the byte at addr.
 func offsetOf(t *testing.T, nd *shm.Node, addr uintptr) int64 {
 	r, _ := shared.find(addr, 1)
 	off := r.off + int64(addr-r.addr)
@@ -119,7 +119,7 @@ func offsetOf(t *testing.T, nd *shm.Node, addr uintptr) int64 {
 	return off
 }
 
-// dropPool frees what the pool caches.
+// dropPool releases all arenas of the pool.
 func dropPool(nd *shm.Node) {
 	for _, a := range small.arenas {
 		shared.remove(address(a.bytes), byWindow)
@@ -194,7 +194,7 @@ func TestAllocReuses(t *testing.T) {
 		all = append(all, addr)
 	}
 	require.Equal(t, int64(19*chunkSize), taken(t, nd)-start)
-	for i, addr := range all { // one block of each chunk stays
+	for i, addr := range all { // one block of each chunk stays allocated
 		if i%(chunkSize/128) != 7 {
 			require.NoError(t, FreeMem(nd, addr))
 		}

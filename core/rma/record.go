@@ -6,26 +6,25 @@ import (
 	"gompirma/core/shm"
 )
 
-// record is what each member sends in the first exchange.
+// record is what each member sends in the first exchange of creation.
 type record struct {
 	class     int32
 	flavor    int32
 	dispUnit  int32
 	size      int64
-	memfdOff  int64 // offset of the memory in the memfd, -1: ordinary memory
+	memfdOff  int64 // offset of the window's first byte in the memfd, -1: private memory
 	address   uint64
 	proposal  uint64 // place of a handle, see handles.go
 	alignment int64
-	// The control memory of a leader's node, as a block of shared memory. 0: the leader reserves it later.
+	// From a node leader: the block that is its node's control memory. 0: the leader reserves control memory later.
 	control shm.BlockRef
-	// Which part of the memory is shared in place: 0, wholePagesShared, allShared. heap is the offset of the
-	// window's first byte.
+	// Which part of the memory is shared in place: 0, wholePagesShared, allShared.
 	inPlace uint8
 	hints   Common // as this member asks for them
 }
 
 const (
-	recordHints = 64 // offset of its hints
+	recordHints = 64 // offset of hints in an encoded record
 	recordSize  = recordHints + commonBytes
 )
 
@@ -58,7 +57,7 @@ func decode(b []byte) record {
 	}
 }
 
-// records is the encoded records of all members, by rank.
+// records has the encoded records of all members, by rank.
 type records []byte
 
 func (r records) n() int          { return len(r) / recordSize }

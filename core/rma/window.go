@@ -1,11 +1,11 @@
 // Package rma owns windows (MPI-5.0 12): their creation and end, memory, hints and the table of epochs. It decides
 // everything about a window when it is created and writes it into a window descriptor. From then on the calls of the
-// data path work from the descriptor alone, in capi's C code, without calling Go. The package must not know how
+// data path work from the descriptor alone, in capi's C code, without calling Go. This package does not depend on how
 // operations are executed.
 //
-// Words used here and in capi: A *process* is numbered on its node. A *rank* is the rank in a window's group. A window
-// *descriptor* is C's struct for a window. A target is *direct* if its memory is mapped in this process. Otherwise the
-// *progress thread* of the target's process executes the operations.
+// Words used here and in capi: The number of a *process* is its index on its node. A *rank* is the rank in a window's
+// group. A window *descriptor* is C's struct for a window. A target is *direct* if its memory is mapped in this
+// process. Otherwise the *progress thread* of the target's process executes the operations.
 package rma
 
 import (
@@ -21,26 +21,28 @@ import (
 // Host is what windows need from their process. Package core provides it.
 type Host struct {
 	Node  *shm.Node
-	Nodes int // of the job
-	// NodeOf returns the number of the node of the process with a world rank.
+	Nodes int // number of nodes of the job
+	// NodeOf returns the node number of the process with a world rank.
 	NodeOf func(world int32) int32
 	Data   DataPath
 	// NodeIndex returns the index on this node of the process with a world rank, -1 if it is on another node.
 	NodeIndex func(world int32) int
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
-	// SharedAllgather begins a series of exchanges among the members of c, which are on several nodes: of up to
-	// firstBytes bytes in the first exchange and up to laterBytes bytes in others. nil: use Allgather.
+	// SharedAllgather begins a series of exchanges among the members of c, which are on several nodes. A member
+	// sends up to firstBytes bytes in the first exchange and up to laterBytes bytes in each later one. nil: use
+	// Allgather.
 	SharedAllgather func(c *comm.Comm, firstBytes, laterBytes int) SharedAllgather
-	// InChunks is that of Node: it calls take for size bytes, chunk by chunk, while memory for cost bytes of them
-	// is available.
+	// InChunks is shm.Node.InChunks: it calls take for size bytes, chunk after chunk. cost is how much memory these
+	// calls allocate. InChunks stops with an error when memory is short.
 	InChunks func(size, cost int64, take func(at, size int64) error) error
 
 	cachedAttached atomic.Pointer[attached] // table of a freed dynamic window, cached for the next one
 }
 
 // SharedAllgather is a series of exchanges of blocks of equal size (core/coll.NewSharedAllgather). The result of
-// Allgather is read-only. The result of the first call is valid until Close, that of later calls until the next call.
+// Allgather is read-only. The result of the first call is valid until Close, the result of a later call until the next
+// call.
 type SharedAllgather interface {
 	Allgather(mine []byte) ([]byte, error)
 	Close()
@@ -50,7 +52,7 @@ type SharedAllgather interface {
 type exchanges struct {
 	h      *Host
 	c      *comm.Comm
-	shared SharedAllgather // if the members are on several nodes
+	shared SharedAllgather // nil: Host.Allgather is used
 }
 
 func (h *Host) exchanges(c *comm.Comm, spans bool) exchanges {
@@ -88,20 +90,20 @@ type Window struct {
 	host    *Host
 	local   localMembers
 	targets []Target // the members on this node, in the order of local.ranks
-	// of a window that spans nodes: the communicator for messages among its members; else nil
+	// communicator for messages among the members, if the window spans nodes; else nil
 	msgComm *comm.Comm
 	region  Region // registration of this member's memory for other nodes; the zero Region: not registered
-	// promises that may be in force: not same_size or same_disp_unit if sizes or units differ
+	// promises that may be in force; without SameSize or SameDispUnit if the members' values differ
 	allowed      uint64
-	attached     *attached // table of attached memory, of a dynamic window
-	attachedOffs []int64   // of a dynamic window: offsets in the memfd of the tables of the members on this node
+	attached     *attached // this member's table of attached memory, for a dynamic window
+	attachedOffs []int64   // offsets in the memfd of the tables of this node's members, for a dynamic window
 	control      []byte    // control memory
 	block        shm.BlockRef
-	segment      []byte // memory of an allocated window, all mapped; nil for MPI_Win_create
-	hugePages    bool   // some of the member's own memory consists of huge pages
+	segment      []byte // memory of all members on this node, for an allocated window; else nil
+	hugePages    bool   // some of this member's memory consists of huge pages
 	mapped       [][]byte
-	reserved     []extent // what this member reserved for its node as the leader: control memory, then the segment
-	heldSpans    []span   // memory shared in place that this window uses
+	reserved     []extent // control memory and segment that this member reserved as the node leader
+	heldSpans    []span   // memory shared in place of which this window is a user
 	ending       atomic.Bool
 
 	controlOff, segmentOff int64 // offsets of the control memory and the segment in the memfd
@@ -109,7 +111,7 @@ type Window struct {
 	hints Hints // as given at creation
 
 	mu sync.Mutex
-	// of a dynamic window: attached memory of other members that is mapped in this process
+	// attached memory of other members that is mapped in this process, for a dynamic window
 	attachedMaps map[extent]uintptr
 }
 

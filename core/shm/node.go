@@ -136,7 +136,8 @@ func Open(fd, me int) (*Node, error) {
 			Layout)
 	}
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the shared memory of the node is invalid: it has no process %d of %d", me, n)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER,
+			"the shared memory of the node is invalid: it has no process %d of %d", me, n)
 	}
 	nd := &Node{fd: fd, N: n, Me: me, Oversubscribed: n > cores}
 	nd.releaser.init(n, cores)

@@ -7,7 +7,7 @@ import (
 	"gompirma/core/datatype"
 )
 
-// collArguments holds the arguments of a member of a collective that must be equal at the other members.
+// collArguments holds a member's arguments of a collective that the checker compares with those of the other members.
 type collArguments struct {
 	site      *callSite
 	base      string
@@ -16,11 +16,11 @@ type collArguments struct {
 	hasRoot   bool
 	op        uint64
 	data      dataInfo
-	mustMatch bool     // all members must have equal data
+	mustMatch bool     // data must be equal at all members
 	counts    []uint64 // must be equal at all members
 }
 
-// collArgumentsOf returns these arguments of a call.
+// collArgumentsOf returns the collArguments of a call.
 func (k *rank) collArgumentsOf(e *event, m *comm, base string, how variant) collArguments {
 	s := collArguments{site: k.newSite(e), base: base, variant: how}
 	word := func(name string) uint64 { return e.In(name).Uint() }
@@ -51,7 +51,7 @@ func (k *rank) collArgumentsOf(e *event, m *comm, base string, how variant) coll
 	return s
 }
 
-// compareArguments reports differences between the arguments of two members.
+// compareArguments reports a difference between the arguments of two members of a collective.
 func (c *Checker) compareArguments(m *comm, a, b collArguments) {
 	report := func(kind, name, advice, ofA, ofB string) {
 		c.report(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice},
@@ -95,18 +95,19 @@ func sum(counts []uint64) (n int64) {
 
 // list describes the data that a member of a collective sends to each member, or receives from each.
 type list struct {
-	counts []uint64         // by member; one element: the same for all
-	types  []*datatype.Type // by member; one element: the same for all
-	member int              // the only member with data; -1 if all have data
+	counts []uint64         // by member; a single element applies to all members
+	types  []*datatype.Type // by member; a single element applies to all members
+	member int              // the only member with which data is exchanged; -1: all members
 }
 
-// lists describes the data of a member in a collective with a count or a datatype for each member.
+// lists describes what a member sends and receives in a collective that has a count or a datatype for each member.
 type lists struct {
 	site            *callSite
 	sends, receives list
 }
 
-// at returns the count and the datatype for a member; nil if the call has none for it or they are unknown.
+// at returns the count and the datatype for a member. t is nil if the call exchanges no data with that member, or if
+// the count or datatype is unknown.
 func (l *list) at(member int) (count int64, t *datatype.Type) {
 	of := func(n int) int { return min(member, n-1) }
 	if l.member >= 0 && member != l.member || len(l.counts) == 0 || len(l.types) == 0 ||
@@ -116,7 +117,7 @@ func (l *list) at(member int) (count int64, t *datatype.Type) {
 	return int64(l.counts[of(len(l.counts))]), l.types[of(len(l.types))]
 }
 
-// listsOf returns the lists of a call, if its collective has a count or a datatype for each member.
+// listsOf returns the lists of a call. is is false if its collective has no count or datatype for each member.
 func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 	l.site = k.newSite(e)
 	side := func(s string, member int) list {
@@ -168,7 +169,7 @@ func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 	return l, true
 }
 
-// compareLists compares the lists of a member with those of the members that arrived earlier.
+// compareLists compares the lists of a member of a collective with those of the members that arrived earlier.
 func (c *Checker) compareLists(k *rank, e *event, meet *collectiveCall, base string) {
 	m := meet.comm
 	if len(m.remote) > 0 || base != meet.arguments.base {
@@ -191,8 +192,8 @@ func (c *Checker) compareLists(k *rank, e *event, meet *collectiveCall, base str
 	}
 }
 
-// compareTransfer compares the data that one member of a collective sends to another with the data that the other
-// receives from it.
+// compareTransfer compares what member from of a collective sends to member to with what member to expects from member
+// from.
 func (c *Checker) compareTransfer(m *comm, a, b *lists, from, to int) {
 	n, t := a.sends.at(to)
 	expected, u := b.receives.at(from)
@@ -212,7 +213,7 @@ func (c *Checker) compareTransfer(m *comm, a, b *lists, from, to int) {
 	c.report(f, callRole{a.site, "sends"}, callRole{b.site, "receives"})
 }
 
-// reportHint reports a hint that is violated. w is the window with the hint; nil if it is a communicator's.
+// reportHint reports a violated hint. w is the window with the hint, nil for a hint of a communicator.
 func (c *Checker) reportHint(name string, s *callSite, w *window, why string) {
 	f := &Finding{Kind: "hint", Name: name, Target: s.rank, Advice: why}
 	if w != nil {
@@ -221,7 +222,7 @@ func (c *Checker) reportHint(name string, s *callSite, w *window, why string) {
 	c.report(f, callRole{s, "violates the hint"})
 }
 
-// reportAssert reports an assertion that is violated.
+// reportAssert reports a violated assertion.
 func (c *Checker) reportAssert(name string, w *window, by *callSite, against *callSite, why string) {
 	c.report(&Finding{Kind: "assertion", Name: name, Window: w.userName(), Target: by.rank, Advice: why},
 		callRole{by, "asserts MPI_MODE_" + name}, callRole{against, "violates the assertion"})
@@ -248,8 +249,8 @@ func (c *Checker) checkWindowHints(k *rank, e *event, w *window) {
 	}
 }
 
-// checkNocheck checks MPI_MODE_NOCHECK: another lock epoch of the target must not be concurrent with a conflicting
-// lock.
+// checkNocheck checks MPI_MODE_NOCHECK: a lock epoch with this assertion must not be concurrent with a lock epoch of
+// another origin at the same target whose lock conflicts.
 func (c *Checker) checkNocheck(k *rank, w *window, target int, exclusive, unchecked bool, s *callSite) {
 	if c.follow != nil {
 		return
@@ -276,7 +277,7 @@ func (c *Checker) checkNocheck(k *rank, w *window, target int, exclusive, unchec
 		&lockEpoch{rank: k.number, exclusive: exclusive, unchecked: unchecked, site: s})
 }
 
-// lockEpoch is the time during which a rank holds a lock.
+// lockEpoch is a lock epoch of a rank.
 type lockEpoch struct {
 	rank                 int
 	exclusive, unchecked bool

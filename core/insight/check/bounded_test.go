@@ -12,7 +12,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// player passes records of calls to a checker, in the order in which the calls are made.
+// player passes records of calls to a checker. The records have increasing times, in the order of the calls.
 type player struct {
 	checker *Checker
 	time    time.Duration
@@ -30,7 +30,8 @@ var numbers = sync.OnceValue(func() map[string]int {
 	return all
 })
 
-// call records a completed call of a rank. Communicators and groups have ranks 0 and 1.
+// call passes the record of a completed call of a rank to the checker. Communicators and groups in it have ranks 0 and
+// 1.
 func (p *player) call(rank int, name string, in, out values) {
 	number := numbers()[name]
 	f := abi.Functions()[number]
@@ -57,21 +58,21 @@ func (p *player) call(rank int, name string, in, out values) {
 		}
 	}
 	p.checker.Record(rank, r)
-	for _, v := range append(r.Inputs, r.Outputs...) { // no longer valid
+	for _, v := range append(r.Inputs, r.Outputs...) { // overwritten, since records are not valid after Record
 		for i := range v.Words {
 			v.Words[i] = 0x5a5a5a
 		}
 	}
 }
 
-// orders records an event that orders a thread of rank 0.
+// orders passes the record of an event that orders a thread of rank 0 to the checker.
 func (p *player) orders(thread int, what int, object uint64) {
 	p.time++
 	p.checker.Record(0, &insight.Record{Thread: thread, Start: p.time, End: p.time,
 		Events: []insight.Event{{Kind: what, Object: object}}})
 }
 
-// round makes objects of all kinds, uses and frees them. All handles are new.
+// round makes objects of all kinds, uses and frees them. Their handles differ from those of all other rounds.
 func (p *player) round(n int) {
 	const world = abi.MPI_COMM_WORLD
 	handle := func(kind int) uint64 { return uint64(firstDynamic*(n+1)*16 + kind) }
@@ -119,7 +120,8 @@ func (p *player) round(n int) {
 	both("MPI_Wait", values{"request": handle(8)}, values{"request": abi.MPI_REQUEST_NULL})
 }
 
-// reachable returns the number of objects that a value refers to: elements of maps and slices, and targets of pointers.
+// reachable returns the number of objects that can be reached from a value: elements of maps and slices, and targets of
+// pointers.
 func reachable(v reflect.Value, seen map[uintptr]bool) (n int) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -173,7 +175,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.Empty(t, c.Findings())
 }
 
-// Checks that sends of one buffer whose requests have been freed are one access until they are received, in any order.
+// Checks that many sends of one buffer whose requests have been freed count as one access until all messages are
+// received, in any order.
 func TestManyMessages(t *testing.T) {
 	const many = 5000
 	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
@@ -198,7 +201,8 @@ func TestManyMessages(t *testing.T) {
 	require.Empty(t, c.Findings())
 }
 
-// Checks that the arguments of a collective's members are compared even after their records are overwritten.
+// Checks that the arguments of the members of a collective are compared correctly although the records of earlier
+// members have been overwritten.
 func TestListsOutliveRecords(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
 	p := &player{checker: c}

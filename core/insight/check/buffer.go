@@ -7,8 +7,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// enterBuffers records the buffers that a message call or a collective reads and writes. isStart: the call starts a
-// persistent request.
+// enterBuffers records the buffers that a message call or a collective reads and writes. isStart is true if the call
+// starts a persistent request.
 func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if strings.HasSuffix(base, "_init") {
@@ -40,7 +40,8 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	add := func(what kind, address, count, datatype string, times int) {
 		each(what, address, e.In(count).Uint()*uint64(times), datatype)
 	}
-	// Arguments with one element for each member. Displacements are in bytes if each member has its own datatype.
+	// Records buffers of calls with a count and displacement for each member. Displacements are in bytes if each
+	// member has its own datatype.
 	lists := func(what kind, address, counts, displs, datatypes string) {
 		if inPlace(e.In(address).Uint()) {
 			return
@@ -82,7 +83,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	if inter && e.In("root").HasValue() && len(e.In("root").Words) > 0 && e.In("root").Int() == abi.MPI_PROC_NULL {
 		return
 	}
-	member := !inter || !root // in an intercommunicator the root exchanges data with the other group only
+	member := !inter || !root // in an intercommunicator, the root only exchanges data with the remote group
 	switch base {
 	case "Send", "Bsend", "Ssend", "Rsend":
 		add(reads, "buf", "count", "datatype", 1)
@@ -184,7 +185,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, isStart bool) {
 	}
 }
 
-// leaveBuffers ends the use of a call's buffers, unless a request owns them.
+// leaveBuffers ends the use of a call's buffers, unless the call has started a request, which keeps using them.
 func (c *Checker) leaveBuffers(k *rank, e *event) {
 	if startsRequest(e) {
 		return
@@ -195,7 +196,7 @@ func (c *Checker) leaveBuffers(k *rank, e *event) {
 	e.call.buffers = nil
 }
 
-// noteStore records a call's write to window memory of its own rank.
+// noteStore records an access that writes to window memory of its own rank.
 func (c *Checker) noteStore(k *rank, a *access) {
 	if a.kind != writes {
 		return

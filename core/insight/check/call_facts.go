@@ -9,15 +9,15 @@ import (
 	"gompirma/core/insight"
 )
 
-// Call is a call that has returned, or that never did, with the facts that the checker knows beside its arguments. All
-// ranks are ranks in MPI_COMM_WORLD; -1 if the call addresses no rank or it is unknown.
+// Call is a call that has returned, or that never did, with facts that the checker knows in addition to its arguments.
+// All ranks are ranks in MPI_COMM_WORLD. A rank is -1 if it is unknown or the call addresses no rank.
 type Call struct {
 	*insight.Record
 	Rank   int
 	Comm   *Comm
 	Window *Window
 
-	Target int   // target of an operation, or of MPI_Win_lock and the like
+	Target int   // target of an operation, or of a call such as MPI_Win_lock
 	Disp   int64 // offset of an operation's data in the target's window memory; -1 if unknown
 	Span   int64 // bytes from the first to the last byte of the data
 	Bytes  int64 // size of the data of the operation, message or collective
@@ -37,13 +37,13 @@ type SendCall struct {
 	Start        time.Duration
 }
 
-// Comm is a communicator and Window a window. Each is shared by all its members.
+// Comm is a communicator. Window is a window. All members share one Comm or Window.
 type (
 	Comm   = comm
 	Window = window
 )
 
-// Label returns the name that the program or the standard has given to the communicator; "" if none.
+// Label returns the name that the program or the standard has given to the communicator; "" if it has no name.
 func (m *comm) Label() string {
 	if m.number == 0 {
 		return m.name
@@ -54,7 +54,7 @@ func (m *comm) Label() string {
 // Number returns the number of the communicator; 0 for predefined ones.
 func (m *comm) Number() int { return m.number }
 
-// Label returns the name that the program has given to the window; "" if none.
+// Label returns the name that the program has given to the window; "" if it has no name.
 func (w *window) Label() string {
 	if strings.HasPrefix(w.name, "window '") {
 		return w.userName()
@@ -68,7 +68,7 @@ func (w *window) Number() int { return w.number }
 // UserName returns the window's name as findings show it.
 func (w *window) UserName() string { return w.userName() }
 
-// Dynamic reports whether MPI_Win_create_dynamic has made the window.
+// Dynamic reports whether the window was created by MPI_Win_create_dynamic.
 func (w *window) Dynamic() bool { return w.dynamic }
 
 // Sizes calls use with each member and the size of its part in bytes.
@@ -78,20 +78,20 @@ func (w *window) Sizes(use func(rank int, size int64)) {
 	}
 }
 
-// callFacts holds the facts about a call that Follow reports.
+// callFacts holds the facts about a call from which a checker made by Follow makes a Call.
 type callFacts struct {
-	record            *insight.Record // of the entry
+	record            *insight.Record // the record of the entry
 	target            int
 	disp, span, bytes int64
 	sent, received    []*send
-	waitedRank        int // the rank that the call waited for, if it arrived during the call
+	waitedRank        int // the rank that the call waited for, if that rank arrived during the call
 	waitedUntil       time.Duration
 }
 
 var noFacts = callFacts{target: -1, disp: -1, waitedRank: -1}
 
-// Follow returns a checker that searches for no conflicts. It calls use with each call that has returned; the Call is
-// valid until use returns.
+// Follow returns a checker that does not search for conflicts. It calls use with each call that has returned. The Call
+// is valid until use returns.
 func Follow(ranks int, use func(*Call)) *Checker {
 	c := New(ranks, nil)
 	c.follow = use
@@ -101,16 +101,17 @@ func Follow(ranks int, use func(*Call)) *Checker {
 	return c
 }
 
-// RecordsLost reports to the checker that records were lost of calls that several ranks make together, or that make or
-// complete objects. A checker made by Follow then no longer reports waits between ranks, nor matches of messages. Any
-// other checker ignores all later records: a lost receive, completion or collective would look like a leak or a race.
+// RecordsLost reports to the checker that records have been lost, of calls that several ranks make together or of calls
+// that create or complete objects. A checker made by Follow then no longer reports waits between ranks and matches of
+// messages. Any other checker ignores all later records, because a lost receive, completion or collective would look
+// like a leak or a race.
 func (c *Checker) RecordsLost() {
 	if c.recordsLost {
 		return
 	}
 	c.recordsLost = true
 	for _, k := range c.ranks {
-		k.unresolvedOps = 0 // no later record resolves these operations, and Checked must not wait for that
+		k.unresolvedOps = 0 // Checked must not wait for these operations: no later record resolves them
 	}
 }
 
@@ -127,14 +128,16 @@ func (c *Checker) OpenCalls(use func(*Call)) {
 	}
 }
 
-// waitedFor records that another rank did at a given time what the call may have waited for. The latest one counts.
+// waitedFor records that the call may have waited for an action that a rank made at the given time. If it is called
+// several times, the latest action counts.
 func (a *callFacts) waitedFor(rank int, at time.Duration) {
 	if a.waitedRank < 0 || at > a.waitedUntil {
 		a.waitedRank, a.waitedUntil = rank, at
 	}
 }
 
-// waitsExactly reports whether a collective makes its members wait as stated in the table collectives, not less.
+// waitsExactly reports whether each member of a collective waits for all members that the table collectives states. It
+// returns false if a member may wait for fewer members.
 func waitsExactly(e *event, m *comm, base string) bool {
 	switch {
 	case len(m.remote) > 0, strings.HasPrefix(base, "Neighbor_"), strings.HasSuffix(base, "v"),
@@ -146,7 +149,8 @@ func waitsExactly(e *event, m *comm, base string) bool {
 	return true
 }
 
-// noteArrival records the time of a rank's arrival, and its arguments about the window that the call makes.
+// noteArrival records the time of a rank's arrival. If the call creates a window, it also records the rank's memory as
+// far as the arguments show it.
 func (m *collectiveCall) noteArrival(k *rank, e *event) {
 	m.last, m.lastAt = k.number, e.Start
 	if k.number == m.root {
@@ -160,7 +164,7 @@ func (m *collectiveCall) noteArrival(k *rank, e *event) {
 	}
 }
 
-// noteWait records the member that a leaving rank has waited for.
+// noteWait records which member a rank has waited for, when the rank leaves a collective.
 func (m *collectiveCall) noteWait(k *rank) {
 	switch {
 	case !m.waitsExactly:
@@ -171,7 +175,7 @@ func (m *collectiveCall) noteWait(k *rank) {
 	}
 }
 
-// noteOperation records the memory that an operation accesses.
+// noteOperation records the target and the memory there that an operation accesses.
 func (a *callFacts) noteOperation(k *rank, e *event, w *window, target int) {
 	count, datatype := e.In("target_count"), e.In("target_datatype").Uint()
 	n := int64(1)
@@ -238,8 +242,9 @@ func (c *Checker) reportedCall(k *rank, e *event) *Call {
 	return t
 }
 
-// bytesMoved returns the number of bytes that a message call or a collective passes in: elements times the size of
-// their datatype. Scattered data count at the receiver; data of a receive are unknown before its message arrives.
+// bytesMoved returns the number of bytes that a message call or a collective contributes: elements times the size of
+// their datatype. For a scatter, it returns the bytes that the member receives. For a receive it returns 0: its size is
+// unknown before the message arrives.
 func (k *rank) bytesMoved(e *event) (bytes int64) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if starting, is := strings.CutPrefix(base, "I"); is && starting != "" {

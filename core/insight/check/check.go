@@ -1,19 +1,21 @@
-// Package check finds accesses to memory that MPI calls conflicting or erroneous and that nothing orders. Its input are
-// the recorded calls of the ranks of a job (MPI-5.0 12.3, 12.7). It owns the happens-before model of a job: vector
-// clocks, matching of messages and collectives, epochs of windows, and the findings. It must not know how records are
-// collected, or where findings are reported.
+// Package check finds memory accesses that conflict in the sense of MPI (MPI-5.0 12.3, 12.7) and that nothing orders.
+// It also finds erroneous MPI calls. Its input is the recorded calls of the ranks of a job. It owns the happens-before
+// model of a job: vector clocks, matching of messages and collectives, epochs of windows, and the findings. It does not
+// depend on how records are collected, or where findings are reported.
 //
-// Every thread of a rank has a vector clock: it counts the thread's calls, and holds for every other thread how much of
-// its history precedes. Messages, collectives and the synchronization of windows order threads of different ranks;
-// events order threads within a rank. An access is made by an operation to its target or to the origin's buffer, or by
-// another call to its buffers. Each access is in the space of the rank that owns the memory, from its earliest possible
-// begin to its guaranteed end. A new access conflicts with an access of the space if both touch the same bytes and one
-// of them writes, unless the new one is ordered after the end of the other. Wall-clock time is irrelevant. Records must
-// arrive in an order in which causes precede effects (insight.Sorter).
+// Every thread of a rank has a vector clock. The clock counts the thread's calls, and holds for every other thread how
+// many of its calls precede. Messages, collectives and the synchronization of windows order threads of different ranks;
+// events order threads within a rank.
 //
-// Where the order is unknown, the package assumes that one exists, so that it reports no false conflicts. For example,
-// neighborhood collectives synchronize all members here, and a read of memory that accumulates have updated is ordered
-// after them.
+// An operation accesses its target's memory and the origin's buffers. Other calls access their buffers. Each access is
+// in the space of the rank that owns the memory, from the earliest possible beginning of the access to its guaranteed
+// end. A new access conflicts with an access in the space if both touch the same bytes, at least one of them writes,
+// and the new access is not ordered after the end of the other. Wall-clock time is irrelevant. Records must arrive in
+// an order in which causes precede effects (insight.Sorter).
+//
+// Where the order is unknown, the package assumes that an order exists, so that it reports no false conflicts. For
+// example, it assumes that neighborhood collectives synchronize all members, and that a read of memory that accumulates
+// have updated is ordered after them.
 package check
 
 import (
@@ -33,26 +35,26 @@ type Checker struct {
 	locate          func(rank int, address uint64) insight.Location
 	findings        []*Finding
 	findingsByKey   map[findingKey]*Finding
-	locationNumbers map[insight.Location]int // places of findings, numbered from 1
+	locationNumbers map[insight.Location]int // numbers of the program locations of findings, from 1
 	windowCount     int
 	commCount       int
-	liveComms       map[*comm]bool // communicators that not all processes have freed
+	liveComms       map[*comm]bool // communicators that at least one process has not freed
 	recordCount     int            // number of records since the last call of forget
 	newFindings     []*Finding
-	follow          func(*Call) // set by Follow: receives the calls, and no conflicts are searched; else nil
-	syncCheck       bool        // Checked will be asked for the calls that were the later ones of conflicts
-	recordsLost     bool        // records were lost: collective operations and matching are unknown from then on
+	follow          func(*Call) // set by Follow: is called with each call, and no conflicts are searched; else nil
+	syncCheck       bool        // the caller will call Checked
+	recordsLost     bool        // records were lost: from then on, collectives and matching are unknown
 	event           event       // the current record
-	windowCall      call        // the current operation on a window, whose state is dropped when it has returned
-	strandCount     int         // number of strands that have numbers
-	strict          bool        // look for sends that complete only because of buffering
-	blockedReplays  []*replay   // replays with steps
+	windowCall      call        // state of the current operation on a window; reused for the next one
+	strandCount     int         // number of strand numbers in use
+	strict          bool        // search for sends that complete only because of buffering
+	blockedReplays  []*replay   // replays with pending steps
 }
 
 // rank is the state of a rank.
 type rank struct {
 	number            int
-	clock             vector // of the strand of the current record
+	clock             vector // clock of the strand of the current record
 	threads                  // the threads of the rank
 	space             *space
 	comms             map[uint64]*comm
@@ -64,27 +66,27 @@ type rank struct {
 	infos             map[uint64]map[string]string
 	liveObjects       map[object]*callSite // objects that the rank has made and not freed
 	freed             freed
-	hasCallbacks      bool          // callbacks of the program that MPI calls may free objects
-	openCalls         map[int]*call // by thread, the call that it is in
+	hasCallbacks      bool          // the program has callbacks, called by MPI, that may free objects
+	openCalls         map[int]*call // by thread, the call that the thread is in
 	aliases           []alias
-	heldLocks         []heldLock // locks of windows that the rank holds
+	heldLocks         []heldLock // locks that the rank holds on windows
 	ended             bool
 	current           *call
-	returnedCalls     []returnedCall // calls that have returned and are not answered yet
+	returnedCalls     []returnedCall // calls that have returned and have not been checked yet
 	unraised          []conflictingCall
 	replays           map[int]*replay // by thread
-	hasUnknownReceive bool            // a receive has completed with an unknown message
-	unresolvedOps     int             // number of its operations whose memory at the target is unknown
+	hasUnknownReceive bool            // a receive of the rank has completed, but its message is unknown
+	unresolvedOps     int             // number of the rank's operations whose target memory is unknown
 }
 
-// alias is memory of another rank that is mapped in this rank's address space.
+// alias is memory of another rank's window part that is mapped in this rank's address space.
 type alias struct {
 	span
 	window *window
-	member int // whose part it is
+	member int // index of the member that owns the memory
 }
 
-// event is a record, with its function's name without the suffix _c.
+// event is a record of a call. name is the function's name without the suffix _c.
 type event struct {
 	*insight.Record
 	name string
@@ -109,12 +111,12 @@ type callSite struct {
 	start   time.Duration // start time of the call
 	address uint64
 	name    string // name of the function
-	detail  string // such as the operation
+	detail  string // for example the name of the operation (MPI_SUM)
 	epoch   string // epoch in which the call was made
 }
 
-// New returns a checker of a job with the given number of ranks. The function place maps an address of a rank to a
-// place in the program.
+// New returns a checker of a job with the given number of ranks. The function place maps a code address of a rank to
+// its location in the program.
 func New(ranks int, place func(rank int, address uint64) insight.Location) *Checker {
 	c := &Checker{strandCount: ranks, comms: map[commKey]*comm{}, liveComms: map[*comm]bool{}, locate: place,
 		findingsByKey: map[findingKey]*Finding{}, locationNumbers: map[insight.Location]int{}}
@@ -142,7 +144,7 @@ func New(ranks int, place func(rank int, address uint64) insight.Location) *Chec
 func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
 	if c.recordsLost && c.follow == nil {
-		if c.syncCheck && r.Function != nil && !r.Entry { // the call waits until it is answered
+		if c.syncCheck && r.Function != nil && !r.Entry { // the call waits until it has been checked
 			k.addReturned(&event{Record: r, call: &call{callFacts: noFacts}})
 		}
 		return
@@ -203,7 +205,7 @@ func (c *Checker) countRecord() {
 	}
 }
 
-// forget drops accesses that no future access can conflict with.
+// forget drops accesses with which no future access can conflict.
 func (c *Checker) forget() {
 	var all vector
 	for _, k := range c.ranks {
@@ -229,12 +231,13 @@ func (c *Checker) forget() {
 	}
 }
 
-// newSite returns the site of a call.
+// newSite returns the callSite of a call.
 func (k *rank) newSite(e *event) *callSite {
 	return &callSite{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
 }
 
-// locationNumber returns the number of a place in the program. It is the same for all ranks.
+// locationNumber returns the number of the program location of a call. Equal locations have the same number at all
+// ranks.
 func (c *Checker) locationNumber(s *callSite) int {
 	p := c.locate(s.rank, s.address)
 	if c.locationNumbers[p] == 0 {
@@ -259,8 +262,9 @@ func (k *rank) now() moment {
 
 func newCall(k *rank) *call { return &call{now: k.now(), callFacts: noFacts} }
 
-// isWindowOnly holds for each function, by its number in a record, whether it is about a window only: not a collective,
-// without messages, and it makes no object. These calls are more frequent than all others.
+// isWindowOnly tells for each function, by its number in a record, whether it only uses a window: it is no collective,
+// sends and receives no message, and creates no object. Calls of these functions are more frequent than all other
+// calls.
 var isWindowOnly = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {
@@ -311,7 +315,7 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 	if s := e.call.send; !succeeded && s != nil && e.call.receive == nil {
 		c.cancelRequest(k, &request{send: s}) // the message has not been sent
 	}
-	// these calls report the requests that they have completed
+	// these calls return which requests they have completed even if they return an error
 	isSome := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome"
 	if succeeded || isSome && e.Result == abi.MPI_ERR_IN_STATUS {
 		c.completeRequests(k, e)
@@ -331,7 +335,7 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 		delete(k.types, e.In("datatype").Uint())
 	case e.name == "MPI_Alloc_mem" && e.Out("baseptr").HasValue():
 		base := e.Out("baseptr").Uint()
-		// forgets accesses to earlier memory at these addresses
+		// drops accesses to memory that was at these addresses before
 		k.space.drop(span{base, base + e.In("size").Uint()})
 	case e.name == "MPI_Finalize":
 		k.ended = true
@@ -347,7 +351,7 @@ func (c *Checker) leaveCall(k *rank, e *event) {
 	c.operation(k, e)
 }
 
-// reportFailure reports the cause of an error that MPI has returned.
+// reportFailure reports why MPI has returned an error, if the checker knows the cause.
 func (c *Checker) reportFailure(k *rank, e *event) {
 	s := k.newSite(e)
 	w := k.wins[e.In("win").Uint()]

@@ -11,8 +11,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// Checks that only calls about a window alone are classified as such: calls with messages, collectives, requests or new
-// objects are not.
+// Checks isWindowOnly: it is false for calls with messages, collectives, requests or new objects.
 func TestIsWindowOnly(t *testing.T) {
 	number := func(name string) int {
 		return slices.IndexFunc(abi.Functions(), func(f *abi.Function) bool { return f.Name == name })
@@ -28,8 +27,8 @@ func TestIsWindowOnly(t *testing.T) {
 	}
 }
 
-// Checks that a lost record does not count as a missing call: the receive of a message, the completion of a request, a
-// rank's part in a collective.
+// Checks that a lost record does not look like a missing call: no receive of a message, no completion of a request, or
+// no call of a collective by a rank.
 func TestLostRecords(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Location { return insight.Location{Line: int(address)} })
 	c.EnableSyncCheck()
@@ -40,7 +39,7 @@ func TestLostRecords(t *testing.T) {
 	p.call(0, "MPI_Send", arguments, nil)
 	p.call(1, "MPI_Recv", arguments, nil)
 	c.SetRecordEnd(1, 10)
-	// Here rank 1 loses a receive and a barrier, and rank 0 a completion.
+	// The lost records are a receive and a barrier of rank 1, and a completion of rank 0.
 	c.RecordsLost()
 	p.call(0, "MPI_Barrier", values{"comm": abi.MPI_COMM_WORLD}, nil)
 	p.call(1, "MPI_Bcast", values{"buffer": 2 << 20, "count": 1, "datatype": abi.MPI_INT,

@@ -2,8 +2,8 @@ package check
 
 import "slices"
 
-// vector is a vector clock: for each strand the number of its events that precede; 0 for strands beyond its length. The
-// first strand of each rank has the rank's number.
+// vector is a vector clock: for each strand (by number), the count of the strand's events that precede; 0 beyond the
+// length of the vector. The number of the first strand of each rank is the rank.
 type vector []uint32
 
 func (v *vector) join(w vector) {
@@ -22,7 +22,7 @@ func (v *vector) grow(n int) {
 
 func (v vector) clone() vector { return slices.Clone(v) }
 
-// before reports whether everything in v precedes w.
+// before reports whether all events that v covers are also covered by w.
 func (v vector) before(w vector) bool {
 	for i, n := range v {
 		if n > 0 && (i >= len(w) || n > w[i]) {
@@ -38,5 +38,5 @@ type moment struct {
 	count  uint32
 }
 
-// before reports whether the event precedes v.
+// before reports whether v covers the event.
 func (m moment) before(v vector) bool { return m.strand < len(v) && v[m.strand] >= m.count }

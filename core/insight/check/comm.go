@@ -16,27 +16,27 @@ type comm struct {
 	label          string // set by the program
 	number         int    // index among all communicators except the predefined ones, from 1
 	members        []int  // ranks in MPI_COMM_WORLD
-	remote         []int  // the other group of an intercommunicator
+	remote         []int  // the remote group of an intercommunicator
 	hints          map[string]string
 	sequence                                     // the collectives of the communicator
 	unmatchedSends map[int]*matchQueue[*send]    // by receiver, messages without a receive
 	postedReceives map[int]*matchQueue[*receive] // by receiver, receives without a message
 	channels       map[channelKey]*channelQueue  // partitioned messages
 	key            commKey                       // the communicator's key in Checker.comms
-	freeCount      int                           // number of processes that have freed it
+	freeCount      int                           // number of processes that have freed the communicator
 	anySource      map[int]bool                  // ranks that receive messages from any source
 }
 
 // sequence holds the calls that all members of a communicator make together, in the same order at each member: its
 // collectives, or the rounds of a persistent collective.
 type sequence struct {
-	counts      map[int]int       // by rank, the number of its calls
-	collectives []*collectiveCall // calls that not all members have left, starting with number first
+	counts      map[int]int       // by rank, the number of the rank's calls
+	collectives []*collectiveCall // calls that at least one member has not left; the first is call number first
 	first       int
 }
 
-// next returns the collectiveCall of a rank's next call; nil if that is over already, because the call failed at
-// another member.
+// next returns the collectiveCall of a rank's next call. It returns nil if the call has already been dropped, because
+// it failed at another member.
 func (q *sequence) next(rank int, m *comm) *collectiveCall {
 	if q.counts == nil {
 		q.counts = map[int]int{}
@@ -53,23 +53,24 @@ func (q *sequence) next(rank int, m *comm) *collectiveCall {
 	return q.collectives[number-q.first]
 }
 
-// commKey identifies a communicator to all its members if no collective of a known communicator makes it. It consists
-// of the call, its communicator and tag, the members, and the number of equal communicators that the rank made before.
+// commKey identifies a communicator to all its members if it is not made by a collective of a known communicator. The
+// description has the call, the parent communicator and tag, and the members. The number is how many communicators with
+// the same description the rank made before.
 type commKey struct {
 	description string
 	number      int
 }
 
-// pendingIdup is a communicator whose creation a rank has started and that the rank has not used yet. The call returns
-// its handle.
+// pendingIdup is a communicator whose creation by MPI_Comm_idup a rank has started and which the rank has not used yet.
+// MPI_Comm_idup returns the handle at once.
 type pendingIdup struct {
 	*comm
 	handle uint64
-	site   *callSite // of the call
+	site   *callSite // the call of MPI_Comm_idup
 }
 
-// commOf returns the communicator of a handle of the rank, or nil if it is unknown. The first use of a handle of
-// MPI_Comm_idup makes its communicator live.
+// commOf returns the communicator of a handle of the rank, or nil if it is unknown. A communicator made by
+// MPI_Comm_idup becomes live at the first use of its handle.
 func (k *rank) commOf(h uint64) *comm {
 	m := k.comms[h]
 	if m != nil || h < firstDynamic || len(k.idups) == 0 {
@@ -86,15 +87,15 @@ func (k *rank) commOf(h uint64) *comm {
 	return d.comm
 }
 
-// newComm returns the communicator that a call makes, shared by the given members. It is identified by the collective
-// that makes it, so the order in which a rank makes communicators of different parents is irrelevant. It returns nil if
-// there are no members.
+// newComm returns the communicator that a call makes for the given members, which all share it. The communicator is
+// identified by the collective that makes it, so ranks may make communicators of different parents in any order. The
+// result is nil if there are no members.
 func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	if len(members) == 0 {
 		return nil
 	}
 	key := fmt.Sprint(members)
-	if len(remote) > 0 { // both groups have the same communicator
+	if len(remote) > 0 { // both groups share one communicator
 		a, b := fmt.Sprint(members), fmt.Sprint(remote)
 		key = min(a, b) + "/" + max(a, b)
 	}
@@ -119,7 +120,7 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 		parent = m.number
 	}
 	what := fmt.Sprint(e.name, parent, e.In("tag").Int(), e.In("stringtag").Text(), key)
-	if c.recordsLost { // collectives are not tracked any longer
+	if c.recordsLost { // without the parent: collectives are no longer tracked
 		what = key
 	}
 	numbered := commKey{what, k.commCounts[what]}
@@ -131,7 +132,7 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	return c.comms[numbered]
 }
 
-// freeComm records that one more process has freed a communicator. It drops the communicator when all have freed it.
+// freeComm records that one more process has freed a communicator. Once all processes have freed it, freeComm drops it.
 func (c *Checker) freeComm(m *comm) {
 	if m == nil || m.number == 0 {
 		return
@@ -151,8 +152,8 @@ func (m *comm) allRanks() []int {
 	return append(append([]int{}, m.members...), m.remote...)
 }
 
-// worldRank returns the rank in MPI_COMM_WORLD of a rank that a call of k addresses; -1 for MPI_PROC_NULL and
-// wildcards.
+// worldRank returns the rank in MPI_COMM_WORLD of the process that rank k addresses by the given number on m. It
+// returns -1 for MPI_PROC_NULL and wildcards.
 func (m *comm) worldRank(k *rank, number int) int {
 	group := m.members
 	if len(m.remote) > 0 {
@@ -169,7 +170,7 @@ func (m *comm) worldRank(k *rank, number int) int {
 	return group[number]
 }
 
-// flow is the order that a collective establishes between its members.
+// flow is how a collective orders its members: after whose entry a member's return is ordered.
 type flow uint8
 
 const (
@@ -180,30 +181,30 @@ const (
 	fromLower
 )
 
-// collectiveCall is one collective call of all members.
+// collectiveCall is one collective call, made by all members.
 type collectiveCall struct {
 	comm         *comm
 	sequence     *sequence
 	flow         flow
 	entered      map[int]vector
-	waitsExactly bool // the collective makes its members wait as flow states, not less
-	last         int  // the member that arrived last; lastAt is its time
+	waitsExactly bool // members wait for all members that flow states, not for fewer
+	last         int  // rank that arrived last, at time lastAt
 	lastAt       time.Duration
 	rootAt       time.Duration // when the root arrived; 0 if it has not
 	leftCount    int
 	root         int
 	window       *window              // the window that the call makes
-	windowParts  map[int]memberMemory // of that window, by rank, as far as the arguments show
-	arguments    collArguments        // of the first member
+	windowParts  map[int]memberMemory // by rank, the rank's memory of that window, as far as the arguments show it
+	arguments    collArguments        // arguments of the first member that arrived
 	lists        map[int]lists
-	newComms     map[string]*comm // communicators that the call makes, by their members
-	rounds       sequence         // of the persistent collective that the call makes
+	newComms     map[string]*comm // communicators that the call makes, by key of their members
+	rounds       sequence         // rounds of the persistent collective that the call makes
 	replays      map[int]*replay  // by rank, the threads that have arrived
 	isReplayed   map[int]bool     // by rank, whether its arrival has been replayed
 }
 
-// collectives maps the functions that all members call to their flow. The names omit what distinguishes nonblocking and
-// persistent variants.
+// collectives maps collective functions to their flow. Names are without MPI_ and without what distinguishes
+// nonblocking and persistent variants.
 var collectives = map[string]flow{
 	"Barrier": fromAll, "Allreduce": fromAll, "Allgather": fromAll, "Allgatherv": fromAll, "Alltoall": fromAll,
 	"Alltoallv": fromAll, "Alltoallw": fromAll, "Reduce_scatter": fromAll, "Reduce_scatter_block": fromAll,
@@ -225,10 +226,10 @@ type variant uint8
 const (
 	blocking variant = iota
 	nonblocking
-	persistentInit // makes a request; each start of it is a round
+	persistentInit // creates a persistent request; each start of the request is a round
 )
 
-// splitCollective splits the name of a collective into the base name and its variant.
+// splitCollective splits the name of a function into the base name and the variant. is is false if it is no collective.
 func splitCollective(name string) (base string, how variant, is bool) {
 	base = strings.TrimPrefix(name, "MPI_")
 	if _, is = collectives[base]; is {
@@ -249,7 +250,7 @@ func splitCollective(name string) (base string, how variant, is bool) {
 	return base, blocking, false
 }
 
-// movesNoData reports whether a collective moves no data, so that no member needs to wait.
+// movesNoData reports whether a collective moves no data, so that no member needs to wait for another.
 func movesNoData(e *event) bool {
 	for _, name := range []string{"count", "sendcount", "recvcount"} {
 		if v := e.In(name); v.HasValue() && v.Item.Form == insight.Word && v.Int() != 0 {
@@ -320,7 +321,8 @@ func (c *Checker) enter(k *rank, e *event, meet *collectiveCall, base string, ho
 	e.call.collective = meet
 }
 
-// leaveMember records that a rank has completed its part of the collective.
+// leaveMember records that a rank has completed its part of the collective, and orders the rank after the entries of
+// the members that it waited for.
 func (m *collectiveCall) leaveMember(k *rank) {
 	m.noteWait(k)
 	switch m.flow {
@@ -356,7 +358,7 @@ func (m *collectiveCall) leaveMember(k *rank) {
 
 func freesComm(name string) bool { return name == "MPI_Comm_free" || name == "MPI_Comm_disconnect" }
 
-// leaveCollective records the return of a collective, and the communicators that it has made.
+// leaveCollective records the return of a collective, and the communicators that the call has made or freed.
 func (c *Checker) leaveCollective(k *rank, e *event) {
 	_, how, is := splitCollective(e.name)
 	if is && e.call.collective != nil {
@@ -396,7 +398,7 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 		m.hints = hintsOf(k, e)
 	}
 	if h := e.In("comm").Uint(); freesComm(e.name) {
-		// Another thread may have received the same handle for a new communicator before this call returned.
+		// Before this call returned, another thread may have received the same handle for a new communicator.
 		m := k.comms[h]
 		if meet := e.call.collective; meet == nil || m == meet.comm {
 			delete(k.comms, h)

@@ -9,13 +9,14 @@ import (
 	"gompirma/core/datatype/reference"
 )
 
-// typedSpan is a range of bytes of one predefined datatype.
+// typedSpan is a range of bytes that consists of elements of one predefined datatype.
 type typedSpan struct {
 	span
 	element uint64 // handle of the predefined datatype
 }
 
-// elementOf returns the handle of the predefined type of all elements of a type; 0 if there are several.
+// elementOf returns the handle of the predefined type of which all elements of type h are. It returns 0 if there are
+// several predefined types.
 func (k *rank) elementOf(h uint64) uint64 {
 	if t := k.typeOf(h); t != nil && t.Elem() != nil {
 		return uint64(t.Elem().Handle)
@@ -23,8 +24,9 @@ func (k *rank) elementOf(h uint64) uint64 {
 	return 0
 }
 
-// elementsOf returns the predefined types of the bytes of count elements of a type at an address, if there are several
-// types. It returns nil if there are too many ranges.
+// elementsOf returns the bytes of count elements of type h at an address as ranges of one predefined type each. It
+// returns nil if h has a single predefined type (see elementOf), if the types are unknown, or if there are too many
+// ranges.
 func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typedSpan) {
 	t := k.typeOf(h)
 	if t == nil || t.Elem() != nil || count <= 0 || t.Layout().Segments() > maxSpans/count {
@@ -34,7 +36,7 @@ func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typedSpa
 	if !known {
 		return nil
 	}
-	i, bytesLeft := 0, int64(0) // remaining bytes of run i - 1
+	i, bytesLeft := 0, int64(0) // bytesLeft: remaining bytes of run i-1
 	for at, n := range reference.Segments(t.Program(), count, false, 0) {
 		for n > 0 {
 			for bytesLeft == 0 {
@@ -53,7 +55,7 @@ func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typedSpa
 	return all
 }
 
-// typedSpanCount returns the number of ranges of an update with a known predefined type; 0 if the types are unknown.
+// typedSpanCount returns the number of ranges of an update whose predefined type is known; 0 if the types are unknown.
 func (a *access) typedSpanCount() int {
 	if a.element == 0 {
 		return len(a.typed)
@@ -68,8 +70,8 @@ func (a *access) typedSpanAt(i int) typedSpan {
 	return typedSpan{a.spans[i], a.element}
 }
 
-// sameElements reports whether all bytes that two updates have in common are of the same predefined type and of the
-// same elements in both. Unknown types count as the same.
+// sameElements reports whether two updates agree on the bytes that they share: these bytes must belong to the same
+// predefined type and the same elements in both. Unknown types count as agreement.
 func sameElements(a, b *access) bool {
 	if a.element != 0 && b.element != 0 && a.element != b.element {
 		return false
@@ -88,8 +90,8 @@ func sameElements(a, b *access) bool {
 	return true
 }
 
-// sameElements reports whether two overlapping ranges consist of the same elements. A range begins with an element,
-// unless the element type has gaps.
+// sameElements reports whether the elements in the overlap of two ranges are the same. A range begins with an element.
+// The function does not check elements of a type with gaps.
 func (x typedSpan) sameElements(y typedSpan) bool {
 	if x.element != y.element {
 		return false
@@ -101,7 +103,7 @@ func (x typedSpan) sameElements(y typedSpan) bool {
 	return (max(x.low, y.low)-min(x.low, y.low))%uint64(b.Size) == 0
 }
 
-// onlyReads reports whether an access changes nothing. That includes an accumulate with MPI_NO_OP.
+// onlyReads reports whether an access changes nothing. This includes an accumulate with MPI_NO_OP.
 func (a *access) onlyReads() bool {
 	return a.kind == reads || a.kind == updates && a.op == abi.MPI_NO_OP
 }

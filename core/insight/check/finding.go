@@ -10,7 +10,7 @@ import (
 
 // Finding is one result of --check.
 type Finding struct {
-	// race: conflict in a window's memory; buffer: use of an operation's buffer that is still in use
+	// race: conflict in a window's memory; buffer: use of a buffer that an operation is still using
 	Kind   string `json:"kind"`
 	Window string `json:"window,omitempty"` // the window's name, as users know it
 	Target int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
@@ -21,7 +21,7 @@ type Finding struct {
 	Advice  string     `json:"advice,omitempty"`
 	Times   int        `json:"times"`
 	Object  string     `json:"object,omitempty"` // kind of object, or name of the communicator
-	Name    string     `json:"name,omitempty"`   // of the assertion, hint or argument
+	Name    string     `json:"name,omitempty"`   // name of the assertion, hint or argument
 	address bool
 }
 
@@ -36,11 +36,11 @@ type CallRole struct {
 	Place  insight.Location `json:"place"`
 }
 
-// findingKey identifies equal findings.
+// findingKey is equal for findings that are reported once and counted.
 type findingKey struct {
 	kind         string
 	window       *window
-	a, b         int // numbers of places in the program; 0 if the place is unknown
+	a, b         int // numbers of the two program locations; 0 if there is only one
 	kindA, kindB kind
 }
 
@@ -64,7 +64,8 @@ var opNames = []struct {
 	{abi.MPI_LOR, "MPI_LOR"}, {abi.MPI_LXOR, "MPI_LXOR"}, {abi.MPI_MINLOC, "MPI_MINLOC"},
 	{abi.MPI_MAXLOC, "MPI_MAXLOC"}, {abi.MPI_REPLACE, "MPI_REPLACE"}, {abi.MPI_NO_OP, "MPI_NO_OP"}}
 
-// add adds an access to a rank's memory that is ordered after start, and reports its conflicts.
+// add adds an access to the memory of rank owner, and reports its conflicts. The access is ordered after start. If the
+// real owner of the memory is not known yet, add does so later.
 func (c *Checker) add(owner int, a *access, start vector) {
 	if p := c.ranks[owner].unresolvedPart(a.spans); p != nil {
 		start, a.isDeferred = start.clone(), true
@@ -80,8 +81,8 @@ func (c *Checker) add(owner int, a *access, start vector) {
 	c.addOwned(c.resolveOwner(owner, a), a, start)
 }
 
-// unresolvedPart returns the window part that holds the bytes, if it is another member's part mapped here whose address
-// that member has not reported yet; else nil.
+// unresolvedPart returns the part of a window that contains the bytes, if it is another member's part that is mapped
+// here and that member has not reported its address yet. Otherwise it returns nil.
 func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	for _, a := range k.aliases {
 		p := &a.window.parts[a.member]
@@ -92,8 +93,8 @@ func (k *rank) unresolvedPart(spans []span) *memberMemory {
 	return nil
 }
 
-// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. If the memory is a
-// mapping of another rank's, resolveOwner converts the spans to addresses of that rank.
+// resolveOwner returns the rank that owns the memory of an access to the given rank's address space. If the memory is
+// another rank's and mapped here, resolveOwner converts the spans to addresses of that rank.
 func (c *Checker) resolveOwner(rank int, a *access) int {
 	a.owner = rank
 	for _, alias := range c.ranks[rank].aliases {
@@ -114,7 +115,7 @@ func (c *Checker) resolveOwner(rank int, a *access) int {
 	return a.owner
 }
 
-// addOwned adds an access like add, for memory that certainly belongs to the rank itself.
+// addOwned does what add does, for memory whose owner is known.
 func (c *Checker) addOwned(owner int, a *access, start vector) {
 	s := c.ranks[owner].space
 	a.owner = owner
@@ -166,8 +167,8 @@ func (c *Checker) endAccess(a *access, at moment) {
 	c.ranks[root.owner].space.noteEnd(root)
 }
 
-// harmless reports whether two accesses need no order: accumulates that are atomic to each other, or accesses that a
-// lock separates.
+// harmless reports whether two accesses need no order, because they are accumulates that are ordered or atomic with
+// respect to each other, because one polls for the other, or because a lock separates them.
 func harmless(a, b *access) bool {
 	if a.observes(b) || b.observes(a) {
 		return true
@@ -258,7 +259,7 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 	c.newFindings = append(c.newFindings, f)
 }
 
-// windowAt returns a window of this rank whose memory holds the bytes; nil if they are in no window.
+// windowAt returns a window of which this rank's memory contains the bytes; nil if no window contains them.
 func (k *rank) windowAt(at span) *window {
 	for _, w := range k.wins {
 		for i, r := range w.comm.members {
@@ -270,7 +271,7 @@ func (k *rank) windowAt(at span) *window {
 	return nil
 }
 
-// advice returns a hint on what would order two accesses.
+// advice returns what the user can do to order two accesses.
 func advice(x, y *access) string {
 	switch {
 	case x.kind == updates && y.kind == updates && x.element != 0 && x.element == y.element && !sameElements(x, y):
@@ -329,13 +330,13 @@ func (f *Finding) String() string {
 
 // windowTitle returns the window of a finding as text.
 func (f *Finding) windowTitle() string {
-	if strings.HasPrefix(f.Window, "window ") { // it has no name
+	if strings.HasPrefix(f.Window, "window ") { // the window has no name
 		return f.Window
 	}
 	return "window '" + f.Window + "'"
 }
 
-// title returns a summary of a finding that is no conflict of accesses.
+// title returns a summary of a finding that is not a conflict of two accesses.
 func (f *Finding) title() string {
 	on := f.Object
 	if f.Window != "" {
@@ -372,7 +373,7 @@ func (f *Finding) title() string {
 }
 
 func (f *Finding) writePlaces(b *strings.Builder) {
-	threads := false // whether the calls are of several threads of one rank
+	threads := false // two threads of one rank made the calls
 	for _, p := range f.Places {
 		threads = threads || p.Rank == f.Places[0].Rank && p.Thread != f.Places[0].Thread
 	}

@@ -8,7 +8,7 @@ import (
 
 // This file finds memory that is freed while it belongs to a window.
 
-// reportFreedInUse reports memory that the program has freed although it belongs to a window.
+// reportFreedInUse reports that the program has freed memory that belongs to a window.
 func (c *Checker) reportFreedInUse(k *rank, r *insight.Record) {
 	if w := k.wins[uint64(r.Result)]; w != nil && !k.ended {
 		c.reportMemory(w, k, stillUsed,
@@ -23,7 +23,7 @@ func (c *Checker) reportMemory(w *window, k *rank, advice string, spots ...callR
 	c.report(&Finding{Kind: "memory", Window: w.userName(), Target: k.number, Advice: advice}, spots...)
 }
 
-// freedMemory checks the memory that MPI_Free_mem has freed.
+// freedMemory reports if the memory that MPI_Free_mem has freed belongs to a window.
 func (c *Checker) freedMemory(k *rank, e *event) {
 	base := e.In("base").Uint()
 	if w := k.windowAt(span{base, base + 1}); w != nil && !k.isBeyondBase(w, base) {
@@ -32,13 +32,12 @@ func (c *Checker) freedMemory(k *rank, e *event) {
 	}
 }
 
-// unboundedBytes exceeds the size of any memory. A window of that size covers everything after an address, whether it
-// belongs to the window or not. The value equals that of capi/insight/window_memory.c, which checks all other ways to
-// free memory.
+// unboundedBytes is larger than any memory. Some programs create a window of at least that size; it covers all
+// addresses after its base, including memory that does not belong to it. The value equals that of
+// capi/insight/window_memory.c, which checks all other functions that free memory.
 const unboundedBytes = 1 << 40
 
-// isBeyondBase reports whether an address is inside a window only because the window covers everything after its
-// beginning.
+// isBeyondBase reports whether an address after the base of w is inside w only because w has an unbounded size.
 func (k *rank) isBeyondBase(w *window, address uint64) bool {
 	p := &w.parts[slices.Index(w.comm.members, k.number)]
 	return p.size >= unboundedBytes && address != p.base
@@ -58,7 +57,7 @@ type attached struct {
 	base uint64
 }
 
-// detach reports operations that may still use the memory that is detached.
+// detach reports an operation that may still use the memory that the rank detaches.
 func (c *Checker) detach(k *rank, e *event, w *window) {
 	key := attached{k.number, e.In("base").Uint()}
 	size := w.attached[key]

@@ -20,5 +20,5 @@ func (k *rank) trackInfo(e *event) {
 	}
 }
 
-// hintsOf returns the hints that a call has passed.
+// hintsOf returns a copy of the hints that a call has passed.
 func hintsOf(k *rank, e *event) map[string]string { return maps.Clone(k.infos[e.In("info").Uint()]) }

@@ -6,15 +6,15 @@ import (
 	"gompirma/core/abi"
 )
 
-// envelope holds the fields by which messages are matched at a rank. A receive's envelope may have wildcards.
+// envelope holds the fields by which messages to a rank are matched. The envelope of a receive may have wildcards.
 type envelope struct{ from, tag int }
 
 func (e envelope) matches(s *send) bool {
 	return (e.from == s.from || e.from == abi.MPI_ANY_SOURCE) && (e.tag == s.tag || e.tag == abi.MPI_ANY_TAG)
 }
 
-// matchQueue holds the messages at a rank that wait for a receive, or the receives that wait for a message, in order of
-// arrival. It may be long, so an index finds an element with a given envelope without a search.
+// matchQueue holds the messages to a rank that wait for a receive, or the receives that wait for a message, in order of
+// arrival. The queue may be long, so an index by envelope finds an element without a search.
 type matchQueue[T any] struct {
 	all        ordered.List
 	byEnvelope map[envelope]*ordered.List // elements by envelope
@@ -26,7 +26,7 @@ type queued[T any] struct {
 	envelope
 	item                  T
 	number                int
-	allElem, envelopeElem *ordered.Element // positions in all and byEnvelope; nil if it waits no longer
+	allElem, envelopeElem *ordered.Element // positions in all and byEnvelope; nil after removal
 }
 
 func (l *matchQueue[T]) add(w *queued[T], of T) {
@@ -46,7 +46,7 @@ func (l *matchQueue[T]) listOf(e envelope) *ordered.List {
 	return l.byEnvelope[e]
 }
 
-// restore inserts w again at its former position.
+// restore inserts w, which has been removed, at its former position again.
 func (l *matchQueue[T]) restore(w *queued[T], of T) {
 	w.item = of
 	insert := func(all *ordered.List) *ordered.Element {
@@ -74,7 +74,7 @@ func (l *matchQueue[T]) remove(w *queued[T]) bool {
 	return true
 }
 
-// first returns the first element with one of the given envelopes; nil if no element has one.
+// first returns the first element that has one of the given envelopes; nil if there is none.
 func (l *matchQueue[T]) first(some ...envelope) (first *queued[T]) {
 	if l == nil {
 		return nil
@@ -141,7 +141,7 @@ func (m *comm) receiveFor(at int, s *send) *receive {
 	return nil
 }
 
-// matchSend matches a new message with a waiting receive, or adds it to the queue.
+// matchSend matches a new message with a waiting receive, or adds the message to the queue.
 func (m *comm) matchSend(to int, s *send) {
 	if r := m.receiveFor(to, s); r != nil {
 		s.receive, r.send = r, s
@@ -151,7 +151,7 @@ func (m *comm) matchSend(to int, s *send) {
 	queueAt(&m.unmatchedSends, to).add(&s.queued, s)
 }
 
-// matchReceive matches a new receive with a waiting message, or adds it to the queue.
+// matchReceive matches a new receive with a waiting message, or adds the receive to the queue.
 func (m *comm) matchReceive(at int, r *receive) {
 	if s := m.messageFor(at, r.envelope); s != nil {
 		s.receive, r.send = r, s

@@ -7,7 +7,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// send is a message, from the begin of its send to its reception.
+// send is a message, from the beginning of its send until it has been received.
 type send struct {
 	comm  *comm
 	site  *callSite
@@ -15,15 +15,15 @@ type send struct {
 	to    int
 	clock vector
 	queued[*send]
-	receive     *receive  // the receive that gets it
-	receivedAt  moment    // when it has been received; zero before
-	buffers     []*access // in use until arrived, because their request has been freed
-	replay      *replay   // the replay that repeats it
-	isReplayed  bool      // its begin has been replayed
-	isUnblocked bool      // its end does not wait for the receive
+	receive     *receive  // the matched receive; nil if there is none yet
+	receivedAt  moment    // moment at which the message was received; zero before
+	buffers     []*access // buffers in use until the message is received, because their request has been freed
+	replay      *replay   // replay of the thread that started it
+	isReplayed  bool      // the start of the send has been replayed
+	isUnblocked bool      // in the replay, the end of the send does not wait for the receive
 }
 
-// receive is a receive that waits for a message or has one.
+// receive is a receive that waits for a message or has been matched with one.
 type receive struct {
 	comm             *comm
 	site             *callSite
@@ -31,15 +31,15 @@ type receive struct {
 	clock            vector
 	queued[*receive] // from is a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
 	send             *send
-	replay           *replay // the replay that repeats it
+	replay           *replay // replay of the thread that started it
 	isReplayed       bool
 }
 
-// completeReceive completes a receive at a rank with a message of the given source and tag; from is -1 if the source is
+// completeReceive completes a receive at rank k with a message of the given source and tag. from is -1 if the source is
 // unknown.
 func (c *Checker) completeReceive(m *comm, k *rank, r *receive, from, tag int) {
 	if r.send != nil && from >= 0 && (r.send.from != from || r.send.tag != tag) {
-		// The message that was matched before belongs to another receive.
+		// The receive has been matched with a message that belongs to another receive.
 		s := r.send
 		r.send, s.receive = nil, nil
 		queueAt(&m.unmatchedSends, k.number).restore(&s.queued, s)
@@ -67,7 +67,7 @@ func (c *Checker) completeReceive(m *comm, k *rank, r *receive, from, tag int) {
 	}
 }
 
-// noteReceived records that a rank has received a message.
+// noteReceived records that rank k has received a message.
 func (c *Checker) noteReceived(k *rank, s *send) {
 	s.receivedAt = k.now()
 	for _, a := range s.buffers {
@@ -76,8 +76,8 @@ func (c *Checker) noteReceived(k *rank, s *send) {
 	s.buffers = nil
 }
 
-// reportAtEnd reports messages that no rank has received when all ranks have ended: each rank must receive what is sent
-// to it (MPI-5.0 11.2.2).
+// reportAtEnd reports messages that no rank has received, once all ranks have ended. Each rank must receive the
+// messages that are sent to it (MPI-5.0 11.2.2).
 func (c *Checker) reportAtEnd() {
 	for _, k := range c.ranks {
 		if !k.ended {
@@ -93,8 +93,8 @@ func (c *Checker) reportAtEnd() {
 	}
 }
 
-// reportUnreceived reports messages of a communicator that can no longer be received. It reports none for a rank that
-// has received an unknown message, which may be one of those that seem to be left.
+// reportUnreceived reports messages of a communicator that can no longer be received. It skips messages to a rank that
+// has completed a receive with an unknown message, which may be one of them.
 func (c *Checker) reportUnreceived(m *comm) {
 	for to, all := range m.unmatchedSends {
 		all.each(func(s *send) bool {
@@ -126,7 +126,7 @@ func (c *Checker) compareMessage(m *comm, s *send, r *receive) {
 	}
 }
 
-// sendsMessage reports whether a function sends a message; receives reports whether it receives one.
+// sendsMessage reports whether a function sends a message; receivesMessage reports whether it receives one.
 func sendsMessage(name string) bool {
 	switch strings.TrimPrefix(name, "MPI_") {
 	case "Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Sendrecv", "Sendrecv_replace",
@@ -193,7 +193,7 @@ func (c *Checker) postReceive(k *rank, e *event, m *comm, source, tag int) *rece
 	return r
 }
 
-// messageContents returns the data that a call sends, or is ready to receive.
+// messageContents returns the data that a call sends (side "send") or is ready to receive (side "recv").
 func (k *rank) messageContents(e *event, side string) dataInfo {
 	if v := e.In(side + "type"); len(v.Words) > 0 {
 		return k.dataOf(e.In(side+"count").Int(), v.Uint())
@@ -274,7 +274,8 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 	}
 }
 
-// probeMessage records that a rank has seen a message. With isMatched the rank owns the message from then on.
+// probeMessage records that a rank has seen a message. If isMatched is true, the message belongs to the rank from then
+// on.
 func (c *Checker) probeMessage(k *rank, e *event, m *comm, isMatched bool) {
 	r := &receive{comm: m, site: k.newSite(e), clock: k.clock.clone()}
 	r.envelope = envelope{abi.MPI_ANY_SOURCE, int(e.In("tag").Int())}

@@ -9,11 +9,11 @@ import (
 
 // object identifies an object of a rank by its handle.
 type object struct {
-	kind   string // as in core/abi's table
+	kind   string // kind of parameter in core/abi's table
 	handle uint64
 }
 
-// objectNames maps the kinds of objects that must be freed to their names in findings.
+// objectNames maps the kinds of objects that must be freed to the names that findings use.
 var objectNames = map[string]string{"COMMUNICATOR": "communicator", "GROUP": "group", "INFO": "info",
 	"OPERATION": "op", "DATATYPE": "datatype", "WINDOW": "window", "REQUEST": "request"}
 
@@ -25,13 +25,13 @@ func returnsBorrowed(name string) bool {
 	return name == "MPI_Comm_get_parent" || strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name,
 		"_fromint") ||
 		strings.HasPrefix(name, "MPI_Type_create_f90") || name == "MPI_Type_match_size" ||
-		strings.HasPrefix(name, "MPI_Comm_idup") // comm.go
+		strings.HasPrefix(name, "MPI_Comm_idup") // commOf makes these live at their first use
 }
 
-// freed holds the sites where a rank has freed objects, for the most recent ones.
+// freed holds the calls by which a rank has freed objects, for the most recently freed ones.
 type freed struct {
 	sites map[object]*callSite
-	order []object // keys of sites by the order of freeing, a ring
+	order []object // keys of sites in the order of freeing, as a ring
 	next  int
 }
 
@@ -84,7 +84,7 @@ func (c *Checker) trackObjects(k *rank, e *event) {
 	}
 }
 
-// reportFreedUse reports that a failed call used a handle that had been freed before.
+// reportFreedUse reports if a failed call used a handle that had been freed before.
 func (c *Checker) reportFreedUse(k *rank, e *event) {
 	for _, v := range e.Inputs {
 		what := v.Item.Param.Kind.Name
@@ -106,9 +106,9 @@ func (c *Checker) reportFreedUse(k *rank, e *event) {
 	}
 }
 
-// leaks reports the objects that are left when a rank ends.
+// leaks reports the objects that a rank has not freed when it ends.
 func (c *Checker) leaks(k *rank) {
-	if !k.hasCallbacks { // callbacks that delete attributes may have freed some
+	if !k.hasCallbacks { // callbacks that delete attributes may have freed objects
 		for o, site := range k.liveObjects {
 			c.leak(k, objectNames[o.kind], site)
 		}
@@ -124,18 +124,19 @@ func (c *Checker) leak(k *rank, what string, made *callSite) {
 		Advice: freeing[what] + " before MPI_Finalize."}, callRole{made, "creates the " + what})
 }
 
-// freeing holds the advice on objects that are left.
+// freeing holds the advice for objects that have not been freed.
 var freeing = map[string]string{"communicator": "Call MPI_Comm_free", "group": "Call MPI_Group_free",
 	"info": "Call MPI_Info_free", "op": "Call MPI_Op_free", "datatype": "Call MPI_Type_free",
 	"window": "Call MPI_Win_free", "request": "Complete the request (MPI_Wait) or call MPI_Request_free"}
 
-// callRole is a call of a finding, and its role.
+// callRole is a call of a finding, and what the call did.
 type callRole struct {
 	*callSite
 	what string
 }
 
-// report adds a finding with one or two spots. Equal findings at the same places are only counted.
+// report adds a finding with one or two calls. A finding that equals an earlier one at the same program locations is
+// only counted.
 func (c *Checker) report(f *Finding, spots ...callRole) {
 	if c.follow != nil {
 		return

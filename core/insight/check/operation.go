@@ -12,13 +12,13 @@ type operation struct {
 	window         *window
 	origin         int
 	target         int // rank in MPI_COMM_WORLD, like origin
-	epoch          int // number of its access epoch of MPI_Win_start; -1 for other epochs
+	epoch          int // number of the access epoch, if MPI_Win_start opened it; else -1
 	isGet          bool
 	start          vector    // clock that precedes its access at the target
 	began          moment    // moment of the call
-	targetAccess   *access   // access at the target; nil if it has no bytes
+	targetAccess   *access   // access at the target; nil if it touches no memory
 	originAccesses []*access // accesses to the origin's buffers
-	isFetched      bool      // the origin has been ordered after the updates that it has seen
+	isFetched      bool      // the origin has been ordered after the updates whose result it has fetched
 	targetInfo     *targetInfo
 	isEarly        bool // the target has not posted the exposure epoch yet
 	isCompleted    bool // the access epoch has ended
@@ -27,7 +27,7 @@ type operation struct {
 	end            moment
 }
 
-// opBaseNames holds the operations on windows. The variants with a request have an additional R.
+// opBaseNames holds the operations on windows. Request-based variants have an additional R.
 var opBaseNames = map[string]bool{"Put": true, "Get": true, "Accumulate": true, "Get_accumulate": true,
 	"Fetch_and_op": true, "Compare_and_swap": true}
 
@@ -43,7 +43,7 @@ func splitOpName(name string) (base string, request, is bool) {
 	return base, false, false
 }
 
-// buffer returns an access of a call at s to a buffer; nil if it touches no memory.
+// buffer returns the access of a call to a buffer; nil if the call touches no memory there.
 func (k *rank) buffer(s *callSite, what kind, address, count, datatype uint64) *access {
 	if inPlace(address) {
 		return nil
@@ -55,7 +55,8 @@ func (k *rank) buffer(s *callSite, what kind, address, count, datatype uint64) *
 	return &access{site: s, kind: what, spans: spans, held: k.heldLocks}
 }
 
-// enterUpdate records the clock of an update at its entry: another rank may see the update before its call returns.
+// enterUpdate records the clock of an accumulate at the entry of its call, because another rank may see the update
+// before the call returns.
 func (c *Checker) enterUpdate(k *rank, e *event) {
 	base, _, is := splitOpName(e.name)
 	w := k.wins[e.In("win").Uint()]
@@ -218,7 +219,8 @@ type targetInfo struct {
 	held     []heldLock
 }
 
-// resolveTarget determines the bytes of the target that an operation accesses, as soon as the target has the window.
+// resolveTarget determines the bytes at the target that an operation accesses. If the target has not returned from the
+// creation of the window, resolveTarget is repeated when it has.
 func (c *Checker) resolveTarget(k *rank, o *operation) {
 	p := &o.window.parts[slices.Index(o.window.comm.members, o.target)]
 	if !p.known {
@@ -253,7 +255,7 @@ func (c *Checker) resolveTarget(k *rank, o *operation) {
 	}
 }
 
-// addTargetAccess adds the access of an operation at its target when its start is known.
+// addTargetAccess adds the access of an operation at its target, once the start of the access is known.
 func (c *Checker) addTargetAccess(o *operation) {
 	if o.targetAccess == nil || o.isAdded {
 		return
@@ -265,7 +267,7 @@ func (c *Checker) addTargetAccess(o *operation) {
 	}
 }
 
-// completeOp ends an operation at both sides.
+// completeOp ends an operation at the origin and at the target.
 func (c *Checker) completeOp(o *operation, at moment) {
 	c.completeAtOrigin(o, at)
 	c.completeAtTarget(o, at)
@@ -284,8 +286,7 @@ func (c *Checker) completeAtTarget(o *operation, at moment) {
 	}
 }
 
-// completeAtOrigin ends the use of the origin's buffers. An operation that only reads has its data then and is complete
-// at the target too.
+// completeAtOrigin ends the use of the origin's buffers. A get has its data then, so it is complete at the target too.
 func (c *Checker) completeAtOrigin(o *operation, at moment) {
 	if o.isGet {
 		c.completeAtTarget(o, at)
@@ -316,8 +317,8 @@ func (c *Checker) completeAtOrigin(o *operation, at moment) {
 	}
 }
 
-// completeRequestOp records that the request of an operation is complete. The operation is then complete at the origin,
-// and also at the target if it only reads.
+// completeRequestOp records that the request of an operation is complete. The operation is then complete at the origin.
+// A get is then complete at the target too.
 func (c *Checker) completeRequestOp(k *rank, o *operation) {
 	c.completeAtOrigin(o, k.now())
 	if o.isGet {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A partitioned message orders the receiver after the sender's actions that precede MPI_Pready of the received
-// partitions. A complete receive has received all partitions. MPI_Parrived reports single ones.
+// A partitioned message orders the receiver after the actions of the sender that precede MPI_Pready of the received
+// partitions. When a receive completes, all partitions have been received. MPI_Parrived reports single partitions.
 
-// channelKey identifies partitioned requests that match in order: the first that is initialized at one side with the
-// first at the other, the second with the second, and so on (MPI-5.0 4.2.1).
+// channelKey identifies partitioned requests that match in order: the n-th one that is initialized at the sender
+// matches the n-th one that is initialized at the receiver (MPI-5.0 4.2.1).
 type channelKey struct{ from, to, tag int }
 
-// channelQueue holds the requests of one side that have no counterpart at the other side yet.
+// channelQueue holds the requests of one side that have not been matched with a request of the other side.
 type channelQueue struct {
 	channels []*channel
 	sending  bool
@@ -29,7 +29,7 @@ type channel struct {
 // readyPartitions holds the partitions of a round that the sender has marked ready.
 type readyPartitions struct {
 	clocks map[int]vector
-	at     time.Duration // time of the last one
+	at     time.Duration // time of the latest MPI_Pready
 }
 
 // partitioned is the additional state of a partitioned request.
@@ -37,13 +37,13 @@ type partitioned struct {
 	channel  *channel
 	sending  bool
 	round    int
-	accesses []*access // accesses to its buffer by partition, for at most maxPartitions
+	accesses []*access // accesses to its buffer, for up to maxPartitions partitions
 }
 
-// maxPartitions is the largest number of partitions of a request with separate accesses to the buffer.
+// maxPartitions is the largest number of partitions of a request whose buffer accesses are tracked.
 const maxPartitions = 1 << 16
 
-// openChannel assigns a new partitioned request to its channel.
+// openChannel assigns a new partitioned request to a channel: that of the matching request, or a new one.
 func (c *Checker) openChannel(k *rank, p *persistent, e *event) {
 	m := k.commOf(e.In("comm").Uint())
 	if !strings.HasPrefix(e.name, "MPI_P") || m == nil || c.recordsLost {
@@ -84,7 +84,8 @@ func (c *Checker) openChannel(k *rank, p *persistent, e *event) {
 	}
 }
 
-// startPartitions starts a round. From then on the buffer of a receive is in use.
+// startPartitions starts a round of a partitioned request. From then on the buffer of a receive is in use. The buffer
+// of a send is used from MPI_Pready on.
 func (c *Checker) startPartitions(k *rank, r *request, e *event) {
 	p := r.persistent
 	p.round++
@@ -150,7 +151,7 @@ func (c *Checker) enterPartitions(k *rank, e *event) {
 	round.at = e.Start
 }
 
-// activePartitioned returns the active partitioned request of a call; nil if the call's request is not one.
+// activePartitioned returns the partitioned request of a call; nil if the request is not partitioned or not active.
 func (k *rank) activePartitioned(e *event) *request {
 	r := k.requests[e.In("request").Uint()]
 	if r == nil || r.persistent == nil || r.persistent.channel == nil || !r.isActive {
@@ -184,7 +185,7 @@ func (c *Checker) partitionArrived(k *rank, e *event) {
 	}
 }
 
-// finishPartitions records that a round is complete.
+// finishPartitions records that a round of a partitioned request is complete.
 func (c *Checker) finishPartitions(k *rank, p *persistent) {
 	for _, a := range p.accesses {
 		if a != nil {

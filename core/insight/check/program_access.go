@@ -2,7 +2,7 @@ package check
 
 import "gompirma/core/insight"
 
-// programAccesses processes the program's own memory accesses since its last call.
+// programAccesses processes a record of memory accesses that the program itself made since its last call.
 func (c *Checker) programAccesses(k *rank, r *insight.Record) {
 	k.tick()
 	for i := range r.Accesses {
@@ -26,7 +26,7 @@ func (c *Checker) programAccesses(k *rank, r *insight.Record) {
 	}
 }
 
-// addProgramAccess adds an access of the program to the spaces of the ranks that own the memory.
+// addProgramAccess adds an access of the program to the spaces of the ranks that own the accessed memory.
 func (c *Checker) addProgramAccess(k *rank, all access, spans []span, start vector, now moment) {
 	for owner, spans := range k.byOwner(spans) {
 		a := all
@@ -45,8 +45,8 @@ func (c *Checker) addProgramAccess(k *rank, all access, spans []span, start vect
 var programAccessNames = [...]string{insight.Load: "load", insight.Store: "store", insight.AtomicStore: "atomic store",
 	insight.AtomicLoad: "atomic load"}
 
-// acquireFromLoad orders a rank after everything that an atomic load may have seen: operations at the place, and atomic
-// stores.
+// acquireFromLoad orders a rank after everything whose effect an atomic load may have seen: operations on the loaded
+// memory, and atomic stores.
 func (c *Checker) acquireFromLoad(k *rank, owner int, a *access) {
 	c.ranks[owner].space.each(a, func(x *access) {
 		if _, is := overlap(x, a); !is || x.updateClock == nil && !a.observes(x) {
@@ -62,13 +62,13 @@ func (c *Checker) acquireFromLoad(k *rank, owner int, a *access) {
 	})
 }
 
-// observes reports whether a is an atomic access of the program that polls for the effect of b, or that is atomic with
-// b.
+// observes reports whether a is an atomic access of the program that is atomic with respect to b, or an atomic load
+// that may poll for the effect of b.
 func (a *access) observes(b *access) bool {
 	return a.atomic && (b.atomic || a.kind == reads && b.remote && b.win != nil)
 }
 
-// spansOfRuns returns the bytes of pieces.
+// spansOfRuns returns the bytes of runs.
 func spansOfRuns(pieces []insight.Run) (spans []span) {
 	for _, p := range pieces {
 		if p.Stride == p.Size && p.Count > 0 {
@@ -85,8 +85,8 @@ func spansOfRuns(pieces []insight.Run) (spans []span) {
 	return merged(spans)
 }
 
-// byOwner returns the spans by the rank that owns the memory, as addresses there. Memory of other ranks is mapped here
-// in shared windows.
+// byOwner returns the spans by the rank that owns the memory, as addresses at that rank. Memory of other ranks is
+// mapped here if it belongs to a shared window.
 func (k *rank) byOwner(spans []span) map[int][]span {
 	if len(spans) == 0 {
 		return nil
@@ -105,8 +105,8 @@ func (k *rank) byOwner(spans []span) map[int][]span {
 	return all
 }
 
-// ownerOf returns the owner of the first bytes of s, the offset to their address there, and the end of the range with
-// that owner.
+// ownerOf returns the rank that owns the first bytes of s, and the end of the range with that owner. Adding at to an
+// address gives the address at the owner.
 func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	high = s.high
 	for i := range k.aliases {
@@ -122,8 +122,8 @@ func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	return k.number, 0, high
 }
 
-// findingLocation returns the key of an access in findings: a place and a kind. A source line that loads and stores has
-// several addresses, but one key.
+// findingLocation returns the program location and the kind by which an access is compared in findings. All loads and
+// stores of one source line have the same location and kind.
 func (c *Checker) findingLocation(a *access) (place int, what kind) {
 	if a.byProgram && c.locate(a.site.rank, a.site.address).Line > 0 {
 		return c.locationNumber(a.site), reads

@@ -7,31 +7,33 @@ import (
 	"gompirma/core/insight"
 )
 
-// request is a pending operation with a handle.
+// request is a request: of a message, a collective or an operation on a window.
 type request struct {
-	site          *callSite // the call that made it
+	site          *callSite // the call that made the request
 	meeting       *collectiveCall
 	send          *send
-	isSynchronous bool // it is complete only after the receive has started
+	isSynchronous bool // the request is complete only after the receive has started
 	isStandard    bool
 	receive       *receive
 	operation     *operation // operation on a window
-	buffers       []*access  // in use until it is complete
+	buffers       []*access  // buffers in use until the request is complete
 	persistent    *persistent
 	isActive      bool
 }
 
-// persistent describes the operation that each start of a request performs.
+// persistent describes the operation that each start of a persistent request performs.
 type persistent struct {
-	event *event // the call that made it
+	event *event // the call that made the request
 	base  string // name of the collective; else ""
-	// of the call that made a collective request; it matches the rounds, independently of the starts
+	// For a collective, the call that made the request. Its rounds match between the members, independently of
+	// other calls.
 	meeting *collectiveCall
 	partitioned
 }
 
-// addRequest records the request that a call has made. A handle is reused only after a long time, except that of
-// requests that were complete at once. If those are not distinguished (capi/insight/requests.c), the latest one counts.
+// addRequest records the request that a call has made. MPI reuses a handle only after a long time, except the handles
+// of requests that were complete at once. If capi/insight/requests.c does not distinguish such requests, the latest
+// request with a handle counts.
 func (c *Checker) addRequest(k *rank, e *event, r *request) {
 	h := e.Out("request")
 	if !h.HasValue() {
@@ -42,7 +44,7 @@ func (c *Checker) addRequest(k *rank, e *event, r *request) {
 	k.requests[h.Uint()] = r
 }
 
-// addUnknownRequest records the request of a nonblocking call of which only the buffers are known.
+// addUnknownRequest records the request of a nonblocking call if the checker knows nothing of it except its buffers.
 func (c *Checker) addUnknownRequest(k *rank, e *event) {
 	if h := e.Out("request"); startsRequest(e) && k.requests[h.Uint()] == nil {
 		c.addRequest(k, e, &request{})
@@ -113,7 +115,7 @@ func (c *Checker) endBuffers(k *rank, r *request) {
 	r.buffers = nil
 }
 
-// finish records that a request is complete and that the call has freed it.
+// finish records that a request is complete, and that the call has freed it unless it is persistent.
 func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	r := k.requests[h]
 	if r == nil {
@@ -129,7 +131,7 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	}
 }
 
-// finishStrictly records the steps of a thread that has waited for a request.
+// finishStrictly records the steps of a thread that has waited for a request, for --check=strict.
 func (c *Checker) finishStrictly(k *rank, thread int, r *request) {
 	if r.isStandard && r.send != nil {
 		c.addStep(k, thread, step{endSend: r.send})
@@ -142,7 +144,7 @@ func (c *Checker) finishStrictly(k *rank, thread int, r *request) {
 	}
 }
 
-// finishOperation records that the operation of a request is complete. A later call may still free the request.
+// finishOperation records that the operation of a request is complete, but not that the request has been freed.
 func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
 	if r == nil || !r.isActive {
 		return
@@ -174,7 +176,7 @@ func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
 }
 
 // freeRequest records that MPI_Request_free has freed a request. The buffer of a send stays in use until the message is
-// received. The sender must be ordered after the reception before it uses the buffer again.
+// received. Before the sender uses the buffer again, something must order it after the receive.
 func (c *Checker) freeRequest(k *rank, e *event, h uint64) {
 	r := k.requests[h]
 	if r == nil {
@@ -194,7 +196,7 @@ func (c *Checker) freeRequest(k *rank, e *event, h uint64) {
 	}
 }
 
-// cancelRequest removes a cancelled message or receive. Its counterpart becomes available for other matches.
+// cancelRequest removes a cancelled message or receive. If it had been matched, the other side is matched again.
 func (c *Checker) cancelRequest(k *rank, r *request) {
 	if v := r.receive; v != nil && !c.recordsLost {
 		m := v.comm
@@ -214,8 +216,8 @@ func (c *Checker) cancelRequest(k *rank, r *request) {
 	}
 }
 
-// finishAll treats all requests as complete. It serves calls with more requests than a record holds, of which an
-// unknown subset is complete.
+// finishAll treats all active requests as complete. It serves calls with more requests than a record holds, which may
+// have completed requests that are unknown.
 func (c *Checker) finishAll(k *rank, e *event) {
 	for h, r := range k.requests {
 		if r.isActive {
@@ -224,7 +226,7 @@ func (c *Checker) finishAll(k *rank, e *event) {
 	}
 }
 
-// statusOf returns one of the statuses that a call has returned; nil if the call has returned no such status.
+// statusOf returns status i of those that a call has returned; nil if the call has not returned it.
 func statusOf(v *insight.Value, i int) *insight.Status {
 	if v.HasValue() && i < v.Statuses() {
 		s := v.Status(i)
@@ -233,10 +235,10 @@ func statusOf(v *insight.Value, i int) *insight.Status {
 	return nil
 }
 
-// completeFailed records the requests that a call has completed although it returns an error, for example a receive of
-// a message that is too long. Such a request is MPI_REQUEST_NULL afterwards. A persistent request keeps its handle:
-// MPI_Wait and MPI_Test have completed it, and MPI_Waitall has unless its status is MPI_ERR_PENDING. It is unknown
-// which persistent requests MPI_Waitany and MPI_Testany have completed.
+// completeFailed records the requests that a call has completed although it returns an error, for example if the
+// message of a receive is too long. Such a request is MPI_REQUEST_NULL afterwards, unless it is persistent and keeps
+// its handle. MPI_Wait and MPI_Test have completed a persistent request. MPI_Waitall has completed it unless its status
+// is MPI_ERR_PENDING. Whether MPI_Waitany and MPI_Testany have completed it is unknown.
 func (c *Checker) completeFailed(k *rank, e *event) {
 	h, after := e.In("array_of_requests").Words, e.Out("array_of_requests").Words
 	if len(h) == 0 {

@@ -7,11 +7,11 @@ import (
 	"gompirma/core/datatype"
 )
 
-// dataInfo describes the data of a buffer.
+// dataInfo describes the data of a buffer: its size and type signature.
 type dataInfo struct {
 	bytes    int64
 	runs     []datatype.Run
-	hasRuns  bool // the runs are known
+	hasRuns  bool // runs is known
 	hasBytes bool // bytes is known
 }
 
@@ -33,7 +33,7 @@ func dataOfType(count int64, t *datatype.Type) (s dataInfo) {
 	if s.runs, s.hasRuns = t.Signature(count, maxRuns); !s.hasRuns {
 		s.runs = nil
 	}
-	for _, r := range s.runs { // these types match any other
+	for _, r := range s.runs { // MPI_BYTE, MPI_PACKED and MPI_CHAR count as matching any other type
 		if h := r.Basic.Handle; h == abi.MPI_BYTE || h == abi.MPI_PACKED || h == abi.MPI_CHAR {
 			s.hasRuns = false
 		}
@@ -43,8 +43,8 @@ func dataOfType(count int64, t *datatype.Type) (s dataInfo) {
 
 func sameBasic(a, b *datatype.Basic) bool { return a == b || a.Class == b.Class && a.Size == b.Size }
 
-// mismatch describes how the contents differ; "" if they are equal or the answer is uncertain. With mayExceed, b may
-// have more elements than s.
+// mismatch describes how the type signatures of s and b differ. It returns "" if they are equal or one is unknown. If
+// mayExceed is true, b may have more elements than s.
 func (s dataInfo) mismatch(b dataInfo, mayExceed bool) string {
 	if !s.hasRuns || !b.hasRuns {
 		return ""

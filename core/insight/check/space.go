@@ -17,43 +17,44 @@ const (
 // span is a range of bytes: low <= address < high.
 type span struct{ low, high uint64 }
 
-// access is one access of an operation or call to a rank's memory.
+// access is one access of an operation, another call or the program to a rank's memory.
 type access struct {
 	site      *callSite
 	win       *window // the window through which the access is made; else nil
 	kind      kind
-	op        uint64 // of updates
+	op        uint64 // operation of updates
 	element   uint64 // handle of the predefined datatype of updates; 0 if there are several
 	typed     []typedSpan
 	byProgram bool // a load or store of the program
 	atomic    bool // an atomic load or store of the program
 	ordered   bool // updates of the same origin are ordered
 	remote    bool // made by an operation on a window, at the target or to the origin's buffer
-	async     bool // made by a request, which may be pending after the call returns
+	async     bool // made for a request, which may be pending after the call returns
 	strand    int  // for remote and async accesses: the strand that started it
 	group     *operation
 	spans     []span // ascending and separated by gaps
 	held      []heldLock
 	owner     int    // the rank that owns the memory
-	clock     vector // of an atomic store of the program: a rank that sees it is ordered after this clock
-	// not an access but the begin of an update: a rank that sees the update is ordered after this clock
+	clock     vector // of an atomic store: a rank that sees the store is ordered after this clock
+	// If set, this is not an access but the beginning of an update. A rank that sees the update is ordered after
+	// this clock.
 	updateClock      vector
-	isDeferred       bool    // not in a space yet: the owner of the memory is not known yet
-	root             *access // the access that represents this one in the space; nil if it is in the space itself
+	isDeferred       bool    // not in a space yet, because the owner of the memory is not known
+	root             *access // the access that represents this one in the space; nil if this one is in the space
 	representedCount int     // number of represented accesses that have not ended
 	hasEnded         bool    // this access itself has ended
-	isDropped        bool    // its memory was freed: it is in no space any longer
-	isOver           bool    // this access and all represented ones have ended, at end
+	isDropped        bool    // in no space any longer, because its memory was freed
+	isOver           bool    // this access and all that it represents have ended, at end
 	end              moment
-	secondEnd        *moment // a second end, by its own strand, after another strand ended it
+	secondEnd        *moment // end by the access's own strand, after another strand has ended it
 }
 
-// endedBefore reports whether an end of the access precedes v.
+// endedBefore reports whether end or secondEnd of the access precedes v.
 func (a *access) endedBefore(v vector) bool {
 	return a.isOver && (a.end.before(v) || a.secondEnd != nil && a.secondEnd.before(v))
 }
 
-// endAgain records that the strand of an operation has ended it after another strand did.
+// endAgain records that the strand that started an operation has ended its access after another strand had ended it.
 func (a *access) endAgain(at moment) {
 	if a.root != nil {
 		a = a.root
@@ -63,8 +64,8 @@ func (a *access) endAgain(at moment) {
 	}
 }
 
-// repeats reports whether an access of an operation or request repeats one that is still under way. Any access that
-// conflicts with the later one also conflicts with the earlier one, which began before and has not ended.
+// repeats reports whether access a of an operation or request repeats access x, which has not ended. Any access that
+// conflicts with a also conflicts with x, because x began before a.
 func (a *access) repeats(x *access) bool {
 	if x.isOver || !(a.remote && x.remote || a.async && x.async) || a.strand != x.strand || x.updateClock != nil {
 		return false
@@ -74,21 +75,23 @@ func (a *access) repeats(x *access) bool {
 		slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) && slices.Equal(a.typed, x.typed)
 }
 
-// representBy makes x, which is in the space, represent a too. A program may have a million such accesses under way.
+// representBy makes x, which is in the space, represent a too, so that a need not be in the space. A program may have a
+// million such accesses that have not ended.
 func (a *access) representBy(x *access) {
 	a.root, a.spans, a.typed = x, x.spans, x.typed
 	x.representedCount++
-	x.group = a.group // a rank ordered after x is ordered after the latest group
+	x.group = a.group // a rank that is ordered after x is ordered after the latest group
 }
 
-// cannotConflict reports whether two accesses of one rank, none of them by an operation on a window, do not conflict.
-// Only an access of an active request conflicts with other accesses of its rank: MPI has no rule for the time after the
-// request has ended.
+// cannotConflict reports whether two accesses cannot conflict because both are by the same rank and neither is by an
+// operation on a window. Such accesses conflict only while one of them belongs to an active request: MPI has no rule
+// for the time after the request has completed.
 func (a *access) cannotConflict(x *access) bool {
 	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.isOver || !a.async && !x.async)
 }
 
-// abandon removes a without an end of its own: the access that represents a has the same effect.
+// abandon ends a, which another access represents, without an end of its own. The end of the representing access
+// counts.
 func (a *access) abandon() {
 	if a.root != nil && !a.hasEnded {
 		a.hasEnded = true
@@ -117,9 +120,9 @@ func overlap(a, b *access) (span, bool) {
 
 // space holds the accesses to a rank's memory that later accesses may conflict with.
 type space struct {
-	pages  map[uint64][]*access // accesses to few pages, by page
+	pages  map[uint64][]*access // accesses to at most maxPages pages, by page
 	large  []*access            // accesses to many pages
-	latest map[lastKey]*access  // the latest ended access of each place in the program
+	latest map[lastKey]*access  // the latest ended access with each key
 	count  int
 }
 
@@ -128,10 +131,11 @@ const (
 	maxPages = 16
 )
 
-// lastKey identifies accesses of which only the latest is kept after its end: any access that conflicts with an earlier
-// one also conflicts with the latest.
+// lastKey identifies accesses of which only the latest is kept after its end, because any access that conflicts with an
+// earlier one also conflicts with the latest.
 type lastKey struct {
-	// where it ended: an access may conflict with it and be ordered after an earlier one of another strand
+	// The strand that ended the access. The latest access of one strand cannot replace an earlier one of another
+	// strand: a later access may be ordered after one of them only.
 	strand    int
 	address   uint64
 	kind      kind
@@ -149,7 +153,7 @@ func (a *access) key() lastKey {
 
 func newSpace() *space { return &space{pages: map[uint64][]*access{}, latest: map[lastKey]*access{}} }
 
-// each calls use with the accesses that may touch the pages of a.
+// each calls use once with each access that may touch the pages of a.
 func (s *space) each(a *access, use func(*access)) {
 	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
 	for _, x := range s.large {
@@ -203,7 +207,7 @@ func (s *space) remove(a *access) {
 	}
 }
 
-// noteEnd records the end of an access. It removes an earlier access of the same place in the program.
+// noteEnd records the end of an access, and removes the previous ended access with the same key.
 func (s *space) noteEnd(a *access) {
 	key := a.key()
 	if old := s.latest[key]; old != nil && old != a && slices.Equal(old.spans, a.spans) &&
@@ -214,7 +218,7 @@ func (s *space) noteEnd(a *access) {
 }
 
 // free removes the ended accesses to memory that is freed, except those through a window. The allocator orders the next
-// owner of the memory after its release.
+// user of the memory after the call that frees it.
 func (s *space) free(memory span) {
 	s.dropMatching(memory, func(a *access) bool { return a.isOver && a.win == nil })
 }
@@ -238,7 +242,7 @@ func (s *space) dropMatching(memory span, is func(*access) bool) {
 	}
 }
 
-// forget removes the accesses that precede everything that can follow: every rank is ordered after them.
+// forget removes the accesses that precede all future accesses, because every rank is ordered after them.
 func (s *space) forget(all vector) {
 	gone := func(a *access) bool { return a.endedBefore(all) }
 	s.large = removeIf(s.large, gone)
@@ -258,7 +262,7 @@ func (s *space) forget(all vector) {
 	}
 }
 
-// merged sorts spans and joins adjacent ones.
+// merged sorts spans and joins those that touch or overlap.
 func merged(spans []span) []span {
 	if !slices.IsSortedFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) }) {
 		slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) })

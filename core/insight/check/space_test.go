@@ -10,7 +10,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// Checks that accesses are found by the bytes that they touch, each once, for any size. A plain list is the reference.
+// Checks that each and overlap find every access that touches the same bytes, once, for any size of access. A plain
+// list of accesses is the reference.
 func TestSpace(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	s := newSpace()
@@ -65,8 +66,8 @@ func TestMergedSpans(t *testing.T) {
 	require.False(t, is)
 }
 
-// Checks that only the latest ended access of a place is kept, and an access that precedes every rank's clock is
-// dropped.
+// Checks that of the ended accesses of one program location only the latest is kept, and that an access that precedes
+// every rank's clock is dropped.
 func TestSpaceForgets(t *testing.T) {
 	s := newSpace()
 	for i := range 10 {
@@ -86,7 +87,7 @@ func TestSpaceForgets(t *testing.T) {
 	require.Zero(t, s.count)
 }
 
-// Checks that an access that is under way many times has one entry in the space until the last of them has ended.
+// Checks that an access that is started many times has one entry in the space until all of them have ended.
 func TestRepeatedAccess(t *testing.T) {
 	c := New(2, func(int, uint64) insight.Location { return insight.Location{} })
 	k := c.ranks[0]
@@ -103,7 +104,7 @@ func TestRepeatedAccess(t *testing.T) {
 	for i, a := range all[:999] {
 		require.False(t, all[0].isOver)
 		c.endAccess(a, moment{0, uint32(i)})
-		c.endAccess(a, moment{0, 5000}) // once only
+		c.endAccess(a, moment{0, 5000}) // a second end is ignored
 	}
 	require.True(t, all[0].isOver)
 	require.Equal(t, moment{0, 998}, all[0].end)

@@ -8,11 +8,12 @@ import (
 
 // This file finds sends that complete only because MPI buffers them: --check=strict.
 //
-// The checker replays the steps of the threads as if no message were buffered. Each thread's steps keep their order,
-// but a standard send ends only when its receive has been posted in the replay. A step that cannot be replayed blocks
-// the later steps of its thread. Threads that block each other in a cycle would deadlock without buffering. Only steps
-// whose order the calls guarantee can block. No step blocks in cases where another run may behave differently: a
-// receive matches messages from any source, a test or one of several requests decides, or a rank has several threads.
+// The checker replays the steps of the threads as if no message were buffered. The steps of each thread keep their
+// order, but a standard send ends only when its receive has been posted in the replay. A step that cannot be replayed
+// yet blocks the later steps of its thread. Threads that block each other in a cycle would deadlock without buffering.
+//
+// Only steps that must occur in this order in every run can block. So no step blocks if a receive matches messages from
+// any source, if a test or one of several requests decides, or if a rank has several threads.
 
 // step is one step of a thread. Exactly one of the fields is set.
 type step struct {
@@ -21,22 +22,22 @@ type step struct {
 	post      *receive        // posts a receive
 	received  *receive        // completes a receive
 	enter     *collectiveCall // enters a collective
-	leave     *collectiveCall // has the result of a collective
+	leave     *collectiveCall // leaves a collective, with its result
 }
 
-// replay holds the steps of a thread that could not be replayed yet.
+// replay holds the steps of a thread that have not been replayed yet.
 type replay struct {
 	rank  *rank
 	steps []step
 }
 
-// maxSteps is the largest number of pending steps of a thread. Beyond it the first of them counts as possible.
+// maxSteps is the largest number of pending steps of a thread. If there are more, the first step no longer blocks.
 const maxSteps = 1 << 16
 
 // Strict makes the checker search for sends that complete only because they are buffered.
 func (c *Checker) Strict() { c.strict = true }
 
-// addStep appends the next step of a thread, and replays the steps that are possible.
+// addStep appends the next step of a thread, replays the steps that have become possible, and reports cycles.
 func (c *Checker) addStep(k *rank, thread int, s step) {
 	if !c.strict {
 		return
@@ -90,7 +91,7 @@ func (m *collectiveCall) setReplay(rank int, p *replay) {
 	m.replays[rank] = p
 }
 
-// replayAll replays the possible steps of a thread, and the steps of other threads that this makes possible.
+// replayAll replays the possible steps of a thread, and then the steps of other threads that have become possible.
 func (c *Checker) replayAll(p *replay) {
 	if !p.advance() {
 		if len(p.steps) > 0 && !slices.Contains(c.blockedReplays, p) {
@@ -110,7 +111,7 @@ func (c *Checker) replayAll(p *replay) {
 	}
 }
 
-// advance replays steps up to the first impossible one, and reports whether it replayed any.
+// advance replays steps up to the first one that is not possible, and reports whether it replayed any.
 func (p *replay) advance() bool {
 	n := 0
 	for ; n < len(p.steps); n++ {
@@ -134,7 +135,8 @@ func (p *replay) advance() bool {
 	return n > 0
 }
 
-// blockedBy reports whether a step of a rank is not possible yet, and returns the known threads that it waits for.
+// blockedBy reports whether a step of rank k is not possible yet (waits), and returns the known threads that it waits
+// for.
 func (s *step) blockedBy(k *rank) (others []*replay, waits bool) {
 	switch {
 	case s.endSend != nil:
@@ -165,7 +167,7 @@ func (s *step) blockedBy(k *rank) (others []*replay, waits bool) {
 	return others, len(others) > 0
 }
 
-// dependsOn reports whether a rank that has the result of a collective is ordered after another rank's entry.
+// dependsOn reports whether a rank can leave a collective only after another rank has entered it.
 func (m *collectiveCall) dependsOn(rank, other int) bool {
 	if !m.waitsExactly {
 		return false
@@ -183,8 +185,9 @@ func (m *collectiveCall) dependsOn(rank, other int) bool {
 	return false
 }
 
-// cycle returns threads that wait for each other in a cycle; nil if no cycle exists. The threads in path wait for p,
-// directly or through others. Threads in seen are in no cycle, or on the path.
+// cycle returns threads that wait for each other in a cycle, if p or a thread that p waits for is in one; else nil.
+// Each thread in path waits for the next one, and the last one for p. Threads in seen have been visited: they are in
+// path or lead to no cycle.
 func (p *replay) cycle(path []*replay, seen map[*replay]bool) []*replay {
 	if i := slices.Index(path, p); i >= 0 {
 		return path[i:]
@@ -202,7 +205,7 @@ func (p *replay) cycle(path []*replay, seen map[*replay]bool) []*replay {
 	return nil
 }
 
-// reportBuffering reports a cycle, and unblocks it.
+// reportBuffering reports the sends in a cycle, and unblocks them in the replay.
 func (c *Checker) reportBuffering(cycle []*replay) {
 	var spots []callRole
 	var first *send

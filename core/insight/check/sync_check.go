@@ -8,8 +8,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// conflictingCall identifies a call that made the later access of a conflict, or a load or store that did. A load or
-// store raises nothing itself.
+// conflictingCall identifies a call, load or store that made the later access of a conflict. A call can raise an error
+// for the conflict; a load or store cannot.
 type conflictingCall struct {
 	thread int
 	start  time.Duration
@@ -27,10 +27,10 @@ type returnedCall struct {
 // EnableSyncCheck makes the checker collect the data for Checked.
 func (c *Checker) EnableSyncCheck() { c.syncCheck = true }
 
-// maxUnraised is the largest number of conflicts of a rank that wait for a call to raise them.
+// maxUnraised is the largest number of conflicts of a rank that no call has raised yet.
 const maxUnraised = 64
 
-// addConflict records that access y of the rank conflicts with the earlier access x.
+// addConflict records that access y of rank k conflicts with the earlier access x. w is nil if the window is unknown.
 func (k *rank) addConflict(x, y *access, w *window) {
 	for _, a := range []*access{x, y} {
 		if w == nil && a.group != nil {
@@ -54,21 +54,21 @@ func (k *rank) addReturned(e *event) {
 		canRaise: e.Result == abi.MPI_SUCCESS && insight.ErrorParam(e.Function) != nil})
 }
 
-// SetRecordEnd sets the position in the ring of the end of the record that was passed to Record last.
+// SetRecordEnd sets the ring position of the end of the record that was last passed to Record.
 func (c *Checker) SetRecordEnd(rank int, position uint64) {
 	if k := c.ranks[rank]; len(k.returnedCalls) > 0 && k.returnedCalls[len(k.returnedCalls)-1].position == 0 {
 		k.returnedCalls[len(k.returnedCalls)-1].position = position
 	}
 }
 
-// maxResolveWait is the longest time that a call's answer waits for the target's memory to become known: the target
-// will soon return from the creation of the window.
+// maxResolveWait is the longest time for which Checked delays a call's result until the target's memory is known. The
+// target will soon return from the creation of the window.
 const maxResolveWait = time.Second
 
-// Checked returns the position in its ring up to which a rank's calls have been checked; 0 if it has not advanced. It
-// also returns the ends of the records of calls since then that were the later ones of conflicts. A conflict may be
-// found after its call got its answer, or its later access may be a load or store. Then the thread's next call on the
-// window raises it.
+// Checked returns the ring position up to which a rank's calls have been checked; 0 if the position has not advanced
+// since the last call of Checked. It also returns the record ends of the calls since then that must raise an error,
+// because they made the later access of a conflict. A conflict may also be found after its call got its result, or its
+// later access may be a load or store. Then the thread's next call on the window raises it.
 func (c *Checker) Checked(rank int, now time.Duration) (position uint64, conflicts []uint64) {
 	k := c.ranks[rank]
 	for len(k.returnedCalls) > 0 && (k.unresolvedOps == 0 || now-k.returnedCalls[0].end > maxResolveWait) {
@@ -82,7 +82,7 @@ func (c *Checker) Checked(rank int, now time.Duration) (position uint64, conflic
 	return position, conflicts
 }
 
-// raiseConflicts reports whether a call raises an error, and removes the conflicts that it raises.
+// raiseConflicts reports whether a call must raise an error, and removes the conflicts for which it does.
 func (k *rank) raiseConflicts(a *returnedCall) bool {
 	n := len(k.unraised)
 	k.unraised = slices.DeleteFunc(k.unraised, func(l conflictingCall) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Checks that calls are answered in their order with the ends of their records. A conflict is raised by its later call
-// or, if that has its answer already, by the same thread's next call on the window.
+// Checks that calls get their results in order, with the ends of their records. A conflict is raised by its later call.
+// If that call already has its result, the same thread's next call on the window raises the conflict.
 func TestChecked(t *testing.T) {
 	c := New(1, nil)
 	c.EnableSyncCheck()
@@ -20,7 +20,7 @@ func TestChecked(t *testing.T) {
 		k.returnedCalls = append(k.returnedCalls, returnedCall{thread: thread, start: start, end: start + 1,
 			window: on, canRaise: true})
 		c.SetRecordEnd(0, position)
-		c.SetRecordEnd(0, position+1) // of a record that is no call
+		c.SetRecordEnd(0, position+1) // the end of a record that is no call
 	}
 	answers := func(now time.Duration, position uint64, conflicts ...uint64) {
 		t.Helper()
@@ -35,7 +35,7 @@ func TestChecked(t *testing.T) {
 	returns(1, 7, nil, 20)
 	returns(1, 8, w, 30)
 	answers(10, 30, 20)
-	// found after the answer, and by a store
+	// conflicts that are found after the call's result, or whose later access is a store
 	k.addConflict(access(0, 1), access(1, 8), w)
 	k.addConflict(access(0, 1), access(1, 0), w)
 	returns(1, 9, other, 40)

@@ -6,33 +6,33 @@ import (
 	"gompirma/core/insight"
 )
 
-// strand is a totally ordered part of a rank's actions: those of one thread, or of a task that runs in a thread. Clocks
-// identify it by a number that is unique in the job.
+// strand is a totally ordered sequence of actions of a rank: those of one thread, or of one task that runs in a thread.
+// Clocks identify a strand by a number that is unique in the job.
 type strand struct {
 	number int
 	clock  vector // valid while another strand runs
-	round  int    // round of clocks in which it ran last
+	round  int    // value of threads.round when the strand ran last
 }
 
-// fork is a moment of a strand after which other strands may start.
+// fork is a moment of a strand after which new strands may start.
 type fork struct {
 	clock vector
 	round int
 }
 
-// threads holds the strands of a rank. A thread of which neither the start nor its task is known belongs to the first
-// strand. Its calls have the order in which they were recorded in this run.
+// threads holds the strands of a rank. If no event has told how a thread or its task started, the thread's calls belong
+// to the first strand, in the order in which they were recorded.
 type threads struct {
 	first         *strand
-	running       *strand           // strand of the current record; its clock is the rank's
-	activeStrands map[int][]*strand // by thread, the strands that it has entered and not left
-	objects       map[uint64]vector // clocks that the acquirer of an object is ordered after
-	forks         map[uint64]fork   // moments that a strand that enters an object is ordered after
-	endedMoments  []moment          // the last moments of strands that have ended
+	running       *strand           // strand of the current record; its clock is rank.clock
+	activeStrands map[int][]*strand // by thread, the strands that the thread has entered and not left
+	objects       map[uint64]vector // by object, the clock that a thread that acquires the object is ordered after
+	forks         map[uint64]fork   // by object, the moment that a strand that enters the object is ordered after
+	endedMoments  []moment          // the last moment of each ended strand whose number is free
 	round         int
 }
 
-// switchThread switches the rank to the strand of a thread.
+// switchThread makes the current strand of a thread the running strand of the rank.
 func (k *rank) switchThread(thread int) {
 	if k.activeStrands == nil {
 		return
@@ -47,7 +47,7 @@ func (k *rank) switchThread(thread int) {
 	s.round = k.round
 }
 
-// threadEvents processes the events that order a thread with others.
+// threadEvents processes events that order a thread with other threads.
 func (c *Checker) threadEvents(k *rank, r *insight.Record) {
 	if k.activeStrands == nil {
 		k.activeStrands, k.objects, k.forks = map[int][]*strand{}, map[uint64]vector{}, map[uint64]fork{}
@@ -84,10 +84,10 @@ func (c *Checker) threadEvents(k *rank, r *insight.Record) {
 	}
 }
 
-// cleanupThreshold is the number of objects from which on a rank checks which of them it can drop.
+// cleanupThreshold is the number of objects from which on forgetObjects searches for objects to drop.
 const cleanupThreshold = 256
 
-// forgetObjects drops objects whose acquisition orders nothing, since all strands are already ordered after their
+// forgetObjects drops objects whose acquisition adds no order, because all strands are already ordered after their
 // releases.
 func (k *rank) forgetObjects() {
 	if len(k.objects) < cleanupThreshold {
@@ -120,8 +120,8 @@ func (k *rank) release(object uint64) {
 	k.objects[object] = v
 }
 
-// newStrand starts a strand that is ordered after start. It reuses the number of an ended strand that precedes start,
-// if there is one. Clocks thus need only as many entries as strands exist at a time.
+// newStrand returns a new strand that is ordered after start. It reuses the number of an ended strand that precedes
+// start, if there is one. Clocks therefore need only as many entries as strands exist at a time.
 func (c *Checker) newStrand(k *rank, start vector) *strand {
 	s := &strand{number: -1, clock: start.clone()}
 	for i, m := range k.endedMoments {
@@ -139,11 +139,12 @@ func (c *Checker) newStrand(k *rank, start vector) *strand {
 	return s
 }
 
-// idleRounds is the number of rounds after which an inactive strand no longer keeps accesses in the spaces that it
-// might conflict with.
+// idleRounds is the number of rounds (calls of clocks) after which an inactive strand no longer keeps accesses in the
+// spaces. A conflict with such an access is then not found.
 const idleRounds = 16
 
-// clocks calls use with the clocks of all future actions of the rank.
+// clocks calls use with the clock of each strand that may act in the future. All future actions of the rank are ordered
+// after one of these clocks.
 func (k *rank) clocks(use func(vector)) {
 	k.round++
 	k.running.clock = k.clock

@@ -8,8 +8,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// Checks that a thread is ordered after its creator, and a joining thread after it. The clock has only as many entries
-// as strands exist at a time. Threads without events have the order of their records.
+// Checks that a thread is ordered after its creator, and that a thread that joins it is ordered after it. The clock
+// must have only as many entries as strands exist at a time. Threads without events are ordered as their records.
 func TestStrands(t *testing.T) {
 	c := New(2, nil)
 	k := c.ranks[1]
@@ -45,7 +45,7 @@ func TestStrands(t *testing.T) {
 	works(0)
 	require.True(t, unknown.before(k.clock))
 
-	// Two concurrent strands: the second starts when the first has ended, but is not ordered after it.
+	// Of two concurrent strands, the second starts when the first has ended, but is not ordered after the first.
 	does(0, insight.Fork, 1)
 	does(0, insight.Fork, 2)
 	does(5, insight.Enter, 1)
@@ -57,7 +57,7 @@ func TestStrands(t *testing.T) {
 	require.NotEqual(t, first.strand, k.now().strand)
 }
 
-// Checks that freed memory keeps only accesses of operations at their target, and accesses that have not ended.
+// Checks that memory, when freed, keeps only accesses through a window and accesses that have not ended.
 func TestFreedMemory(t *testing.T) {
 	s := newSpace()
 	add := func(low uint64, win *window, over bool) {

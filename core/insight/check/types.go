@@ -48,10 +48,10 @@ func ints32(words []uint64) []int32 {
 	return out
 }
 
-// typeForm selects datatypes that the checker manages itself.
+// typeForm selects datatypes whose handles and lifetime the checker manages itself.
 const typeForm = datatype.Small | datatype.HandleByCaller
 
-// makeType records the datatype that a constructor has made.
+// makeType records the datatype that a datatype constructor has made.
 func (c *Checker) makeType(k *rank, e *event) {
 	made := e.Out("newtype")
 	if !made.HasValue() {
@@ -118,7 +118,8 @@ func (c *Checker) makeType(k *rank, e *event) {
 	}
 }
 
-// predefinedResult returns the type that a Fortran constructor with a precision returns.
+// predefinedResult returns the predefined type that MPI_Type_create_f90_integer, _real or _complex returns; nil for
+// other calls.
 func predefinedResult(e *event) *datatype.Type {
 	var t *datatype.Type
 	switch e.name {
@@ -132,11 +133,12 @@ func predefinedResult(e *event) *datatype.Type {
 	return t
 }
 
-// maxSpans is the largest number of spans of an access. An access with more is ignored: the bytes between its spans
-// belong to other data.
+// maxSpans is the largest number of spans of an access. An access with more spans is ignored, because it cannot be
+// replaced by one large span: the bytes between its spans belong to other data.
 const maxSpans = 1 << 18
 
-// spansOf returns the bytes of count elements of a type at an address; nil if they are empty or unknown.
+// spansOf returns the bytes of count elements of a type at an address. It returns nil if there are none, if they are
+// unknown, or if there are more than maxSpans spans.
 func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	t := k.typeOf(h)
 	if t == nil || count <= 0 || t.Size() == 0 {

@@ -15,32 +15,32 @@ type window struct {
 	dynamic     bool
 	isAllocated bool  // the library allocated its memory
 	freeCount   int   // number of members that have called MPI_Win_free
-	comm        *comm // its members, and their collective calls on it
+	comm        *comm // its members, and their collective calls on the window
 	parts       []memberMemory
 	openOps     map[int][]*operation // by origin, operations that are not complete at their targets
-	// By strand, its operations that another strand has ended.
+	// By strand, the strand's operations that another strand has ended and the strand itself has not.
 	endedByOthers map[int][]*operation
 	locks         map[int]*lockState     // by target
 	exposures     map[int][]*exposure    // by target, exposure epochs that have not ended
 	epochCounts   map[[2]int]*epochCount // by origin and target
-	epochs        map[int]string         // by rank, the kind of its current epoch
+	epochs        map[int]string         // by rank, the kind of the rank's current access epoch
 	hints         map[string]string
-	lastStores    map[int]*callSite    // by rank, the last write to its memory since it synchronized
-	startTargets  map[int][]int        // by origin, the targets of its access epoch
-	fenceCounts   map[int]int          // by rank, the number of its fences
+	lastStores    map[int]*callSite    // by rank, the last write to its own memory since it synchronized
+	startTargets  map[int][]int        // by origin, the targets of the access epoch opened by MPI_Win_start
+	fenceCounts   map[int]int          // by rank, the number of fences that the rank has called
 	attached      map[attached]uint64  // sizes of the memory attached to a dynamic window
-	noputFences   map[[2]int]*callSite // by rank and number of the fence, the fences with MPI_MODE_NOPUT
+	noputFences   map[[2]int]*callSite // by rank and fence number, the fences with MPI_MODE_NOPUT
 }
 
 // memberMemory is a member's memory of a window.
 type memberMemory struct {
-	known bool // the creation of the window has returned at the member
+	known bool // the creation of the window has returned at the member, so base is known
 	base  uint64
 	size  uint64
 	unit  int64
-	// clocks of updates that began before known; a rank that sees the updates is ordered after them
+	// clocks of updates that began before known was set; a rank that sees the updates is ordered after them
 	updateClocks []vector
-	deferred     []func() // add the accesses that were made before known
+	deferred     []func() // functions that add the accesses that were made before known was set
 }
 
 type heldLock struct {
@@ -49,41 +49,42 @@ type heldLock struct {
 	exclusive bool
 }
 
-// lockState holds the clocks of earlier holders of a target's lock, which later holders are ordered after.
+// lockState holds the clocks of earlier holders of the lock on a target. Later holders are ordered after them.
 type lockState struct {
 	exclusive, shared vector
-	epochs            []*lockEpoch // for the checks of assertions
+	epochs            []*lockEpoch // for the check of MPI_MODE_NOCHECK
 }
 
-// exposure is an exposure epoch of a target.
+// exposure is an exposure epoch of a target, opened by MPI_Win_post.
 type exposure struct {
 	target       int
 	origins      []int
 	clock        vector
 	completed    map[int]completion
-	doneOps      []*operation // operations that are complete at the target when the epoch ends
-	epochNumbers map[int]int  // by origin, the number of the epoch of the pair
+	doneOps      []*operation // operations that are complete at the target when this epoch ends
+	epochNumbers map[int]int  // by origin, the number of the epoch among those of the origin and this target
 	moment       moment
 	site         *callSite
 	isNoput      bool
 	isNocheck    bool
 }
 
-// completion is the end of an access epoch at an origin.
+// completion is the end of an access epoch at an origin (MPI_Win_complete).
 type completion struct {
 	clock vector
 	site  *callSite
 }
 
-// epochCount counts the epochs of an origin at a target.
+// epochCount counts the access epochs that an origin has started to a target, and the exposure epochs that the target
+// has posted to the origin. Equal numbers match.
 type epochCount struct {
 	started, posted int
-	completed       map[int]completion // by epoch number, for epochs that the target has not posted
-	earlyOps        []*operation       // operations of epochs that the target has not posted
-	nocheckStarts   map[int]*callSite  // by epoch number, starts that assert that the target has posted
+	completed       map[int]completion // by epoch number, for epochs that the target has not posted yet
+	earlyOps        []*operation       // operations of epochs that the target has not posted yet
+	nocheckStarts   map[int]*callSite  // by epoch number, calls of MPI_Win_start with MPI_MODE_NOCHECK
 }
 
-// makeWindow records the window that a rank has received.
+// makeWindow records that a rank has returned from the creation of a window.
 func (c *Checker) makeWindow(k *rank, e *event) {
 	meet := e.call.collective
 	if meet == nil || !e.Out("win").HasValue() {
@@ -101,7 +102,7 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 			epochCounts: map[[2]int]*epochCount{}, epochs: map[int]string{},
 			lastStores:   map[int]*callSite{},
 			startTargets: map[int][]int{}, fenceCounts: map[int]int{}, noputFences: map[[2]int]*callSite{}}
-		for i, r := range w.comm.members { // all members have passed their arguments before any has the window
+		for i, r := range w.comm.members { // all members pass their arguments before any member has the window
 			w.parts[i] = meet.windowParts[r]
 		}
 		w.name = fmt.Sprintf("window %d", w.number)
@@ -127,7 +128,7 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 	}
 }
 
-// memoryFromCall returns the rank's part of a new window, as far as the arguments of the call show it.
+// memoryFromCall returns the rank's memory of a new window, as far as the arguments of the call show it.
 func memoryFromCall(e *event) memberMemory {
 	p := memberMemory{base: e.In("base").Uint(), size: e.In("size").Uint(), unit: e.In("disp_unit").Int()}
 	if e.name == "MPI_Win_create_dynamic" {
@@ -206,8 +207,8 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	}
 }
 
-// noteWinFree records that one more member frees a window. No member returns before all have called. Then the library
-// may reuse its memory, so earlier accesses conflict with nothing that follows.
+// noteWinFree records that one more member has called MPI_Win_free. No member returns before all have called it. Then
+// the library may reuse the memory that it allocated for the window, so earlier accesses conflict with no later one.
 func (c *Checker) noteWinFree(w *window) {
 	if w.freeCount++; w.freeCount < len(w.comm.members) || !w.isAllocated {
 		return
@@ -219,14 +220,14 @@ func (c *Checker) noteWinFree(w *window) {
 	}
 }
 
-// completeEpoch ends an access epoch with regard to its targets. Their exposure epochs end later; operations that read
-// end now.
+// completeEpoch records MPI_Win_complete for the targets of an access epoch. Puts and updates end at a target when its
+// exposure epoch ends. Gets end at once.
 func (c *Checker) completeEpoch(k *rank, w *window, s *callSite) {
 	for _, target := range w.startTargets[k.number] {
 		t := w.epochCountsOf(k.number, target)
 		if x := w.exposureOf(k.number, target, t.started-1); x != nil {
 			x.completed[k.number] = completion{k.clock.clone(), s}
-		} else { // the target has not posted it
+		} else { // the target has not posted the exposure epoch
 			if t.completed == nil {
 				t.completed = map[int]completion{}
 			}
@@ -246,14 +247,14 @@ func (c *Checker) completeEpoch(k *rank, w *window, s *callSite) {
 	})
 }
 
-// maxEndedByOthers is the largest number of operations of a strand that other strands have ended and the strand itself
+// maxEndedByOthers is the largest number of operations per strand that another strand has ended and the strand itself
 // has not.
 const maxEndedByOthers = 1 << 14
 
-// removeOps calls use with the operations of a rank that are under way and precede the current call. Operations of
-// other threads may follow it in another run; the call does not end those. An operation is no longer under way when use
-// returns true. If another strand than its own ended an operation, use is called again from its own strand, which need
-// not be ordered after the other.
+// removeOps calls use with the pending operations of a rank that precede the current call, and removes an operation
+// when use returns true. It skips operations of other threads that are not ordered before the call: in another run they
+// may follow it. If a strand has ended an operation of another strand, removeOps calls use again when that other strand
+// calls it, because the other strand need not be ordered after the first end.
 func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	self := k.now().strand
 	if mine := w.endedByOthers[self]; len(mine) > 0 {
@@ -272,7 +273,7 @@ func (w *window) removeOps(k *rank, use func(*operation) bool) {
 	})
 }
 
-// noteEnded records an operation that has ended, if a strand other than its own has ended it.
+// noteEnded records an ended operation in endedByOthers, if another strand than its own has ended it.
 func (w *window) noteEnded(k *rank, o *operation) {
 	own := o.began.strand
 	if k.activeStrands == nil || own == k.now().strand {
@@ -284,7 +285,7 @@ func (w *window) noteEnded(k *rank, o *operation) {
 	w.endedByOthers[own] = append(w.endedByOthers[own], o)
 }
 
-// Advice on assertions that are not true.
+// Advice for assertions that are violated.
 const (
 	noStore = "MPI_MODE_NOSTORE promises no stores to the local window memory since the last synchronization. " +
 		"Remove the assertion, or synchronize after the store."
@@ -294,7 +295,7 @@ const (
 		"orders them. Put a message or a barrier between them, or remove the assertion."
 )
 
-// postEpoch starts an exposure epoch.
+// postEpoch starts an exposure epoch (MPI_Win_post).
 func (c *Checker) postEpoch(k *rank, e *event, w *window) {
 	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(),
 		completed:    map[int]completion{},
@@ -337,7 +338,8 @@ func (c *Checker) postEpoch(k *rank, e *event, w *window) {
 	}
 }
 
-// exposureOf returns the exposure epoch that matches an origin's access epoch; nil if the target has not posted it.
+// exposureOf returns the exposure epoch of a target that matches an origin's access epoch with the number turn; nil if
+// the target has not posted it.
 func (w *window) exposureOf(origin, target, turn int) *exposure {
 	for _, x := range w.exposures[target] {
 		if n, ok := x.epochNumbers[origin]; ok && n == turn {
@@ -429,7 +431,8 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 	}
 }
 
-// acquireLock records that a rank holds a lock.
+// acquireLock records that a rank holds a lock. Unless unchecked (MPI_MODE_NOCHECK), the rank is ordered after earlier
+// holders whose locks conflict.
 func (w *window) acquireLock(k *rank, target int, exclusive, unchecked bool) {
 	k.heldLocks = append(slices.Clone(k.heldLocks), heldLock{w, target, exclusive})
 	if unchecked {
@@ -442,7 +445,7 @@ func (w *window) acquireLock(k *rank, target int, exclusive, unchecked bool) {
 	}
 }
 
-// endAtOrigin ends the operations of an access epoch at the origin. At their targets they end with the exposure epoch.
+// endAtOrigin ends the operations of an access epoch at the origin. At the targets they end with the exposure epochs.
 func (w *window) endAtOrigin(c *Checker, k *rank) {
 	w.removeOps(k, func(o *operation) bool {
 		c.completeAtOrigin(o, k.now())
@@ -450,7 +453,7 @@ func (w *window) endAtOrigin(c *Checker, k *rank) {
 	})
 }
 
-// waitEpoch ends the oldest exposure epoch of a target.
+// waitEpoch ends the oldest exposure epoch of rank k (MPI_Win_wait).
 func (c *Checker) waitEpoch(k *rank, w *window) {
 	posts := w.exposures[k.number]
 	if len(posts) == 0 {
@@ -467,7 +470,8 @@ func (c *Checker) waitEpoch(k *rank, w *window) {
 	}
 }
 
-// flushOps ends operations to a target; without atTarget, only at the origin.
+// flushOps ends the operations of a rank to a target, or to all targets, at the origin. If atTarget is true, it also
+// ends them at the target.
 func (c *Checker) flushOps(k *rank, w *window, target int, allTargets, atTarget bool, at moment) {
 	w.removeOps(k, func(o *operation) bool {
 		if !allTargets && o.target != target {
@@ -477,14 +481,14 @@ func (c *Checker) flushOps(k *rank, w *window, target int, allTargets, atTarget 
 			c.completeOp(o, at)
 		} else if c.completeAtOrigin(o, at); o.targetAccess != nil && o.targetAccess.root != nil &&
 			o.epoch < 0 && !o.isEarly {
-			o.targetAccess.abandon() // an earlier access represents it: a polling rank may never flush
+			o.targetAccess.abandon() // another access represents it; an origin that polls may never flush
 			return true
 		}
 		return atTarget
 	})
 }
 
-// addAlias records the address at which another member's memory is mapped here.
+// addAlias records the address at which MPI_Win_shared_query has returned another member's memory.
 func (c *Checker) addAlias(k *rank, e *event, w *window) {
 	size, base := e.Out("size").Uint(), e.Out("baseptr").Uint()
 	i := int(e.In("rank").Int())
@@ -496,12 +500,12 @@ func (c *Checker) addAlias(k *rank, e *event, w *window) {
 	}
 }
 
-// userName returns the name that the program has given.
+// userName returns the name that the program has given to the window; "window" and a number if it has given none.
 func (w *window) userName() string {
 	return strings.TrimSuffix(strings.TrimPrefix(w.name, "window '"), "'")
 }
 
-// startEpoch starts an access epoch.
+// startEpoch starts an access epoch (MPI_Win_start) and checks MPI_MODE_NOCHECK.
 func (c *Checker) startEpoch(k *rank, e *event, w *window) {
 	w.startTargets[k.number] = e.Members(false)
 	for _, target := range w.startTargets[k.number] {
@@ -543,7 +547,7 @@ func (c *Checker) checkFenceAsserts(k *rank, e *event, w *window) {
 	delete(w.noputFences, [2]int{k.number, w.fenceCounts[k.number] - 2})
 }
 
-// checkNoput checks whether the target of an operation that changes its memory has asserted that no operation does.
+// checkNoput reports an operation that changes its target's memory although the target has asserted MPI_MODE_NOPUT.
 func (c *Checker) checkNoput(o *operation, x *exposure) {
 	if o.targetInfo.what == reads || o.targetInfo.what == updates && o.targetInfo.op == abi.MPI_NO_OP {
 		return
