@@ -51,7 +51,8 @@ func AllGather(c Client, name, value string) ([]string, error) {
 			return nil, err
 		}
 		if err := splitValues(joined, all[first:min(first+block, n)]); err != nil {
-			return nil, failure("invalid values from rank %d on: %v", first, err)
+			return nil, failure("the launcher returned invalid values of the ranks from %d on: %v", first,
+				err)
 		}
 	}
 	return all, nil

@@ -81,7 +81,8 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	}
 	unix.CloseOnExec(fd)
 	if err := unix.SetNonblock(fd, true); err != nil {
-		return nil, failure("the file descriptor to the launcher (PMI_FD=%d): %v", fd, err)
+		return nil, failure("cannot set O_NONBLOCK on the file descriptor to the launcher (PMI_FD=%d): %v",
+			fd, err)
 	}
 	c, err := pmi1.NewClient(os.NewFile(uintptr(fd), "launcher"))
 	if err != nil {

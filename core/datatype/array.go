@@ -69,9 +69,8 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 		processes = grid.mul(processes, int64(p))
 	}
 	if grid.overflow || processes != int64(size) {
-		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v does not have the %d processes of "+
-			"size", psizes,
-			size)
+		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the product of the process grid %v is not size, which is %d",
+			psizes, size)
 	}
 	dims := make([]dimension, len(gsizes))
 	rest, at := int64(size), int64(rank) // the grid is always in row-major order

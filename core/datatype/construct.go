@@ -154,8 +154,8 @@ func checkBlocklength(n int64) error {
 func checkBlocklengths(lengths []int64) error {
 	for i, n := range lengths {
 		if n < 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d; it must not be negative", i,
-				len(lengths), n)
+			return mpierr.New(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is %d; it must not be "+
+				"negative", i, n)
 		}
 	}
 	return nil
@@ -274,8 +274,8 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 	for i, d := range displacements {
 		n := length(i)
 		if n < 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d; it must not be negative",
-				i, len(displacements), n)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is %d; it must not be "+
+				"negative", i, n)
 		}
 		if n == 0 {
 			continue

@@ -84,11 +84,11 @@ func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 		have, need int64
 	}{
 		{"integers", integers, int64(len(c.Integers))}, {"addresses", addresses, int64(len(c.Addresses))},
-		{"large counts", counts, int64(len(c.Counts))}, {"datatypes", types, int64(len(c.Types))},
+		{"large_counts", counts, int64(len(c.Counts))}, {"datatypes", types, int64(len(c.Types))},
 	} {
 		if a.have < a.need {
-			return mpierr.New(abi.MPI_ERR_ARG, "the arguments have room for %d %s, but %s has "+
-				"%d", a.have, a.what, t, a.need)
+			return mpierr.New(abi.MPI_ERR_ARG, "max_%s is %d, but datatype %s needs %d", a.what,
+				a.have, t, a.need)
 		}
 	}
 	return nil

@@ -237,9 +237,8 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	case lo == hi:
 		return nil
 	case IsUnmapped(address, lo):
-		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is at %#x; its %d bytes of data, from offset "+
-			"%+d, begin in the first page of memory, which is never mapped",
-			what, address, count*t.Size(), lo)
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer at %#x is not valid memory: its %d bytes of "+
+			"data, from offset %+d, begin below address 4096", what, address, count*t.Size(), lo)
 	}
 	first, length := address+uintptr(lo), uint64(hi)-uint64(lo)
 	if length > math.MaxInt64 || uint64(first)+length < uint64(first) {

@@ -54,12 +54,12 @@ const minCheckedBytes = 64 << 20
 func Bytes(n int64) ([]byte, error) {
 	if n >= minCheckedBytes {
 		if r := Memory("/", n); r.Usable() < n {
-			return nil, fmt.Errorf("%d bytes for data in transfer: only %d are available %s", n, r.Usable(),
-				r.LimitedBy)
+			return nil, fmt.Errorf("cannot allocate %d bytes for data in transfer: only %d are "+
+				"available %s", n, r.Usable(), r.LimitedBy)
 		}
 		if used, most, ok := addressSpaceUse("/"); ok && most-used-minCheckedBytes < n {
-			return nil, fmt.Errorf("%d bytes for data in transfer: the process has %d KiB of address "+
-				"space, and the limit is %d KiB (ulimit -v)", n, used>>10, most>>10)
+			return nil, fmt.Errorf("cannot allocate %d bytes for data in transfer: the process has "+
+				"%d KiB of address space, and the limit is %d KiB (ulimit -v)", n, used>>10, most>>10)
 		}
 	}
 	return make([]byte, n), nil

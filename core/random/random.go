@@ -24,7 +24,7 @@ func Read(b []byte) error {
 		_, err = io.ReadFull(device, b)
 	}
 	if err != nil {
-		return fmt.Errorf("no random bytes: getrandom: %v, and %w", denied, err)
+		return fmt.Errorf("cannot read random bytes: getrandom: %v, and %w", denied, err)
 	}
 	return nil
 }

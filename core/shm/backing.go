@@ -89,7 +89,8 @@ func create() (fd int, why error, err error) {
 			return fd, why, nil
 		}
 	}
-	return -1, nil, fmt.Errorf("%w, and no file in /dev/shm or %s: %w%s", why, os.TempDir(), err, memfdAdvice)
+	return -1, nil, fmt.Errorf("%w, and cannot create a file in /dev/shm or %s: %w%s", why, os.TempDir(), err,
+		memfdAdvice)
 }
 
 // memfdAdvice is the advice to the user where a seccomp filter denies calls.
