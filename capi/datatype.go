@@ -80,11 +80,14 @@ func smallForm(t *datatype.Type) error {
 func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr) error {
 	c := t.Contents()
 	for _, a := range []struct {
-		at uintptr
-		n  int
-	}{{integers, len(c.Integers)}, {addresses, len(c.Addresses)}, {counts, len(c.Counts)}, {types, len(c.Types)}} {
+		name string
+		at   uintptr
+		n    int
+	}{{"integers", integers, len(c.Integers)}, {"addresses", addresses, len(c.Addresses)},
+		{"large_counts", counts, len(c.Counts)}, {"datatypes", types, len(c.Types)}} {
 		if a.at == 0 && a.n > 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "an output array for %d elements is NULL", a.n)
+			return mpierr.New(abi.MPI_ERR_ARG, "array_of_%s is NULL, but the datatype has %d of these",
+				a.name, a.n)
 		}
 	}
 	handles := make([]uintptr, len(c.Types))

@@ -140,8 +140,9 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 	struct gompi_error_status v;
 	int rc = MPI_SUCCESS, left = nnodes, unset = 0;
 	if (ndims < 0 || (ndims > 0 && dims == NULL))
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "ndims is %d, and dims is at address %#llx", ndims,
-				     (unsigned long long)(uintptr_t)dims);
+		rc = gompi_set_error(&v, MPI_ERR_ARG,
+				     "ndims is %d and dims %p: ndims must not be negative, nor dims NULL", ndims,
+				     (void *)dims);
 	else if (nnodes <= 0)
 		rc = gompi_set_error(&v, MPI_ERR_ARG, "nnodes is %d; it must be positive", nnodes);
 	for (int i = 0; i < ndims && rc == MPI_SUCCESS; i++) {

@@ -22,8 +22,8 @@ __attribute__((cold)) const char *gompi_address_label(const void *address, char 
 // what, such as "the origin datatype". Returns MPI_ERR_TYPE.
 __attribute__((cold)) int gompi_type_unusable(struct gompi_error_status *v, const char *what, MPI_Datatype datatype);
 
-// Fills in the error status for a buffer whose data (bytes bytes from offset lo) is outside the address space. The
-// error text begins with what, such as "the origin buffer". Returns MPI_ERR_BUFFER.
+// Fills in the error status for a buffer whose data (bytes bytes from offset lo) begins in the first page. The text
+// begins with what, such as "the origin buffer". Returns MPI_ERR_BUFFER.
 __attribute__((cold)) int gompi_bad_buffer(struct gompi_error_status *v, const char *what, const void *at,
 					   int64_t bytes, int64_t lo);
 

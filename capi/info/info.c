@@ -244,7 +244,7 @@ static inline int check_key(struct gompi_error_status *v, const char *key, int *
 }
 
 static int null_result_error(struct gompi_error_status *v) {
-	return gompi_set_error(v, MPI_ERR_ARG, "a result pointer is NULL");
+	return gompi_set_error(v, MPI_ERR_ARG, "an output argument is NULL");
 }
 
 static int read_only_error(struct gompi_error_status *v) {

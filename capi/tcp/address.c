@@ -189,8 +189,8 @@ bool gompi_host_local_addresses(struct gompi_tcp_host *h, char names[GOMPI_HOST_
 	if (h->count > 0 || permitted == NULL)
 		return true;
 	snprintf(error_detail, error_bytes,
-		 "GOMPIRMA_INTERFACE=%s is not an interface or network that is up on this host; it has: %s", permitted,
-		 seen[0] != 0 ? seen : "none");
+		 "GOMPIRMA_INTERFACE=%s is not an interface or network that is up on this host; the host has: %s",
+		 permitted, seen[0] != 0 ? seen : "none");
 	return false;
 }
 

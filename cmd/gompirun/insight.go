@@ -72,7 +72,8 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	ring := 0
 	if text := os.Getenv(envRing); text != "" {
 		if ring, err = strconv.Atoi(text); err != nil || ring < 1 || ring > 1<<40 {
-			return nil, fmt.Errorf("%s=%s: the value must be a number of bytes", envRing, text)
+			return nil, fmt.Errorf("%s=%s: the value must be a number of bytes from 1 to 2^40", envRing,
+				text)
 		}
 	}
 	mode := insight.Mode(0)

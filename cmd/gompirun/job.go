@@ -115,8 +115,8 @@ func newJob(opts *options) (*job, error) {
 	if opts.bind != "none" {
 		j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
 		if j.bindings == nil && opts.bind != "" && !opts.quiet {
-			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are too few for %d ranks; the ranks "+
-				"are not bound\n", opts.bind, len(j.ranks))
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are too few of these for %d ranks; "+
+				"the ranks are not bound\n", opts.bind, len(j.ranks))
 		}
 	}
 	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)

@@ -47,7 +47,7 @@ type frameCommon struct {
 	program   []byte
 }
 
-var errFrames = errors.New("call frame information that is not understood")
+var errFrames = errors.New("the call frame information has an unsupported form")
 
 // readFrames returns the call frame information of a file. The result is empty if the file has no such information.
 func readFrames(name string) *frameInfo {
