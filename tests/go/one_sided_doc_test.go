@@ -11,25 +11,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneSidedDocument checks that docs/ONE-SIDED.md lists every info key that the library knows and every environment
-// variable that library, launcher and wrappers read.
+// TestOneSidedDocument checks that docs/ONE-SIDED.md lists every info key that the library recognizes, and every
+// environment variable that the library, gompirun and the compiler wrappers read.
 func TestOneSidedDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(top, "docs/ONE-SIDED.md"))
 	require.NoError(t, err)
 	document := string(b)
-	wanted := map[string]string{} // what the document must contain, with the file that has it
+	wanted := map[string]string{} // the source file of each name that the document must contain
 	patterns := []*regexp.Regexp{
 		regexp.MustCompile(`gompi_text_view_equals\(name, "([a-z_]+)"\)`), // info keys of windows
 		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),              // info keys that the library reports
 		regexp.MustCompile(`GOMPI_KEY_\w+ "([a-z_]+)"`),
-		// info keys that a call looks up itself
+		// info keys that one call reads directly
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
 		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),           // info keys of communicators
 		regexp.MustCompile(`\{"([a-z]+)", (?:at\.\w+|wdir)\}`), // info keys of MPI_INFO_ENV
-		// environment variables, where Go reads them
+		// environment variables that Go code reads
 		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),
-		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // where C reads them
-		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // by a constant's name
+		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // that C code reads
+		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // in constants of Go
 	}
 	for _, dir := range []string{"core", "capi", "cmd"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join(top, dir),
@@ -41,7 +41,7 @@ func TestOneSidedDocument(t *testing.T) {
 						strings.HasSuffix(name, ".h")) {
 					return err
 				}
-				// names of the standard, and of constants in C
+				// these contain names of the standard and of C constants
 				if strings.Contains(path, "core/abi") || strings.Contains(path, "core/gen/") {
 					return nil
 				}
@@ -56,10 +56,10 @@ func TestOneSidedDocument(t *testing.T) {
 	}
 	for _, name := range []string{"no_locks", "gompirma_huge_pages", "mpi_assert_exact_length", "GOMPIRMA_NO_CMA",
 		"GOMPIRMA_NODE", "PMI_FD", "wdir"} {
-		require.Contains(t, wanted, name, "the patterns still find what is known to be there")
+		require.Contains(t, wanted, name, "the patterns do not find a name that the sources contain")
 	}
 	for name, path := range wanted {
-		// a name of the standard in a text
+		// a name of the standard in a string, not an environment variable
 		if strings.HasPrefix(name, "MPI_") && !strings.HasPrefix(name, "MPI_LOCAL") {
 			continue
 		}
