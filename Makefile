@@ -20,11 +20,11 @@ build: ## library, launcher, compiler wrappers and headers into build/
 	@scripts/build.sh "$(BUILD)"
 	@echo "built in $(BUILD)"
 
-demo: ## build and run the examples, with a report; TEXT=file counts other words
+demo: ## build and run the examples, with a report; TEXT=FILE: the text whose words are counted
 	@scripts/deps.sh demo
 	@scripts/demo.sh "$(BUILD)" $(TEXT)
 
-test: ## every test: ctest, go test, race detector, lint, generated files; says what was slow and what is left out
+test: ## every test: ctest, go test, race detector, lint, generated files; lists slow and skipped tests
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" all
 
@@ -40,7 +40,7 @@ test-go: ## the Go tests alone
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" go
 
-flaky: ## repeat tests TIMES=10 times and list those that failed once; TESTS="TestDeadlocks conformance/put": some
+flaky: ## repeat tests TIMES=10 times and list those that failed; TESTS="TestDeadlocks conformance/put": only these
 	@scripts/deps.sh test
 	@GOMPIRMA_TEST_TIMES="$(TIMES)" GOMPIRMA_TESTS="$(TESTS)" scripts/test.sh "$(BUILD)" flaky
 
@@ -52,7 +52,7 @@ soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
 	@scripts/deps.sh build
 	@GOMPIRMA_SOAK=$(SECONDS)s go test -count=1 -timeout 0 -v -run '^TestModel$$' ./tests/go/model
 
-fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz), drawn from SEED= or a random one
+fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz); SEED=: of the random numbers
 	@scripts/deps.sh build
 	@GOMPIRMA_FUZZ_CALLS=$(CALLS) GOMPIRMA_FUZZ_SEED=$(SEED) go test -count=1 -timeout 0 -v -run '^Test(Fuzz|Outside)$$' ./tests/go/fuzz
 
@@ -72,11 +72,11 @@ scale: ## jobs of 100,000 processes on 1,000 nodes, windows of 1,000,000, simula
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" scale
 
-test-ref: ## tests/c/conformance, regress, check under Debian's MPICH: are the tests themselves right?
+test-ref: ## tests/c/conformance, regress, check with Debian's MPICH, to check the tests themselves
 	@scripts/deps.sh ref
 	@scripts/test.sh "$(BUILD)" ref
 
-matrix: ## the one-sided operations: operation x datatype x synchronization x window kind, tried cell by cell
+matrix: ## test every combination of one-sided operation, datatype, synchronization and window kind
 	@scripts/deps.sh build
 	@scripts/build.sh "$(BUILD)"
 	@go run ./tests/go/matrix "$(BUILD)"
@@ -89,11 +89,11 @@ lint: ## formatting, go vet, layers, warnings, generated files
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" lint
 
-fmt: ## format Go and C as the house style has it (.clang-format)
+fmt: ## format Go (gofmt) and C (.clang-format)
 	@scripts/deps.sh test
 	@scripts/format.sh
 
-generate: ## write the generated files anew
+generate: ## regenerate the generated files
 	go generate ./...
 
 bench: ## measure against Debian's MPICH and Open MPI in one run: tables, JSON and charts in build/bench
@@ -106,7 +106,7 @@ bench-quick: ## the main rows of `make bench`, each launched once: two minutes
 	@scripts/build.sh "$(BUILD)"
 	@go run ./bench/compare -build "$(BUILD)" -quick -runs 1
 
-# Operations over sizes with the loops of the usual public suites, with 5 launches for each library: 25 minutes. For a
+# Measures operations over sizes in loops as in public suites, with 5 launches for each library: 25 minutes. For a
 # single operation, with its table: go run ./bench/compare -sweeps -only '^put.flush$$' -runs 5
 bench-sweeps: ## operations from 1 B to 4 MiB as public suites measure them: half an hour at most
 	@scripts/deps.sh bench
@@ -123,9 +123,9 @@ bench-fabric: ## the same over two hosts made of namespaces (root): a table in b
 	@scripts/build.sh "$(BUILD)"
 	@tests/cluster/bed.sh 2 go run ./bench/compare -build "$(BUILD)" -fabric -o "$(BUILD)/bench/fabric.md" -json "$(BUILD)/bench/fabric.json"
 
-# Nine launches of every row for each library: 10 minutes. To print single rows: go run ./bench/compare -census -only
-# Type_vector. After a reason is added to a row, only the last command is needed.
-census: ## every function of MPI beside Debian's MPICH and Open MPI, the worst first: docs/CENSUS.md
+# Launches every row nine times with each library: 10 minutes. To print single rows, run: go run ./bench/compare -census
+# -only Type_vector. If only a reason was added to a row, run only the last command.
+census: ## measure every function of MPI against Debian's MPICH and Open MPI: docs/CENSUS.md, the worst ratio first
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"
 	@mkdir -p "$(BUILD)/bench"

@@ -1,9 +1,9 @@
-/* The census has one row for each MPI function. bench/census generates the rows from its rows.txt; loop.h describes how
- * they are timed.
+/* Times the rows of the census, which cover all MPI functions, as loop.h describes. The Go package bench/census
+ * generates the rows from rows.txt.
  *
- *     census --calls [ROW...]  counts calls of Go instead of time, if GOMPIRMA_SHOW_GO is 1. Prints one line for each
- *                              row: name and number. Without names, all rows for the current number of processes
- *                              run. */
+ *     census --calls [ROW...]  with GOMPIRMA_SHOW_GO=1: counts the calls from C into Go instead of measuring the
+ *                              time. Prints a line for each row: name and number. Without ROW, runs all rows for
+ *                              the current number of processes. */
 #include "loop.h"
 
 enum { MEBIBYTE = 1 << 20 };
@@ -106,7 +106,7 @@ static void begin(void) {
 	MPI_Cart_create(comm, 2, dims, zeros, 0, &cart);
 	MPI_Dist_graph_create_adjacent(comm, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
 				       &dist_graph);
-	if (size == 2) { /* Open MPI makes no such window for one process */
+	if (size == 2) { /* Open MPI cannot create a dynamic window with one process */
 		MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &dynamic);
 		MPI_Graph_create(comm, 2, upto, edges, 0, &graph);
 		MPI_Intercomm_create(MPI_COMM_SELF, 0, comm, other, 5, &intercomm);
@@ -152,7 +152,7 @@ static void finish(void) {
 static const struct program census = {
 	"census", measurements, sizeof measurements / sizeof *measurements, close_current, NULL, NULL, 0};
 
-/* Returns the number of lines that were written to the file since the previous call. */
+/* Returns the number of lines that have been written to the file since the previous call. */
 static long lines(FILE *f) {
 	long found = 0;
 	clearerr(f);
@@ -161,7 +161,8 @@ static long lines(FILE *f) {
 	return found;
 }
 
-/* Prints the number of calls of Go in a loop of each row. The loop follows a first call, which may do one-time work. */
+/* Prints the number of calls from C into Go in a loop of each row. A first iteration before the loop, which may do
+ * one-time work, is not counted. */
 static void calls(int names, char **name) {
 	enum { LOOPS = 8 };
 	char path[] = "/tmp/census.XXXXXX";

@@ -1,9 +1,9 @@
 /* Times collectives, as loop.h describes. BYTES is the amount that a rank sends to one other rank, or its whole input
- * to a reduction of doubles. The root changes with each call, so that no call can begin before the previous one has
- * reached it.
+ * to a reduction of doubles. The root changes with each call, so that calls cannot overlap much: the next root must
+ * first complete its part of the previous call.
  *
- * "_apart": rank 0 is always the root and a barrier follows each call. The result is the time of the calls alone, as
- * the mean over the ranks, as public suites report it. */
+ * In measurements with the suffix "_apart", rank 0 is always the root and a barrier follows each call. The result is
+ * the time of the calls without the barriers, as the mean over the ranks, as in public suites. */
 #include "loop.h"
 
 static double *out, *in;

@@ -1,9 +1,11 @@
-! Puts from Fortran, for bench/fortran.sh: compiled with USE_F08, USE_MPI or USE_MPIF.
+! Measures puts from Fortran for bench/fortran.sh, which compiles it with USE_F08, USE_MPI or USE_MPIF. Runs on two
+! ranks.
 !
-!     fortran count put8|flush|row        loops between signals, for bench/icount: 100, then 200
-!     fortran time put8|put8_flush|row    nanoseconds for one
+!     fortran count put8|flush|row        loops of 100 and 200 operations between signals, for bench/icount
+!     fortran time put8|put8_flush|row    prints the nanoseconds of one operation
 !
-! row is a put of a(1, :), 1024 numbers of 8 bytes, 16 bytes apart, into as many that lie together, with its flush. Two ranks, an allocated window.
+! row is a put of the array section a(1, :) and a flush. The section has 1024 numbers of 8 bytes with a stride of 16
+! bytes; the target's are contiguous.
 #if defined(USE_F08)
 #define WIN type(MPI_Win)
 #else
@@ -31,7 +33,7 @@ program puts
 #if defined(USE_F08)
   real(8), asynchronous :: a(2, 1024)
 #else
-  real(8) :: a(2, 1024) ! with ASYNCHRONOUS a copy of a section would be refused, rightly
+  real(8) :: a(2, 1024) ! not ASYNCHRONOUS: the compiler would refuse to pass a copy of an ASYNCHRONOUS section
 #endif
   character(len=16) :: mode, operation
   double precision :: start, best
@@ -77,7 +79,7 @@ program puts
 
 contains
 
-  ! Memory of the library's, which is what shared windows are made of; the address is not needed.
+  ! Creates the window w with MPI_Win_allocate. The address of its memory is not needed.
   subroutine window()
 #if defined(USE_F08)
     block

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures the cost of a put from Fortran, in each binding: bench/fortran.sh BUILD. Prints tables in Markdown, with
-# the peers that are installed.
+# Measures the cost of a put from Fortran in each binding (mpi_f08, mpi, mpif.h): bench/fortran.sh BUILD. Prints tables
+# in Markdown for gompirma, and for MPICH and Open MPI if they are installed.
 # Instructions are counted as in bench/instructions.sh. Each time is the best of three runs; the libraries run
 # alternately.
 set -eu

@@ -1,13 +1,15 @@
-/* Counts the instructions that the main thread of a program executes between SIGUSR2 signals, by single-stepping it:
+/* Counts the instructions that the main thread of a program executes between SIGUSR2 signals, by single-stepping the
+ * thread:
  *
  *     icount LOOPS PROGRAM [ARGUMENT...]
  *
- * The program marks two intervals of the same operation, one of LOOPS and one of 2 * LOOPS repetitions, with a signal
- * before and after each. After the fourth signal icount prints the difference of the counts divided by LOOPS, so the
- * cost of the marks cancels out. If a call takes more than LIMIT instructions, icount stops stepping it and prints
- * "more": a call that should take a hundred instructions may have blocked. Any number of operations may follow one
- * another. A process that raises no signal (another rank) runs at full speed and prints nothing. icount needs only
- * ptrace on its own child. It uses no hardware counters, which virtual machines hide, and no emulation. */
+ * The program runs two loops of the same operation, of LOOPS and of 2 * LOOPS iterations, and raises the signal before
+ * and after each loop. After the fourth signal icount prints the difference of the two counts divided by LOOPS, so that
+ * the cost of the signals cancels out. If a loop takes more than LIMIT instructions per iteration, icount stops
+ * stepping and prints "more": an operation that should take a hundred instructions may have blocked. The program may
+ * repeat this for any number of operations. A process that raises no signal (another rank) runs at full speed and
+ * prints nothing. icount needs only ptrace on its own child. It uses neither hardware counters, which virtual machines
+ * hide, nor emulation. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
-/* Measures the benefit and the cost of sharing in place (gompirma_share_in_place), with two ranks. The result is the
- * best of many short batches, since other programs may use the machine.
+/* Measures the benefit and the cost of sharing in place (gompirma_share_in_place), with two ranks. A result is the best
+ * of many short batches, since other programs may use the machine.
  *
  *     gompirun -n 2 in_place
  *
- * The windows are: allocate; malloc (system calls and the progress thread's ring); shared in place; shared in place
- * with private ends. Prints one line for each window and operation, in ns per call, and then the cost of MPI_Win_create
- * and MPI_Win_free for 16 MiB, in us per MiB. */
+ * The windows are: allocated; malloc memory, which operations access by system calls and through the ring; malloc
+ * memory shared in place; the same with private ends, which are not shared. Prints one line for each window and
+ * operation, in ns per call, and then the cost of MPI_Win_create and MPI_Win_free for 16 MiB, in us per MiB. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Times calls that only read local data of the process, as loop.h describes. One rank calls, the other waits. */
+/* Times calls that only read local data of the process, as loop.h describes. Rank 0 calls; the other rank waits. */
 #include "loop.h"
 
 static MPI_Request pending; /* a receive that no message matches */

@@ -1,15 +1,15 @@
-/* The timed loop of the programs of bench/, each of which includes this header once. It uses mpi.h only, so that the
- * programs build with every MPI library. bench/compare runs them.
+/* The timed loop of the programs of bench/, each of which includes this header once. The header uses only mpi.h, so
+ * that the programs build with every MPI library. bench/compare runs the programs.
  *
  *     PROGRAM [--json] NAME[:BYTES]...   runs the named measurements; prints one line for each: name value unit
- *     PROGRAM --count LOOPS NAME...      for bench/icount, which prints the number after the name
+ *     PROGRAM --count LOOPS NAME...      for bench/icount: prints each name, after which icount prints its count
  *     PROGRAM --list                     prints the names
  *     PROGRAM --multiple ...             requests MPI_THREAD_MULTIPLE
  *
  * A value is the median of up to REPETITIONS timed loops after a warm-up. The number of iterations is chosen so that a
- * loop takes about loop_seconds. Loops are longer if there are more ranks than cores, because one time slice would then
- * exceed a loop. Slow operations get fewer repetitions, so that a measurement ends within seconds. A BRIEF measurement
- * is a single loop of the length that the program sets. */
+ * loop takes about loop_seconds. If there are more ranks than cores, a loop takes CROWDED_LOOP_SECONDS, so that it is
+ * longer than a time slice of the scheduler. Slow operations get fewer repetitions, so that a measurement ends within
+ * seconds. A BRIEF measurement is a single loop whose length the program sets. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,18 +19,19 @@
 #include <unistd.h>
 
 enum { REPETITIONS = 9, LARGE = 8 << 10, VAST = 256 << 10, PAGE = 4096 };
-static double loop_seconds = 0.010, budget = 3; /* a program may set less */
+static double loop_seconds = 0.010, budget = 3; /* seconds; a program may set lower values */
 static const double CROWDED_LOOP_SECONDS = 0.050;
 
 enum {
-	ORIGIN = 1,   /* only rank 0 works; the others wait in a barrier, like a program without other work */
-	IDLE = 2,     /* the other ranks are idle for a while before rank 0 begins */
-	APART = 4,    /* the body times its own calls, between barriers; the result is the mean over the ranks */
-	AWAY = 8,     /* with ORIGIN, and when counting instructions: the other ranks are in no MPI call */
-	SHARED = 16,  /* the number after the name is that of threads, each of which runs the operation n times */
-	BRIEF = 32,   /* a single loop after a warm-up of a tenth, as in public suites; fewer iterations for large
-	               * messages */
-	PERCENT = 64, /* with APART: the body returns percentages, not seconds */
+	ORIGIN = 1,   /* only rank 0 calls body; the other ranks wait in a barrier */
+	IDLE = 2,     /* the other ranks are idle for 20 ms before rank 0 begins */
+	APART = 4,    /* body sets `inside` to the time of its calls without its barriers; the result is the mean over
+	               * the ranks */
+	AWAY = 8,     /* with ORIGIN, when counting instructions: the other ranks sleep outside of MPI */
+	SHARED = 16,  /* the number after the name is a number of threads, each of which runs the operation n times */
+	BRIEF = 32,   /* a single loop after a warm-up of a tenth of its length, as in public suites; fewer iterations
+	               * for large messages */
+	PERCENT = 64, /* with APART: body sets `inside` to a percentage, not to seconds */
 	USER = 128,   /* free for the program's own flags */
 };
 
@@ -39,8 +40,10 @@ struct measurement {
 	void (*open)(void);   /* collective, not timed; may be NULL */
 	void (*body)(long n); /* the timed function: runs its operation n times */
 	int how;
-	long per;   /* operations in each of the n iterations; 0 stands for 1 */
-	long loops; /* n, if BRIEF or cold; a cold measurement has no warm-up, and each loop calls open and close */
+	long per; /* operations in each of the n iterations; 0 stands for 1 */
+	/* 0, or n. With BRIEF: n of the single loop, before its reduction for large messages. Otherwise the measurement
+	 * is cold: it has no warm-up, and calls open and close around each loop. */
+	long loops;
 };
 
 struct program {
@@ -48,7 +51,7 @@ struct program {
 	const struct measurement *measurements;
 	int count;
 	void (*close)(void); /* undoes open; collective; may be NULL */
-	/* Runs around each loop of a working rank, not timed; may be NULL. */
+	/* Run before and after each loop on the ranks that call body; not timed; may be NULL. */
 	void (*before)(const struct measurement *m);
 	void (*after)(const struct measurement *m);
 	int threads; /* several threads call MPI */
@@ -56,7 +59,7 @@ struct program {
 
 static int rank, size;
 static long bytes;    /* the number after the name; 8 without one */
-static long counted;  /* LOOPS when counting instructions; the body then runs four times as many iterations in total */
+static long counted;  /* LOOPS when counting instructions; body then runs 4 * LOOPS iterations in total */
 static double inside; /* seconds in the calls of an APART body */
 static const struct measurement *current; /* the measurement that runs now */
 
@@ -80,8 +83,8 @@ static inline void *memory(size_t length) { return touched(64, length); }
 /* Returns touched memory aligned to a page, as public suites allocate it. */
 static inline void *pages(size_t length) { return touched(PAGE, length); }
 
-/* Runs one timed loop directly after a warm-up. Returns on rank 0 the seconds of the slowest working rank. All ranks
- * leave together. */
+/* Runs `warm` iterations and then, timed, n iterations. Returns on rank 0 the seconds of the slowest rank that calls
+ * body or, with APART, the mean over the ranks. Collective and synchronizing. */
 static double timed(const struct program *p, const struct measurement *m, long n, long warm) {
 	double begin, seconds = 0, all;
 	if (m->how & ORIGIN && rank != 0) {
@@ -114,7 +117,7 @@ static int ascending(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* Allocates the shared word *go, through which rank 0 lets the AWAY ranks continue. Collective. */
+/* Allocates the word *go, which all ranks share. Rank 0 sets it to 1 when the AWAY ranks may continue. Collective. */
 static void away(MPI_Win *win, volatile int **go) {
 	MPI_Aint length;
 	int unit;
@@ -133,9 +136,9 @@ static void marked(const struct measurement *m, long n) {
 		raise(SIGUSR2);
 }
 
-/* Runs two loops of different length for bench/icount, after a loop that binds symbols and does one-time work. The
- * operations of a loop complete before the next one, as far as before and after ensure it. Ranks that rank 0 waits for
- * arrive long before it, because they are not stepped. */
+/* Runs two loops of LOOPS and 2 * LOOPS iterations for bench/icount. A loop before them binds symbols and does one-time
+ * work. `before` and `after` complete the operations of one loop before the next loop. Ranks that rank 0 waits for
+ * arrive long before rank 0, because icount single-steps only rank 0. */
 static void count(const struct program *p, const struct measurement *m, const char *name) {
 	volatile int *go;
 	MPI_Win win;
@@ -194,7 +197,7 @@ static void brief(const struct program *p, const struct measurement *m, const ch
 		say(m, name, seconds, n, json);
 }
 
-/* Runs a measurement. Rank 0 chooses the length of the next loop; 0 ends the measurement. */
+/* Runs a measurement. Rank 0 chooses n for the next loop; n <= 0 ends the measurement. */
 static void run(const struct program *p, const struct measurement *m, const char *name, int json) {
 	double seconds[REPETITIONS], start = now(), wanted;
 	int done = 0, warm = m->loops > 0;
@@ -239,7 +242,7 @@ static const struct measurement *named(const struct program *p, const char *name
 	return NULL;
 }
 
-/* Does all the work of main. Calls `begin` after MPI_Init and `finish` before MPI_Finalize, once each; both may be
+/* Does all the work of main. Calls `begin` once after MPI_Init and `finish` once before MPI_Finalize; both may be
  * NULL. */
 static int measure(const struct program *p, int argc, char **argv, void (*begin)(void), void (*finish)(void)) {
 	int json = 0, threads = p->threads;

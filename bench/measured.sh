@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the results of bench/run.sh, with and without -sweeps, into docs/MEASURED.md: the main tables, those of the
-# sweeps, and the charts that it shows: bench/measured.sh BUILD
+# Writes the results of bench/run.sh, with and without -sweeps, into docs/MEASURED.md: bench/measured.sh BUILD. The
+# results are the main tables, the tables of the sweeps, and the charts in docs/charts.
 set -eu
 build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."

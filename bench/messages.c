@@ -2,16 +2,17 @@
  * concurrently.
  *
  *     pingpong:BYTES   a round trip; the time is that of one direction
- *     stream:BYTES     POSTED pending sends and receives, then an empty answer, as public suites measure
+ *     stream:BYTES     POSTED pending messages one way, then an empty answer, as public suites measure
  *                      bandwidth and message rate; the time is that of one message
- *     few:N            N receives and N sends of 8 bytes in each direction, all pending, like a halo exchange;
- *                      the time is that of all
+ *     few:N            N messages of 8 bytes in each direction, all pending, like a halo exchange; the time is
+ *                      that of the whole exchange
  *     few.again:N      few:N with persistent requests
  *     self             Irecv, Isend and Waitall of 8 bytes from the rank to itself
  *
- * These measurements are counted, not timed, with one pair:
+ * bench/icount counts the instructions of these measurements, with one pair:
  *
- *     send, recv       of 8 bytes, to a rank that is in no call, and of a message that has arrived */
+ *     send             a send of 8 bytes to a rank that is in no MPI call
+ *     recv             the receive of 8 bytes that have arrived already */
 #include "loop.h"
 
 enum { POSTED = 64 };
@@ -55,7 +56,7 @@ static void stream(long n) {
 	}
 }
 
-/* Messages of 8 bytes; the number after the name is that of messages. */
+/* Exchanges messages of 8 bytes. `bytes`, the number after the name, is the number of messages. */
 enum { FEW = 16 };
 static MPI_Request some[2 * FEW];
 
@@ -115,7 +116,7 @@ static void sent(void) {
 		send(4 * counted);
 }
 
-/* Receives the messages of the measurement send. */
+/* Prepares the measurement "send"; end() receives its messages. */
 static int unreceived;
 static void to_send(void) {
 	buffers();

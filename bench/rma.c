@@ -1,5 +1,5 @@
-/* Times one-sided operations, as loop.h describes. "allocated" windows come from MPI_Win_allocate; "malloc" windows
- * (names with m_) come from MPI_Win_create over malloc memory. */
+/* Times one-sided operations, as loop.h describes. Measurements use windows of MPI_Win_allocate, or windows of
+ * MPI_Win_create over malloc memory if their names begin with m_. */
 #include "loop.h"
 
 #include <malloc.h>
@@ -10,7 +10,7 @@ enum { BULK = 1 << 20, VECTOR = 1024, BATCH = 1024, LOCK_ALL = USER };
 static int target; /* rank 1, or 0 if there is one rank */
 static MPI_Win win = MPI_WIN_NULL;
 static char *base;    /* own window memory */
-static char *mapped;  /* the target's memory in a shared window, for the plain loops */
+static char *mapped;  /* the target's memory in a shared window, for loops that access it without MPI */
 static void *heap;    /* the malloc memory of the window */
 static double *local; /* origin memory */
 static MPI_Datatype vector, record, gap;
@@ -18,7 +18,7 @@ static MPI_Group other;
 
 /* --- windows */
 
-/* Returns the size of origin and window buffers: a vector, BULK bytes, and the requested size fit. */
+/* Returns the size of origin and window buffers: enough for the vector datatype, BULK bytes, and `bytes`. */
 static long room(void) { return bytes > 2 * BULK ? bytes : 2 * BULK; }
 
 static void origin_memory(void) {
@@ -34,8 +34,8 @@ static void allocated(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Makes a window over malloc memory. The C library would give a second buffer of this size pages that it shares with
- * other memory, because the first buffer was freed. The window must not depend on earlier measurements. */
+/* Creates a window over malloc memory. Sets malloc's mmap threshold so that each buffer gets pages of its own. By
+ * default the threshold rises when a large buffer is freed, and the window would depend on earlier measurements. */
 static void over_malloc(void) {
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	origin_memory();
@@ -69,9 +69,9 @@ static void release(void) {
 	local = NULL;
 }
 
-/* --- what is timed: each does its operation n times */
+/* --- the timed functions: each runs its operation n times */
 
-/* Issues puts without completing them: the end of the epoch completes them. */
+/* Issues puts without completing them; the end of the epoch completes them. */
 static void put(long n) {
 	for (long i = 0; i < n; i++)
 		MPI_Put(local, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win);
@@ -126,7 +126,7 @@ static void put8(long n) {
 	MPI_Win_flush(target, win);
 }
 
-/* Small updates in bunches, as some applications send them. */
+/* Issues BUNCH small puts before each flush, as some applications do. */
 enum { BUNCH = 64 };
 static void put_bunch(long n) {
 	for (long i = 0; i < n; i++) {
@@ -197,7 +197,7 @@ static void get_vector(long n) {
 	}
 }
 
-/* Puts a datatype of 4 contiguous doubles, as applications define for their grid points. */
+/* Puts one element of a datatype of 4 contiguous doubles, as applications define for their grid points. */
 static void put_record(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Put(local, 1, record, target, 0, 1, record, win);
@@ -219,7 +219,7 @@ static void acc_record(long n) {
 	}
 }
 
-/* Puts a datatype of two doubles with a gap between them. */
+/* Puts one element of a datatype of two doubles with a gap between them. */
 static void put_gap(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Put(local, 1, gap, target, 0, 1, gap, win);
@@ -234,7 +234,7 @@ static void acc_vector(long n) {
 	}
 }
 
-/* Copies between the same two buffers, for comparison with the hardware's speed. */
+/* Copies from origin to window memory by memcpy: the hardware's speed, with which puts are compared. */
 static void memcpy_1m(long n) {
 	for (long i = 0; i < n; i++) {
 		memcpy(mapped, local, BULK);
@@ -266,7 +266,7 @@ static void lock_put_unlock(long n) {
 	}
 }
 
-static void lock_fop_unlock(long n) /* by all ranks at once, on rank 0 */
+static void lock_fop_unlock(long n) /* all ranks concurrently lock rank 0 */
 {
 	int64_t one = 1, before;
 	for (long i = 0; i < n; i++) {
@@ -298,7 +298,7 @@ static void pscw(long n) /* ranks 0 and 1, in both directions */
 	}
 }
 
-/* Makes and frees windows of BYTES. */
+/* Creates and frees windows of BYTES. */
 static void allocate(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);

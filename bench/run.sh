@@ -1,6 +1,10 @@
 #!/bin/sh
-# Measures gompirma in BUILD against Debian's MPICH and Open MPI and writes tables, JSON and charts into BUILD/bench:
-# bench/run.sh BUILD [options of bench/compare]; with -sweeps the files are called sweeps
+# Measures the gompirma in BUILD, Debian's MPICH and Debian's Open MPI:
+#
+#   bench/run.sh BUILD [options of bench/compare]
+#
+# It writes tables, JSON and charts into BUILD/bench. The names of the files begin with "bench", or with "sweeps" if
+# -sweeps is given.
 set -eu
 build=$(cd "${1:-build}" && pwd)
 [ $# -eq 0 ] || shift

@@ -1,8 +1,7 @@
-/* A program that starts, makes a window, uses it once and ends: the minimum cost of every job. bench/compare times its
- * whole launch.
+/* Creates a window, uses it once and ends: the minimum that every RMA job does. bench/compare times the whole launch.
  *
  *     startup            no output
- *     startup memory     rank 0 also prints the median of the ranks' private memory: memory value KiB
+ *     startup memory     rank 0 prints the median of the ranks' private memory, as a line "memory VALUE KiB"
  *
  * Private memory is Private_Clean + Private_Dirty of /proc/self/smaps_rollup while the window exists. */
 #include <mpi.h>

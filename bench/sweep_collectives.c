@@ -1,11 +1,11 @@
-/* Times collectives as public suites do, as loop.h describes: short loops, a barrier after each call, the mean over the
- * ranks, rank 0 as root, and buffers on pages of their own. BYTES is the amount that a rank sends to one other rank, or
- * its whole input to a reduction of floats. Each rank has two neighbours, in a ring.
+/* Times collectives as public suites do, in the loop that loop.h describes: a short loop, a barrier after each call,
+ * the mean over the ranks, rank 0 as root, and page-aligned buffers. BYTES is the amount that a rank sends to one other
+ * rank, or its whole input to a reduction of floats. In neighbourhood collectives the ranks form a ring.
  *
  *     CALL              the blocking call, without MPI_
  *     "i" CALL          the nonblocking call and its MPI_Wait
- *     "i" CALL.overlap  the percentage of that time that is hidden behind a computation of the
- *                       same length between the call and MPI_Wait */
+ *     "i" CALL.overlap  the percentage of the time of "i" CALL that a computation of the same length, between
+ *                       the call and MPI_Wait, hides */
 #include "loop.h"
 
 static MPI_Comm ring;
@@ -13,7 +13,7 @@ static char *out, *in;
 static int *counts, *displacements, *elements; /* for each rank: bytes, displacements, floats */
 static MPI_Datatype *types;
 
-/* Returns the number of blocks in a buffer: one for each rank, at least two for the neighbours. */
+/* Returns the number of blocks in a buffer: one for each rank, but at least two, one for each neighbour in the ring. */
 static int shares(void) { return size > 2 ? size : 2; }
 
 static void buffers(void) {
@@ -44,7 +44,7 @@ static void release(void) {
 
 /* --- the calls --------------------------------------------------------------------------------------------------- */
 
-/* Defines both forms of a call. The nonblocking one has a request as its last argument. */
+/* Defines the blocking form of a call, and the nonblocking form, whose last argument is a request. */
 #define COLLECTIVE(name, Name, ...)                         \
 	static void name(void) { MPI_##Name(__VA_ARGS__); } \
 	static void i##name(MPI_Request *r) { MPI_I##name(__VA_ARGS__, r); }
@@ -134,7 +134,8 @@ static void compute(double until) {
 	__asm__ volatile("" : : "g"(x));
 }
 
-/* Returns the seconds of n calls, without the computation between start and wait, which takes the given time. */
+/* Returns the seconds of n nonblocking calls and their MPI_Wait. Computes for `computation` seconds between call and
+ * MPI_Wait, and does not count this time. */
 static double nonblocking_with(double computation, long n) {
 	void (*start)(MPI_Request * r) = calls[call_of(current)].start;
 	double seconds = 0;

@@ -1,12 +1,12 @@
-/* Times messages as public suites do, as loop.h describes: short loops, MPI_CHAR, and buffers on pages of their own.
- * Each rank of the lower half has a partner in the upper half, and all pairs work concurrently.
+/* Times messages as public suites do, in the loop that loop.h describes: short loops, MPI_CHAR, and page-aligned
+ * buffers. Each rank of the lower half has a partner in the upper half, and all pairs work concurrently.
  *
  *     pingpong:BYTES                a round trip; the time is that of one direction
  *     pingpong.persistent           pingpong with persistent requests
  *     pingpong.two_threads          pingpong, and two threads answer alternately (--multiple)
- *     bandwidth                     POSTED pending messages one way, then a short answer; the time of one
+ *     bandwidth                     POSTED pending messages one way, then a short answer; the time of one message
  *     bandwidth.persistent          bandwidth with persistent requests
- *     both_ways                     POSTED pending messages each way; the time of two, one each way */
+ *     both_ways                     POSTED pending messages each way; the time of one message each way */
 #include "loop.h"
 
 #include <pthread.h>

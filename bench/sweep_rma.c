@@ -1,22 +1,23 @@
-/* Times one-sided operations as public suites do, as loop.h describes: short loops, MPI_CHAR, and buffers on pages of
- * their own. Rank 0 is the origin. Rank 1 is the target, which waits in a barrier where the synchronization allows it.
+/* Times one-sided operations as public suites do, in the loop that loop.h describes: short loops, MPI_CHAR, and
+ * page-aligned buffers. Rank 0 is the origin. Rank 1 is the target, and waits in a barrier unless the synchronization
+ * needs its calls.
  *
  *     OPERATION.SYNCHRONIZATION[.WINDOW]:BYTES
  *
- * An operation of "_bandwidth" is issued 64 times before each synchronization; the time is that of one. WINDOW is
- * "created" (over memory of the program) or "dynamic"; the default is an allocated window. --list prints all of
- * them. */
+ * An OPERATION with the suffix "_bandwidth" is issued 64 times before each synchronization; the time is that of one
+ * operation. WINDOW is "created" (over memory of the program) or "dynamic"; the default is an allocated window.
+ * --list prints all names. */
 #include "loop.h"
 
 enum { POSTED = 64, MOST_ROOM = 64 << 20 };
 
-#define INLINE static inline __attribute__((always_inline)) /* so that the loops call MPI as a program does */
+#define INLINE static inline __attribute__((always_inline)) /* so that loops call MPI directly, as programs do */
 
 static int target; /* the other rank */
 static char *local, *result;
 static void *exposed;   /* memory of this rank in a window */
 static MPI_Aint base;   /* displacement of the target's memory */
-static MPI_Aint places; /* number of messages that window and buffers have space for */
+static MPI_Aint places; /* number of operations for which window and buffers have space */
 static MPI_Win win;
 static MPI_Group other;
 
@@ -121,7 +122,7 @@ INLINE void loop(long n, operation *op, int count) {
 			MPI_Win_fence(0, win);
 		}
 		break;
-	case PSCW: /* both directions; bunches go one way */
+	case PSCW: /* both directions, but only one for "_bandwidth" */
 		for (long i = 0; i < n; i++) {
 			if (rank == 0)
 				access_exposed(op, count);

@@ -1,9 +1,9 @@
 /* Times concurrent operations of several threads, each with its own window or communicator, as loop.h describes. The
- * number after the name is that of threads. The time is that of one operation of any thread.
+ * result is the elapsed time divided by the number of operations of all threads.
  *
  *     put:THREADS      put of 8 bytes and flush, from rank 0
- *     stream:THREADS   POSTED pending messages of 8 bytes, then an empty answer, from each thread of rank 0
- *                      to one of rank 1 */
+ *     stream:THREADS   each thread of rank 0 sends POSTED pending messages of 8 bytes to its partner thread of
+ *                      rank 1, which then sends an empty answer */
 #include "loop.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ enum { MOST = 16, POSTED = 64 };
 
 static int threads;
 static pthread_t crew[MOST];
-static pthread_barrier_t gate; /* of the threads and the main thread: before and after each loop */
+static pthread_barrier_t gate; /* all threads and the main thread wait here before and after each loop */
 static void (*job)(int me, long n);
 static long share; /* iterations of each thread */
 static MPI_Win wins[MOST];

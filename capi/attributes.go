@@ -35,8 +35,8 @@ func setCommAttributes(p *core.Instance) {
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
-// errorOf calls a C function that stores an error in an error status, and returns that error as a Go error; nil if f
-// returned MPI_SUCCESS.
+// errorOf calls f, which calls a C function with the error status v. It returns the error in v as a Go error, or nil if
+// f returned MPI_SUCCESS.
 func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	var v C.struct_gompi_error_status
 	if class := f(&v); class != abi.MPI_SUCCESS {
@@ -45,7 +45,7 @@ func errorOf(f func(v *C.struct_gompi_error_status) C.int) error {
 	return nil
 }
 
-// nameOf returns the name that a C function stores.
+// nameOf returns the name that f, which calls a C function, stores.
 func nameOf(f func(name *C.char) C.int) string {
 	var name [abi.MPI_MAX_OBJECT_NAME]C.char
 	return C.GoStringN(&name[0], f(&name[0]))
@@ -82,8 +82,8 @@ func deleteAttributes(t *C.struct_gompi_attributes, h uintptr) error {
 	})
 }
 
-// loadAttributes returns the attributes of an object in C that stores their address at a place, or nil if it never had
-// any.
+// loadAttributes returns the attributes of an object in C. at is the address of the object's pointer to them. It
+// returns nil if the object never had attributes.
 func loadAttributes(at unsafe.Pointer) *C.struct_gompi_attributes {
 	// pairs with the release in gompi_attributes_make
 	return (*C.struct_gompi_attributes)(atomic.LoadPointer((*unsafe.Pointer)(at)))

@@ -139,7 +139,11 @@ func (a *collective) fillSide(b *coll.Buffer, v *coll.Blocks, from *side, n int)
 		return err
 	}
 	if from.types == 0 && n > 0 {
-		return mpierr.New(abi.MPI_ERR_ARG, "an array of types is NULL")
+		name := "sendtypes"
+		if from == &a.recv {
+			name = "recvtypes"
+		}
+		return mpierr.New(abi.MPI_ERR_ARG, "%s is NULL, but must have %d datatypes", name, n)
 	}
 	v.Types = make([]*datatype.Type, n)
 	for i, h := range slice[uintptr](from.types, n) {

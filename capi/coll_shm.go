@@ -28,8 +28,8 @@ func init() {
 	coll.OpenShm = openShm
 }
 
-// Sizes of the areas of a communicator's control block, in order: the slot of each member for shared-memory
-// collectives, the buffer of each member for nonblocking ones, and the table of persistent ones. The first two are per
+// Sizes of the areas of a communicator's control block, in order: the slots for shared-memory collectives, the buffers
+// for nonblocking shared-memory collectives, and the table of persistent collectives. The first two sizes are per
 // member.
 const (
 	shmMemberBytes  = int64(unsafe.Sizeof(C.struct_gompi_shm_member{}))
@@ -349,7 +349,7 @@ func mismatchError(d *C.struct_gompi_coll_mismatch) error {
 }
 
 // gompi_grow_shm allocates more zeroed memory of a communicator for shared-memory collectives. It is collective, and
-// returns NULL at all members if out of memory. owner is the value that was passed when these collectives were set up.
+// returns NULL at all members if out of memory. owner is the value that was passed to gompi_shm_coll_open.
 //
 //gompi:callback void *(uintptr_t owner, uint64_t bytes)
 //export gompi_grow_shm
@@ -395,8 +395,8 @@ func gompi_free_block(owner uintptr, name, bytes uint64) {
 	shmByOwner(owner).comm.FreeBlock(name, int64(bytes))
 }
 
-// gompi_reduce_in_go computes inout = in op inout for the elements in n bytes, with a reduction implemented in Go. It
-// returns 0 or an error class.
+// gompi_reduce_in_go computes inout = in op inout for the elements in the given number of bytes, with a reduction
+// implemented in Go. It returns 0 or an error class.
 //
 //gompi:callback int (uintptr_t reduction, const void *in, void *inout, uint64_t bytes)
 //export gompi_reduce_in_go

@@ -19,7 +19,7 @@ import (
 )
 
 // Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator argument of a call, or on MPI_COMM_SELF if
-// it is invalid.
+// the argument is invalid.
 
 // onComm wraps the calls on a communicator: it looks up the communicator, runs f, and raises the error of f on it.
 func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
@@ -60,7 +60,7 @@ func reserveComm() (uintptr, error) {
 	return h, nil
 }
 
-// openReserved gives c a reserved handle, and creates its comm descriptor. If it fails, it frees both.
+// openReserved gives c a reserved handle, and creates its comm descriptor. If it fails, it frees c and the handle.
 func openReserved(c *comm.Comm, h uintptr) error {
 	c.Handle = h
 	comm.Handles.Set(h, c)
@@ -80,8 +80,8 @@ func dropComm(c *comm.Comm) {
 	c.Free()
 }
 
-// newComm wraps the calls that create a communicator from another one. f creates it; info has its hints. After an error
-// newComm stores MPI_COMM_NULL, because programs read the handle.
+// newComm wraps the calls that create a communicator from another communicator. f creates the new communicator; info
+// has its hints. After an error newComm stores MPI_COMM_NULL, because programs read the handle even then.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		if err := checkNotNull(newcomm); err != nil {
@@ -176,10 +176,12 @@ var idups = handle.NewTable[idup](handle.Request)
 var _ = [1]struct{}{}[C.GOMPI_IDUP_DRAFT_BYTES-C.int(comm.DraftSize)]
 
 // idupComm starts a nonblocking duplication. It copies the attributes in this call, because their copy functions belong
-// to the application. These receive MPI_COMM_NULL, because the new communicator does not exist yet. Members that share
-// memory exchange the data of the new communicator by nonblocking shared-memory collectives. The thread that makes
-// progress then creates the communicator. Otherwise a goroutine does so, because it must wait for messages. The call
-// itself stores the handle, which is invalid until then: --check identifies the communicator by it.
+// to the application. If a copy function fails, the delete functions of the copied attributes receive MPI_COMM_NULL,
+// because the new communicator does not exist yet. Members that share memory exchange the data of the new communicator
+// by nonblocking shared-memory collectives; the thread that makes progress then creates the communicator. Other members
+// exchange the data by messages; a goroutine waits for the messages and creates the communicator. The call itself
+// stores the handle, because --check identifies the communicator by the handle. It is invalid until the communicator
+// has been created.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err := checkNotNull(newcomm, at); err != nil {
 		return err
@@ -210,7 +212,7 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	c.Ref()
 	run := func() {
 		err := d.finish(c.Idup(number))
-		c.Unref() // first: after the completion the application may free c and finalize MPI
+		c.Unref() // before the completion, after which the application may free c and finalize MPI
 		r.complete(err)
 	}
 	if c.Size() == 1 && !c.IsInter() {
@@ -331,7 +333,7 @@ func gompi_comm_free(at uintptr) int32 { return freeComm("MPI_Comm_free", at) }
 func gompi_comm_disconnect(at uintptr) int32 { return freeComm("MPI_Comm_disconnect", at) }
 
 // freeComm frees a communicator. Operations in progress on it continue. MPI_Comm_disconnect need not wait: in a correct
-// program only sends whose requests were freed may be pending, and these complete without it.
+// program only sends whose requests were freed may be pending, and these complete without a wait.
 func freeComm(function string, at uintptr) (rc int32) {
 	if err := checkNotNull(at); err != nil {
 		return finish(function, 0, 0, err)

@@ -123,8 +123,8 @@ func hasBuffer(c *comm.Comm) bool {
 	return atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&descriptorOf(c).bsend_buffer))) != nil
 }
 
-// detachBuffer waits until the messages in a communicator's attached buffer have been sent, and detaches it. It returns
-// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN.
+// detachBuffer waits until the messages in a communicator's attached buffer have been sent, and detaches the buffer.
+// Its errors are MPI_ERR_PROC_ABORTED and MPI_ERR_INTERN.
 func detachBuffer(c *comm.Comm) error {
 	if !hasBuffer(c) {
 		return nil

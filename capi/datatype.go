@@ -48,8 +48,9 @@ func gompi_type_freed(number uintptr) {
 	}
 }
 
-// gompi_create_f90 stores the unnamed type of a Fortran combiner with the requested precision and range, for the first
-// request of a type (datatype/named.c). It returns the result of the call.
+// gompi_create_f90 stores the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
+// MPI_Type_create_f90_complex (combiner) with precision p and range r. datatype/named.c calls it at the first request
+// of a type. It returns the result of the call.
 //
 //gompi:callback int (const char *call, int combiner, int p, int r, MPI_Datatype *newtype) as call
 //export gompi_create_f90
@@ -79,11 +80,14 @@ func smallForm(t *datatype.Type) error {
 func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr) error {
 	c := t.Contents()
 	for _, a := range []struct {
-		at uintptr
-		n  int
-	}{{integers, len(c.Integers)}, {addresses, len(c.Addresses)}, {counts, len(c.Counts)}, {types, len(c.Types)}} {
+		name string
+		at   uintptr
+		n    int
+	}{{"integers", integers, len(c.Integers)}, {"addresses", addresses, len(c.Addresses)},
+		{"large_counts", counts, len(c.Counts)}, {"datatypes", types, len(c.Types)}} {
 		if a.at == 0 && a.n > 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "an array for %d elements is NULL", a.n)
+			return mpierr.New(abi.MPI_ERR_ARG, "array_of_%s is NULL, but the datatype has %d of these",
+				a.name, a.n)
 		}
 	}
 	handles := make([]uintptr, len(c.Types))

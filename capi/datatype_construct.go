@@ -17,40 +17,43 @@ import (
 // copies of types that C has constructed. The time of a constructor is proportional to the length of its lists,
 // independent of the counts.
 
-// lists copies arrays of n counts each, of ints or, if wide, of 64-bit integers. It returns MPI_ERR_COUNT if n is
-// negative, and MPI_ERR_ARG if an array is missing.
-func lists(n int64, wide bool, addresses ...uintptr) ([][]int64, error) {
-	if n < 0 {
+// copyList copies an array argument of n ints or, if wide, of n 64-bit integers. It returns MPI_ERR_COUNT if n is
+// negative, and MPI_ERR_ARG if the array is NULL.
+func copyList(name string, n int64, wide bool, address uintptr) ([]int64, error) {
+	switch {
+	case n < 0:
 		return nil, mpierr.New(abi.MPI_ERR_COUNT, "count is %d; it must not be negative", n)
+	case address == 0 && n > 0:
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "%s is NULL, but must have %d elements", name, n)
 	}
-	all := make([][]int64, len(addresses))
-	for i, a := range addresses {
-		if a == 0 && n > 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "an array of %d elements is NULL", n)
-		}
-		var err error
-		if wide {
-			_, err = array[int64](a, n)
-		} else {
-			_, err = array[int32](a, n)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all[i] = integers(a, int(n), wide)
+	var err error
+	if wide {
+		_, err = array[int64](address, n)
+	} else {
+		_, err = array[int32](address, n)
 	}
-	return all, nil
+	if err != nil {
+		return nil, mpierr.Wrap(err, "%s", name)
+	}
+	return integers(address, int(n), wide), nil
 }
 
 // recipe is the C form of a constructor call.
 type recipe = C.struct_gompi_recipe
 
-// listsOf maps a constructor with lists to the indices of the lists that it uses.
-var listsOf = map[C.int][]int{
-	abi.MPI_COMBINER_INDEXED: {0, 1}, abi.MPI_COMBINER_HINDEXED: {0, 1}, abi.MPI_COMBINER_STRUCT: {0, 1},
-	abi.MPI_COMBINER_INDEXED_BLOCK: {1}, abi.MPI_COMBINER_HINDEXED_BLOCK: {1},
-	abi.MPI_COMBINER_SUBARRAY: {0, 1, 2}, abi.MPI_COMBINER_DARRAY: {0, 1, 2, 3},
-}
+var (
+	blockLists = []string{"array_of_blocklengths", "array_of_displacements"}
+	// listsOf maps a constructor with lists to the arguments for them; "" marks a list that it does not have.
+	listsOf = map[C.int][]string{
+		abi.MPI_COMBINER_INDEXED: blockLists, abi.MPI_COMBINER_HINDEXED: blockLists,
+		abi.MPI_COMBINER_STRUCT:         blockLists,
+		abi.MPI_COMBINER_INDEXED_BLOCK:  {"", "array_of_displacements"},
+		abi.MPI_COMBINER_HINDEXED_BLOCK: {"", "array_of_displacements"},
+		abi.MPI_COMBINER_SUBARRAY:       {"array_of_sizes", "array_of_subsizes", "array_of_starts"},
+		abi.MPI_COMBINER_DARRAY: {"array_of_gsizes", "array_of_distribs", "array_of_dargs",
+			"array_of_psizes"},
+	}
+)
 
 // construct creates the type of a recipe. find returns the type for a type argument of the recipe.
 func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Type, error)) (*datatype.Type, error) {
@@ -59,13 +62,14 @@ func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Ty
 		n = max(n, 0)
 	}
 	var l [C.GOMPI_RECIPE_LISTS][]int64
-	copyLists := func() error {
-		for _, i := range listsOf[r.combiner] {
-			all, err := lists(n, bool(r.is_64bit[i]), uintptr(r.list[i]))
-			if err != nil {
+	copyLists := func() (err error) {
+		for i, name := range listsOf[r.combiner] {
+			if name == "" {
+				continue
+			}
+			if l[i], err = copyList(name, n, bool(r.is_64bit[i]), uintptr(r.list[i])); err != nil {
 				return err
 			}
-			l[i] = all[0]
 		}
 		return nil
 	}
@@ -74,14 +78,14 @@ func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Ty
 		if err := copyLists(); err != nil {
 			return nil, err
 		}
-		all, err := lists(n, true, types)
+		handles, err := copyList("array_of_types", n, true, types)
 		if err != nil {
 			return nil, err
 		}
 		old := make([]*datatype.Type, n)
-		for i, h := range all[0] {
+		for i, h := range handles {
 			if old[i], err = find(uintptr(h)); err != nil {
-				return nil, mpierr.Wrap(err, "type %d of %d", i, n)
+				return nil, mpierr.Wrap(err, "array_of_types[%d]", i)
 			}
 		}
 		return datatype.Struct(form, l[0], l[1], old)

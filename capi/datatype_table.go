@@ -51,7 +51,7 @@ func installType(t *datatype.Type) error {
 }
 
 // typeHandles implements datatype.Handles. C creates the handles of all types, and constructs most types. Go constructs
-// its own copy of such a type at its first use in Go.
+// its own copy of a type that C has constructed when Go first uses the type.
 type typeHandles struct{}
 
 func (typeHandles) Add(t *datatype.Type, number uintptr) (uintptr, bool) {

@@ -143,7 +143,7 @@ func abort(code int32, message string, byError bool) {
 func checkNotNull(addresses ...uintptr) error {
 	for _, a := range addresses {
 		if a == 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "a result pointer is NULL")
+			return mpierr.New(abi.MPI_ERR_ARG, "an output argument is NULL")
 		}
 	}
 	return nil

@@ -173,8 +173,8 @@ func winError(h uintptr, class C.int) error {
 func (dataPath) Share(nd *shm.Node, addr uintptr, size int64) error {
 	fd, image, ok := nd.Image()
 	if !ok {
-		return errors.New("the shared memory of the node is a System V segment, which does not support this " +
-			"(memfd_create is not available, or ulimit -f is set)")
+		return errors.New("the shared memory of the node is a System V segment, which does not support " +
+			"sharing in place (memfd_create is not available, or ulimit -f is set)")
 	}
 	return errnoError(C.gompi_in_place_share(C.int(fd), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
 }
@@ -294,9 +294,9 @@ func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
 	return rc
 }
 
-// gompi_grow_attached allocates more memory for this process' own table of attached memory, and stores its size in
-// bytes. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the
-// detail.
+// gompi_grow_attached allocates more memory for this process' own table of attached memory, and stores the new size of
+// the table in bytes. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes,
+// then holds the detail.
 //
 //gompi:callback int (uintptr_t win, uint64_t *bytes, char *text)
 //export gompi_grow_attached
@@ -312,7 +312,8 @@ func gompi_grow_attached(win, bytes, text uintptr) (rc int32) {
 	return mpierr.ClassOf(err)
 }
 
-// gompi_attached_table returns where this process maps another rank's table of attached memory, or NULL if it cannot.
+// gompi_attached_table returns the address at which this process has mapped another rank's table of attached memory, or
+// NULL if the table cannot be mapped.
 //
 //gompi:callback void *(uintptr_t win, int rank)
 //export gompi_attached_table
@@ -323,8 +324,8 @@ func gompi_attached_table(win uintptr, rank int32) uintptr {
 	return 0
 }
 
-// gompi_map_attached returns where this process maps size bytes at an offset of the node's memory, or NULL if it
-// cannot.
+// gompi_map_attached returns the address at which this process has mapped size bytes at an offset of the node's memory,
+// or NULL if they cannot be mapped.
 //
 //gompi:callback void *(uintptr_t win, int64_t offset, int64_t size)
 //export gompi_map_attached
@@ -336,8 +337,8 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 }
 
 // gompi_exchange_with_members exchanges blocks of size bytes among the members of a window that spans nodes, for
-// MPI_Win_set_info; all holds them by rank. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status
-// *)0)->text bytes, then holds the detail.
+// MPI_Win_set_info; all receives the blocks by rank. It returns 0 or an error class; text, of sizeof ((struct
+// gompi_error_status *)0)->text bytes, then holds the detail.
 //
 //gompi:callback int (uintptr_t win, const void *mine, int64_t size, void *all, char *text)
 //export gompi_exchange_with_members

@@ -10,10 +10,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// DataPath is the part of the process that is written in C. capi provides it before MPI_Init.
+// DataPath is the part of the process that is written in C. capi implements the interface and passes it to Start.
 type DataPath interface {
 	rma.DataPath
-	// NewProcesses creates the table of all processes that this process knows. MPI_ERR_NO_MEM.
+	// NewProcesses creates the table of all processes that this process knows. Errors: MPI_ERR_NO_MEM.
 	NewProcesses() (proc.Table, error)
 	// Open passes the node's memory and the process table to C.
 	Open(nd *shm.Node, all proc.Table)
@@ -22,14 +22,15 @@ type DataPath interface {
 	// OpenComm registers MPI_COMM_WORLD and MPI_COMM_SELF with C. CloseComm removes them.
 	OpenComm(c *comm.Comm) error
 	CloseComm(c *comm.Comm)
-	// OpenMessages creates the carrier of this process' messages. An error names the missing resource of the
-	// system.
+	// OpenMessages creates the carrier of this process' messages. An error names the system resource that is
+	// missing.
 	OpenMessages(p *p2p.CarrierConfig) (p2p.Carrier, error)
 	// Network returns the network between nodes. It is not used unless the job has several nodes.
 	Network() fabric.Network
-	// All threads of this process wait by this Waiter, in C and in Go.
+	// All threads of this process, in C and in Go, use this Waiter to wait.
 	shm.Waiter
-	// Run is the body of the progress thread: it serves what arrives until Stop, and sleeps while there is nothing.
+	// Run is the body of the progress thread: it serves arriving messages and operations until Stop is called, and
+	// sleeps while there are none.
 	Run()
 	Stop()
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // Instance is the state of MPI in this process while it may communicate: the job's processes, the memory of its node,
-// the network, messages, collectives, windows. An instance can be opened, closed and opened again. There is one at a
-// time, since its C part (struct gompi_node and its users) exists once per process. MPI_Init and MPI_Finalize
+// the network, messages, collectives, windows. An instance can be opened, closed and opened again. At most one is open
+// at a time, since its C part (struct gompi_node and its users) exists once per process. MPI_Init and MPI_Finalize
 // (process.go) open and close it.
 type Instance struct {
 	Rank, Size int // in MPI_COMM_WORLD
@@ -41,7 +41,8 @@ type Instance struct {
 // Guarded by stateMu.
 var (
 	instances int // number of instances opened so far
-	// The closed instance. Its memory stays for threads of the application that are still returning from a call.
+	// The instance that Close closed last. Its memory stays mapped, since threads of the application may still be
+	// returning from a call.
 	retired *Instance
 )
 
@@ -49,10 +50,10 @@ var (
 // applies even if a shorter limit for silent peers is configured.
 const minInitTimeout = 10 * time.Second
 
-// Open creates the process' instance, with all processes that b knows. Collective over these; all have opened the same
-// number of instances before. MPI_ERR_OTHER if the launcher does not answer as expected.
+// Open creates the process' instance, with all processes that b knows. Collective over these processes, each of which
+// has opened the same number of instances before. Errors: MPI_ERR_OTHER if the launcher does not answer as expected.
 func Open(data DataPath, b boot.Client) (*Instance, error) {
-	// An invalid limit matters, and is reported, only if there are several nodes.
+	// An invalid time limit (wrong) is reported only if the job has several nodes, since only then is it used.
 	timeout, wrong := boot.PeerTimeout()
 	silent := timeout
 	if timeout > 0 {
@@ -115,7 +116,8 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	return p, nil
 }
 
-// synchronize does the part of Open that communicates with the other processes. Their rings exist from then on.
+// synchronize executes the part of Open that communicates with the other processes. Afterwards the rings of all
+// processes exist.
 func (p *Instance) synchronize() error {
 	p.run(func() {
 		p.Messages.ProgressThread()
@@ -142,7 +144,7 @@ func (p *Instance) synchronize() error {
 	return nil
 }
 
-// run starts a progress thread on f, which runs until it is stopped.
+// run starts a progress thread that executes f. f returns when Close stops it.
 func (p *Instance) run(f func()) {
 	p.progress.Add(1)
 	go func() {
@@ -153,10 +155,10 @@ func (p *Instance) run(f func()) {
 }
 
 // Close waits for all members of the job and frees the resources of the instance. It calls onReleased when no other
-// process needs this one any longer. MPI_ERR_OTHER if waiting for the others fails.
+// process needs this one any longer. Errors: MPI_ERR_OTHER if waiting for the other processes fails.
 func (p *Instance) Close(onReleased func()) error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
-	// Messages that are sent and not yet received, buffered ones too, need this process to live.
+	// The receivers of messages in flight, buffered sends included, need this process to complete them.
 	if err := p.Messages.WaitAllSent(); err != nil {
 		return err
 	}
@@ -165,7 +167,8 @@ func (p *Instance) Close(onReleased func()) error {
 	}
 	if p.spans {
 		p.data.Network().JobEnding()
-		// A process that has left the barrier may still have to send the messages that let the others leave it.
+		// A process that has left the barrier may still have to send the messages that let other processes
+		// leave it.
 		if err := p.Boot.Fence(); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 		}

@@ -36,8 +36,8 @@ func Running() bool { return self.Load() != nil }
 func Started() bool   { return started.Load() }
 func Finalized() bool { return finalized.Load() }
 
-// Start implements MPI_Init (MPI-5.0 11.2): this process joins the job. Collective over the job. MPI_ERR_OTHER if it is
-// called twice or after MPI_Finalize, or if the launcher does not answer as expected.
+// Start implements MPI_Init (MPI-5.0 11.2): this process joins the job. Collective over the job. Errors: MPI_ERR_OTHER
+// if it is called twice or after MPI_Finalize, or if the launcher does not answer as expected.
 func Start(data DataPath) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -60,7 +60,7 @@ func Start(data DataPath) error {
 }
 
 // Finish implements MPI_Finalize (MPI-5.0 11.4): it waits for all members of the job and frees the resources of the
-// process. MPI_ERR_OTHER if MPI is not initialized, or if it is called twice.
+// process. Errors: MPI_ERR_OTHER if MPI is not initialized, or if it is called twice.
 func Finish() error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -103,8 +103,8 @@ func Rank() int {
 	return -1
 }
 
-// Abort asks the launcher to end the job with a status, also in the middle of MPI_Init. It returns if there is no
-// launcher; the caller then ends the process. byError reports that an error handler ends the job, not MPI_Abort.
+// Abort asks the launcher to end the job with exit status code. It may be called during MPI_Init. If it returns, for
+// example without a launcher, the caller ends the process. byError: an error handler ends the job, not MPI_Abort.
 func Abort(code int, byError bool) {
 	if b := launcher.Load(); b != nil {
 		cause := failedRank()
@@ -138,11 +138,11 @@ const (
 
 // EndAnnounced returns whether the launcher is ending the job, so that this process ends without a message of its own:
 // the launcher reports the cause. Abort's caller calls it first. A launcher learns of the death of a process later than
-// the processes connected to it. So if a process has failed, EndAnnounced waits for the launcher for a limited time. It
-// ends the wait when gompirun announces the end; other launchers end this process meanwhile.
+// the processes connected to it. So if a process has failed, EndAnnounced waits up to graceLost or graceLostOther.
+// gompirun announces the end, which ends the wait. Other launchers kill this process during the wait.
 //
-// afterFailure: a process has failed, but the node may not have recorded it yet. The thread that detected the closed
-// connection records it a moment later.
+// afterFailure: the caller knows that a process has failed. The node may not have recorded the failure yet: the thread
+// that detected the closed connection records it a moment later.
 func EndAnnounced(afterFailure bool) bool {
 	nd := node.Load()
 	if nd == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Again closes the process' instance and opens another one with the same processes, for tests/go/again_test.go.
-// Collective over the job. MPI_ERR_OTHER.
+// Collective over the job. Errors: MPI_ERR_OTHER.
 func Again(data DataPath) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -19,7 +19,7 @@ func Again(data DataPath) error {
 	if err := p.Close(func() {}); err != nil {
 		return err
 	}
-	// A process that is ahead must not end what the other processes still need to leave the barrier of Close.
+	// Open frees the closed instance. Slower processes may still need it to leave the barrier of Close.
 	b := *launcher.Load()
 	if err := b.Fence(); err != nil {
 		return err

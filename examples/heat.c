@@ -1,20 +1,20 @@
 /* heat: a two-dimensional heat equation with halo exchange by MPI_Put.
  *
- * The plate is cut into bands of rows, one band for each rank. A rank keeps one more row above and below its band, the
- * halo: copies of its neighbours' edge rows. In each step every rank puts its first and its last row into its
- * neighbours' halos, and then computes the new temperatures of its band from the old ones. There are two copies of the
- * band, old and new, that change roles in each step: so a neighbour that is one step ahead writes into the halo of the
- * other copy, and one synchronization a step is enough. (While I store into my band others put into its halo: different
- * places of one window, as windows of the unified memory model allow.)
+ * The plate is divided into bands of rows, one band for each rank. A rank has one more row above and one below its
+ * band, the halo, with copies of its neighbours' edge rows. In each step every rank puts its first and its last row
+ * into its neighbours' halos, and then computes the new temperatures of its band from the old ones. There are two
+ * copies of the band with its halo, old and new, which exchange roles in each step. A neighbour that is one step ahead
+ * writes into the halo of the other copy, so one synchronization per step is enough. (A rank stores into its band while
+ * neighbours put into its halo. The unified memory model allows this, since the locations differ.)
  *
  *     gompirun -n 4 heat [fence|pscw|flush] [PICTURE] [--size WIDTHxHEIGHT] [--steps N]
  *
  * The synchronization is chosen by the first argument:
  *   fence   MPI_Win_fence: all ranks together. The simplest.
  *   pscw    MPI_Win_post, start, complete, wait: each rank with its neighbours only.
- *   flush   MPI_Win_lock_all once; MPI_Win_flush when the puts must be done; a barrier to tell the others.
+ *   flush   MPI_Win_lock_all once; in each step MPI_Win_flush_all, which completes the puts, and a barrier.
  *
- * In the end rank 0 gets all bands with MPI_Get, computes the whole plate alone, and compares: not one bit may differ.
+ * In the end rank 0 gets all bands with MPI_Get, computes the whole plate serially, and compares: no bit may differ.
  */
 #include <errno.h>
 #include <math.h>
@@ -29,7 +29,8 @@ static int width = 600, height = 400, steps = 2000;
 static enum sync sync = FENCE;
 static const char *picture = "heat.png";
 
-/* Bands: the first height % ranks bands have one row more; with more ranks than rows the last ones have none. */
+/* Returns the number of rows of a rank's band. The first height % ranks bands have one row more than the rest. If there
+ * are more ranks than rows, the last bands are empty. */
 static int band_rows(int r) { return height / ranks + (r < height % ranks); }
 
 static int band_begin(int r) { return r * (height / ranks) + (r < height % ranks ? r : height % ranks); }
@@ -45,22 +46,22 @@ static double at_first(int x, int y, int *fixed) {
 	if (ring > 0.2 && ring < 0.225 && !(hot_x > 0.05 && fabs(hot_y) < 0.07))
 		return 1; /* a hot ring with a gap */
 	if (ring < 0.04)
-		return 0; /* and something cold inside */
+		return 0; /* a cold body inside the ring */
 	if (u > 0.62 && u < 0.64 && v > 0.15 && v < 0.8)
 		return 1; /* a hot rod */
 	if (fabs(v - 0.3) < 0.012 && u > 0.72 && u < 0.93)
 		return 0; /* cold bars */
 	if (fabs(v - 0.6) < 0.012 && u > 0.72 && u < 0.93)
-		return 0.9; /* and a warm one */
+		return 0.9; /* a warm bar */
 	if ((u - 0.8) * (u - 0.8) * aspect * aspect + (v - 0.83) * (v - 0.83) < 0.0025)
 		return 1;
 	*fixed = 0;
 	return 0.15;
 }
 
-/* Computes one step for `rows` rows. The copies old and new each have a halo row above and below. The rate of a point
- * says how fast it approaches its neighbours' temperature. It is 0 where the temperature is fixed. All points of the
- * plate's edge are fixed, so it does no harm that here[x - 1] or here[x + 1] may lie in another row. */
+/* Computes one step for `rows` rows. The copies old and new each have a halo row above and below. rate says how fast a
+ * point approaches its neighbours' temperature; it is 0 where the temperature is fixed. All points at the plate's edge
+ * are fixed, so it does not matter that here[x - 1] and here[x + 1] may be in another row. */
 static void compute(const double *restrict old, double *restrict new, const double *restrict rate, int rows) {
 	for (int y = 1; y <= rows; y++) {
 		const double *up = old + (size_t)(y - 1) * width, *here = up + width, *down = here + width;
@@ -82,8 +83,9 @@ static void set_up(double *old, double *new, double *rate, int first, int rows) 
 		}
 }
 
-/* Puts my edge rows into the halos of my neighbours, and comes back when theirs are in mine. copy is 0 or 1: which of
- * the two copies. A window is [copy][row][x] with rows + 2 rows, row 0 being the upper halo. */
+/* Puts this rank's edge rows into the halos of its neighbours, and returns when the neighbours' rows are in its own
+ * halo. copy selects one of the two copies, 0 or 1. A window is [copy][row][x] with rows + 2 rows, row 0 being the
+ * upper halo. */
 static void exchange(MPI_Win win, MPI_Group neighbours, const double *mine, int copy) {
 	int rows = band_rows(rank), up = rank - 1,
 	    down = rank + 1 < ranks && band_rows(rank + 1) > 0 ? rank + 1 : MPI_PROC_NULL;
@@ -92,8 +94,8 @@ static void exchange(MPI_Win win, MPI_Group neighbours, const double *mine, int 
 	if (rows == 0)
 		down = MPI_PROC_NULL;
 	if (sync == PSCW) {
-		MPI_Win_post(neighbours, 0, win);  /* my halo may be written */
-		MPI_Win_start(neighbours, 0, win); /* and may I write theirs? */
+		MPI_Win_post(neighbours, 0, win);  /* the neighbours may write this rank's halo */
+		MPI_Win_start(neighbours, 0, win); /* this rank may write the neighbours' halos */
 	}
 	if (up != MPI_PROC_NULL) {
 		MPI_Aint lower_halo = ((MPI_Aint)copy * (band_rows(up) + 2) + band_rows(up) + 1) * width;
@@ -108,19 +110,19 @@ static void exchange(MPI_Win win, MPI_Group neighbours, const double *mine, int 
 		MPI_Win_fence(0, win); /* ends the epoch of these puts and begins the next one */
 		break;
 	case PSCW:
-		MPI_Win_complete(win); /* my puts are on their way */
-		MPI_Win_wait(win);     /* theirs have arrived */
+		MPI_Win_complete(win); /* no more puts of this rank in this step */
+		MPI_Win_wait(win);     /* the neighbours' puts have arrived */
 		break;
 	case FLUSH:
-		MPI_Win_flush_all(win);      /* my puts are done in their memory */
-		MPI_Barrier(MPI_COMM_WORLD); /* and everybody knows */
+		MPI_Win_flush_all(win);      /* the puts of this rank are complete at the targets */
+		MPI_Barrier(MPI_COMM_WORLD); /* and so are those of all other ranks */
 		MPI_Win_sync(win);
 		break;
 	}
 }
 
-/* Writes the picture: dark blue is 0, then violet, red, orange, yellow, white for 1, with thin lines of equal
- * temperature. */
+/* Writes the picture. Colours go from dark blue for temperature 0 over violet, red, orange and yellow to white for 1.
+ * Thin lines connect points of equal temperature. */
 static int draw(const double *plate) {
 	static const unsigned char scale[][3] = {{8, 10, 40},    {40, 18, 95},   {95, 20, 110},
 						 {155, 30, 100}, {205, 55, 75},  {238, 96, 45},
@@ -146,13 +148,13 @@ static int draw(const double *plate) {
 static long collect(MPI_Win win, double *plate, double *largest) {
 	int copy = steps % 2;
 	for (int r = 0; r < ranks;
-	     r++) { /* one shared lock after the other; the barrier before has made the bands final */
+	     r++) { /* one shared lock after the other; since the barrier no band changes any more */
 		int rows = band_rows(r);
 		MPI_Win_lock(MPI_LOCK_SHARED, r, 0, win);
 		for (int y = 0; y < rows; y++)
 			MPI_Get(plate + (size_t)(band_begin(r) + y) * width, width, MPI_DOUBLE, r,
 				((MPI_Aint)copy * (rows + 2) + y + 1) * width, width, MPI_DOUBLE, win);
-		MPI_Win_unlock(r, win); /* the gets are done */
+		MPI_Win_unlock(r, win); /* the gets are complete */
 	}
 	size_t points = (size_t)width * (size_t)height, with_halo = points + 2 * (size_t)width;
 	double *old = calloc(with_halo, sizeof *old), *new = calloc(with_halo, sizeof *new);
@@ -193,7 +195,7 @@ int main(int argc, char **argv) {
 		char rest;
 		int named = 0;
 		if (strcmp(argv[i], "--sync") == 0 && i + 1 < argc) {
-			named = 1; /* the same as without --sync */
+			named = 1; /* the next argument must be a synchronization */
 			i++;
 		}
 		int s = 0;
@@ -221,13 +223,13 @@ int main(int argc, char **argv) {
 		fprintf(stderr, "heat: cannot write %s: %s\n", picture, strerror(errno));
 		bad = 1;
 	}
-	MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD); /* all ranks end, and with the same status */
+	MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD); /* all ranks end with the same status */
 	if (bad) {
 		MPI_Finalize();
 		return 1;
 	}
 
-	/* My window: two copies of my band with its halos. Displacements count in doubles. */
+	/* The window memory: two copies of the band with its halo rows. Displacements count in doubles. */
 	int rows = band_rows(rank);
 	size_t one_copy = (size_t)(rows + 2) * width;
 	double *copies[2];
@@ -245,7 +247,7 @@ int main(int argc, char **argv) {
 	memset(copies[0], 0, 2 * one_copy * sizeof(double));
 	set_up(copies[0], copies[1], rate, band_begin(rank), rows);
 
-	/* The ranks above and below me, for post and start. */
+	/* The ranks above and below this one, for post and start. */
 	int list[2], n = 0;
 	if (rank > 0 && rows > 0)
 		list[n++] = rank - 1;
@@ -260,7 +262,7 @@ int main(int argc, char **argv) {
 	if (sync == FENCE)
 		MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
 	if (sync == FLUSH) {
-		MPI_Win_lock_all(MPI_MODE_NOCHECK, win); /* for all steps: nobody asks for an exclusive lock */
+		MPI_Win_lock_all(MPI_MODE_NOCHECK, win); /* NOCHECK: there are no exclusive locks before unlock_all */
 		MPI_Win_sync(win);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
@@ -272,7 +274,7 @@ int main(int argc, char **argv) {
 		MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 	if (sync == FLUSH)
 		MPI_Win_unlock_all(win);
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win); /* what I stored may be got from now on */
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win); /* makes the stored values visible to MPI_Get */
 	MPI_Win_unlock(rank, win);
 	MPI_Barrier(MPI_COMM_WORLD);
 	double seconds = MPI_Wtime() - begin;

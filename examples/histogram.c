@@ -1,16 +1,16 @@
-/* histogram: the words of a text, counted in a hash table that is spread over all ranks.
+/* histogram: counts the words of a text in a hash table that is distributed over all ranks.
  *
  * Rank 0 reads the file into its window; every rank gets its part of the text with MPI_Get. The table has a fixed
- * number of slots, divided evenly among the ranks' windows. To count a word a rank computes its 64-bit hash, which says
- * where to look, and then MPI_Compare_and_swap   tries to write the hash into the slot's key, which is 0 if the slot is
- * free. What the slot held before comes back: 0, then the slot is mine and I put the word's letters into it; my hash,
- * then it is this word's slot already; something else, then I go on to the next slot; MPI_Accumulate         adds 1 to
- * the slot's count. All ranks count words at the same time, and no count is lost. The lengths of the words are counted
- * too, by MPI_Accumulate into a small array on rank 0.
+ * number of slots, divided evenly among the ranks' windows. To count a word, a rank computes the word's 64-bit hash,
+ * which selects the first slot to try. MPI_Compare_and_swap writes the hash into the slot's key if the key is 0, that
+ * is, if the slot is free. It returns the previous key. If that was 0, the rank puts the word's letters into the slot.
+ * If it was the same hash, the slot already belongs to this word. Otherwise the rank tries the next slot. When it has
+ * the slot, MPI_Accumulate adds 1 to the slot's count. All ranks count words concurrently, and no count is lost. The
+ * lengths of the words are counted by MPI_Accumulate into an array on rank 0.
  *
  *     gompirun -n 4 histogram [FILE] [--top N] [--slots N]
  *
- * In the end rank 0 gets the whole table and compares it with a count it makes alone.
+ * In the end rank 0 gets the whole table and compares it with a serial count.
  */
 #include <errno.h>
 #include <mpi.h>
@@ -20,15 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 48 /* bytes kept of a word, the final 0 included */, LENGTHS = 16, BAR = 50 };
+enum { WORD = 48 /* bytes stored of a word, including the final 0 */, LENGTHS = 16, BAR = 50 };
 
 struct slot {         /* 64 bytes: a cache line */
-	uint64_t key; /* hash of the word, 0: free */
+	uint64_t key; /* hash of the word; 0 if the slot is free */
 	int64_t count;
 	char word[WORD];
 };
 
-struct entry { /* a word and how often it is there */
+struct entry { /* a word and the number of its occurrences */
 	char word[WORD];
 	int64_t count;
 };
@@ -38,12 +38,12 @@ static int top = 12;
 static int64_t slots; /* of each rank */
 static const char *path = "/usr/share/common-licenses/GPL-3";
 
-/* Returns whether c is a letter or a byte of another alphabet. A word consists of these, and of apostrophes between
- * them. */
+/* Returns whether c is an ASCII letter or a byte of a character outside of ASCII. A word consists of such bytes, and of
+ * apostrophes between them. */
 static int letter(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 128; }
 
-/* Finds the next word that begins in text[*at .. end); it may extend to `size`. Stores it in lower case, cut to
- * WORD - 1 bytes. Returns its length, or 0 if no further word begins there. */
+/* Finds the next word that begins in text[*at .. end); the word may extend beyond end, up to `size`. Stores the word in
+ * lower case, truncated to WORD - 1 bytes. Returns its length, or 0 if no further word begins there. */
 static int next_word(const char *text, int64_t size, int64_t end, int64_t *at, char word[WORD]) {
 	int64_t i = *at;
 	while (i < end && !letter((unsigned char)text[i]))
@@ -80,8 +80,8 @@ static int count_word(MPI_Win table, const char *word) {
 		MPI_Aint at = (MPI_Aint)(index % (uint64_t)slots * sizeof(struct slot));
 		MPI_Compare_and_swap(&hash, &free_key, &found, MPI_UINT64_T, owner, at + offsetof(struct slot, key),
 				     table);
-		MPI_Win_flush(owner, table); /* found is there now */
-		if (found == 0)              /* the slot is mine: nobody else writes its letters */
+		MPI_Win_flush(owner, table); /* found has its value now */
+		if (found == 0)              /* this rank has taken the slot: no other rank writes its letters */
 			MPI_Put(word, WORD, MPI_CHAR, owner, at + offsetof(struct slot, word), WORD, MPI_CHAR, table);
 		if (found == 0 || found == hash) {
 			static const int64_t one = 1;
@@ -103,7 +103,7 @@ static int by_count(const void *a, const void *b) {
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->word, y->word);
 }
 
-/* Counts the words of the text without any table: all words sorted, equal ones together. */
+/* Counts the words of the text without a hash table: sorts all words and merges equal ones. */
 static int64_t count_serially(const char *text, int64_t size, struct entry **entries, int64_t lengths[LENGTHS],
 			      int64_t *words) {
 	int64_t room = 1024, n = 0, different = 0, at = 0;
@@ -132,7 +132,7 @@ static int64_t collect(MPI_Win table, struct entry **entries) {
 	struct entry *list = malloc(sizeof *list);
 	int64_t n = 0;
 	for (int r = 0; r < ranks; r++) {
-		for (int64_t at = 0; at < slots; at += 1000000) { /* a count is an int: in pieces */
+		for (int64_t at = 0; at < slots; at += 1000000) { /* in pieces, since a count is an int */
 			int piece = (int)(slots - at < 1000000 ? slots - at : 1000000) * (int)sizeof *part;
 			MPI_Get(part + at, piece, MPI_BYTE, r, at * (MPI_Aint)sizeof *part, piece, MPI_BYTE, table);
 		}
@@ -240,7 +240,7 @@ int main(int argc, char **argv) {
 	/* Enough slots for a text in which every second byte begins a new word, but not more than a million. */
 	slots = (all_slots ? all_slots : size / 2 + 64 < 1000000 ? size / 2 + 64 : 1000000) / ranks + 1;
 
-	/* Two windows: rank 0's text and the word lengths, and the table. */
+	/* Three windows: rank 0's text, the word lengths on rank 0, and the table. */
 	int64_t *lengths;
 	struct slot *mine;
 	MPI_Win input, lengths_win, table;
@@ -254,8 +254,8 @@ int main(int argc, char **argv) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	double begin = MPI_Wtime();
 
-	/* My part of the text, two bytes before it, to see whether a word has begun there already, and some after it.
-	 */
+	/* Gets this rank's part of the text, the two bytes before it, which show whether a word has begun there, and
+	 * some bytes after it, since the last word may extend beyond the part. */
 	int64_t first = size * rank / ranks, end = size * (rank + 1) / ranks;
 	int64_t from = first > 2 ? first - 2 : 0, to = end + 4096 < size ? end + 4096 : size;
 	char *part = malloc((size_t)(to - from) + 1);
@@ -266,7 +266,7 @@ int main(int argc, char **argv) {
 	}
 	MPI_Win_unlock(0, input);
 
-	/* A word belongs to the rank in whose part it begins: skip one that began before. */
+	/* A word belongs to the rank in whose part it begins. Skips the rest of a word that began before this part. */
 	int64_t at = first - from, size_here = to - from, end_here = end - from;
 	if ((at > 0 && letter((unsigned char)part[at - 1])) ||
 	    (at > 1 && part[at - 1] == '\'' && letter((unsigned char)part[at - 2])))
@@ -286,7 +286,7 @@ int main(int argc, char **argv) {
 	MPI_Win_unlock(0, lengths_win);
 	MPI_Win_flush_all(table);
 	int any_full = 0;
-	MPI_Allreduce(&full, &any_full, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD); /* after it all ranks have flushed */
+	MPI_Allreduce(&full, &any_full, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD); /* all ranks have flushed before */
 	double seconds = MPI_Wtime() - begin;
 
 	int bad = any_full;

@@ -1,13 +1,13 @@
 /* mandelbrot: work distribution by MPI_Fetch_and_op.
  *
- * The rows of the picture take very different times to compute, so nobody gets a fixed share. Rank 0 has a window with
- * a counter, the next row to do, and with the picture itself. Every rank, rank 0 included, fetches the counter and adds
- * 1 to it in one atomic step: what it fetched is its next row. A finished row is put straight into the picture. Rank 0
- * computes like all others; it does not hand out work and receives no messages.
+ * The rows of the picture take very different times to compute, so the ranks do not get fixed shares. Rank 0 has a
+ * window with a counter, which holds the next row, and with the picture. To get a row, a rank fetches the counter and
+ * adds 1 to it in one atomic step. It puts the finished row into the picture. Rank 0 computes rows like all other
+ * ranks: it does not distribute work, and receives no messages.
  *
  *     gompirun -n 4 mandelbrot [PICTURE] [--size WIDTHxHEIGHT] [--iterations N]
  *
- * In the end rank 0 computes the whole picture alone and compares.
+ * In the end rank 0 computes the whole picture serially and compares.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,8 +25,8 @@ struct shared {
 	unsigned char rgb[]; /* height rows of 3 * width bytes */
 };
 
-/* Colours of one row: outside of the set by how fast the point escapes, smoothly, inside black; 2 x 2 samples for each
- * pixel. */
+/* Computes the colours of row y, from 2 x 2 samples for each pixel. Points of the set are black; the colour of another
+ * point depends on how fast it escapes. */
 static void compute_row(int y, unsigned char *rgb) {
 	static const unsigned char scale[][3] = {{4, 7, 60},      {18, 60, 140},  {57, 134, 200}, {178, 222, 242},
 						 {250, 248, 225}, {252, 200, 80}, {214, 110, 20}, {120, 30, 18},
@@ -59,7 +59,7 @@ static void compute_row(int y, unsigned char *rgb) {
 	}
 }
 
-/* Says what is wrong, on rank 0 only, and ends the program on all ranks. */
+/* Prints the error and the usage on rank 0, and ends the program on all ranks. */
 static int usage(const char *what, const char *value) {
 	if (rank == 0)
 		fprintf(stderr,
@@ -94,14 +94,14 @@ int main(int argc, char **argv) {
 		fprintf(stderr, "mandelbrot: cannot write %s: %s\n", picture, strerror(errno));
 		bad = 1;
 	}
-	MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD); /* all ranks end, and with the same status */
+	MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD); /* all ranks end with the same status */
 	if (bad) {
 		MPI_Finalize();
 		return 1;
 	}
 
-	/* Rank 0's window holds the counter and the picture, the other ranks' windows are empty: they only reach for
-	 * rank 0's. */
+	/* Rank 0's window memory has the counter and the picture. The other ranks have no window memory, since all
+	 * operations access that of rank 0. */
 	size_t row_size = 3 * (size_t)width, picture_size = row_size * (size_t)height;
 	struct shared *shared;
 	MPI_Win win;
@@ -109,16 +109,16 @@ int main(int argc, char **argv) {
 			 &shared, &win);
 	if (rank == 0)
 		memset(shared, 0, sizeof *shared + picture_size);
-	MPI_Barrier(MPI_COMM_WORLD); /* the counter is 0 before anybody fetches it */
+	MPI_Barrier(MPI_COMM_WORLD); /* the counter is 0 before any rank fetches it */
 
 	double begin = MPI_Wtime();
 	unsigned char *row = malloc(row_size);
 	int rows = 0;
-	MPI_Win_lock_all(0, win); /* everybody may reach everybody until unlock_all */
+	MPI_Win_lock_all(0, win); /* operations on all targets are allowed until unlock_all */
 	for (;;) {
 		int64_t one = 1, y;
 		MPI_Fetch_and_op(&one, &y, MPI_INT64_T, 0, offsetof(struct shared, next_row), MPI_SUM, win);
-		MPI_Win_flush(0, win); /* y is there now */
+		MPI_Win_flush(0, win); /* y has its value now */
 		if (y >= height)
 			break;
 		compute_row((int)y, row);
@@ -127,14 +127,14 @@ int main(int argc, char **argv) {
 		MPI_Win_flush_local(0, win); /* row may be overwritten now */
 		rows++;
 	}
-	MPI_Win_unlock_all(win);     /* all my puts are done in rank 0's memory */
-	MPI_Barrier(MPI_COMM_WORLD); /* and everybody else's */
+	MPI_Win_unlock_all(win);     /* all puts of this rank are complete in rank 0's memory */
+	MPI_Barrier(MPI_COMM_WORLD); /* and so are those of all other ranks */
 	double seconds = MPI_Wtime() - begin;
 
 	int *all_rows = malloc(sizeof(int) * (size_t)ranks);
 	MPI_Gather(&rows, 1, MPI_INT, all_rows, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (rank == 0) {
-		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win); /* to read my own window memory */
+		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win); /* to read its own window memory */
 		int sum = 0, wrong = 0;
 		printf("mandelbrot: %d x %d pixels in %.2f s on %d ranks\n", width, height, seconds, ranks);
 		for (int r = 0; r < ranks; r++) {

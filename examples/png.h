@@ -1,5 +1,5 @@
-/* Writes a picture as a PNG file, without any library: the pixels go into "stored" blocks, which deflate allows, so
- * nothing is compressed; any viewer reads the result.
+/* Writes a picture as a PNG file, without any library. It writes the pixels uncompressed, in deflate's "stored" blocks,
+ * which every viewer can read.
  *
  *   unsigned char rgb[height * width * 3];            rows from top to bottom, red, green, blue
  *   if (png_write("picture.png", width, height, rgb) != 0) perror("picture.png");
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file being written, with the two checksums a PNG needs: crc over each chunk, adler over the pixels. */
+/* A file that is being written, with the two checksums of a PNG file: the CRC of the current chunk, and Adler-32 of all
+ * pixels. */
 struct png {
 	FILE *file;
 	uint32_t table[256];
@@ -35,7 +36,7 @@ static void png_number(struct png *png, uint32_t value) /* big-endian */
 
 static void png_chunk_begin(struct png *png, const char *kind, uint32_t size) {
 	png_number(png, size);
-	png->crc = 0xffffffffu; /* covers the kind and the data, not the size */
+	png->crc = 0xffffffffu; /* the CRC covers the kind and the data of the chunk, not its size */
 	png_bytes(png, kind, 4);
 }
 
@@ -70,15 +71,15 @@ static int png_write(const char *path, int width, int height, const unsigned cha
 	png_chunk_begin(png, "IHDR", 13);
 	png_number(png, (uint32_t)width);
 	png_number(png, (uint32_t)height);
-	png_bytes(png, "\x08\x02\x00\x00\x00", 5); /* 8 bits a colour, red green blue, no interlace */
+	png_bytes(png, "\x08\x02\x00\x00\x00", 5); /* 8 bits per colour, RGB, not interlaced */
 	png_chunk_end(png);
 
-	/* One stored block for each row: 5 bytes of head, 1 byte "no filter", the pixels. A block holds up to 65535
-	 * bytes. */
+	/* A row is 1 byte for "no filter" and the pixels. It is written in stored blocks of at most 65535 bytes, each
+	 * with a header of 5 bytes. */
 	size_t row = 1 + 3 * (size_t)width;
 	size_t blocks = (row + 65534) / 65535;
 	png_chunk_begin(png, "IDAT", (uint32_t)(2 + (5 * blocks + row) * (size_t)height + 4));
-	png_bytes(png, "\x78\x01", 2); /* zlib's head */
+	png_bytes(png, "\x78\x01", 2); /* zlib's header */
 	png->adler_a = 1;
 	unsigned char *line = malloc(row);
 	for (int y = 0; y < height && line; y++) {
@@ -104,14 +105,15 @@ static int png_write(const char *path, int width, int height, const unsigned cha
 	return bad ? -1 : 0;
 }
 
-/* Returns 0 if a file of that name can be written, -1 with errno set if not: to know before the work is done. */
+/* Returns 0 if the file can be written, otherwise -1 with errno set. Programs call it before they compute the picture.
+ * */
 static inline int png_writable(const char *path) {
 	FILE *file = fopen(path, "ab");
 	return file ? fclose(file) : -1;
 }
 
-/* png_colour mixes the colours of a scale: position 0 is the first, 1 the last, between them it goes evenly and
- * linearly. */
+/* png_colour sets rgb to the colour at a position of a scale: 0 is the first colour, 1 the last. Between the colours,
+ * which are at equal distances, it interpolates linearly. */
 static inline void png_colour(const unsigned char (*scale)[3], int colours, double position, unsigned char rgb[3]) {
 	double at = position < 0 ? 0 : position > 1 ? colours - 1 : position * (colours - 1);
 	int i = at >= colours - 1 ? colours - 2 : (int)at;

@@ -1,13 +1,13 @@
-// A heat equation on a rod that is wrong: a fence is missing. Each rank has some cells of the rod, and one more at both
-// ends, its halo, into which the neighbours put their outermost cells with MPI_Put. A rank that goes on without waiting
-// for everybody may use its halo before a neighbour's cell has come.
+// racy_halo: a heat equation on a rod, with an error: a fence is missing. Each rank has some cells of the rod, and one
+// halo cell at each end, into which the neighbour puts its outermost cell with MPI_Put. Without the fence, a rank may
+// use its halo cells before the puts of its neighbours have arrived.
 //
-// On most days the result is right all the same, which is why nobody sees such a mistake. `gompirun --check` says which
-// calls conflict, and on which lines, also when all went well:
+// The result is usually correct in spite of the error, so testing does not find it. `gompirun --check` reports which
+// calls conflict, and on which lines, even if the result is correct:
 //
 //	gompirun -n 4 --check racy_halo
 //
-// With the argument "fixed" the fence is there, and --check finds nothing.
+// With the argument "fixed" the program has the fence, and --check finds nothing.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void exchange(const double *cells, int rank, int ranks, MPI_Win win) {
 		MPI_Put(&cells[CELLS], 1, MPI_DOUBLE, rank + 1, 0, 1, MPI_DOUBLE, win);
 }
 
-// Computes cells 1 to n anew from what they and those around them are.
+// Computes the new values of cells 1 to n from the old values of these cells and their neighbours.
 static void step(double *cells, int n) {
 	double left = cells[0];
 	for (int i = 1; i <= n; i++) {
@@ -33,7 +33,7 @@ static void step(double *cells, int n) {
 	}
 }
 
-// Returns how far the cells of all ranks are from what one rank computes alone. The ends of the rod stay as they are.
+// Returns the largest difference between the cells of all ranks and the result of a serial computation.
 static double error(const double *all, int ranks) {
 	int n = ranks * CELLS;
 	double *rod = calloc(n + 2, sizeof *rod), most = 0;
@@ -63,11 +63,11 @@ int main(int argc, char **argv) {
 		cells[0] = 100;
 
 	for (int n = 0; n < STEPS; n++) {
-		MPI_Win_fence(0, win); // all have used their halos
+		MPI_Win_fence(0, win); // all ranks have used their halos
 		exchange(cells, rank, ranks, win);
 		if (fixed)
-			MPI_Win_fence(0, win); // all halos are there
-		// Rank 0 watches what comes over each border.
+			MPI_Win_fence(0, win); // all halos have arrived
+		// Rank 0 collects the left halo cell of every rank.
 		MPI_Gather(&cells[0], 1, MPI_DOUBLE, borders, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 		step(cells, CELLS);
 	}

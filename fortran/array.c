@@ -3,7 +3,7 @@
 
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size) {
 	if (n <= 0)
-		n = 1; /* never a null pointer: C may read the pointer even of an empty array */
+		n = 1; /* so that data is not NULL, which C might reject even for an empty array */
 	if ((uint64_t)n > SIZE_MAX / size || !(a->heap = malloc((size_t)n * size)))
 		return MPI_ERR_NO_MEM;
 	a->data = a->heap;
@@ -29,7 +29,8 @@ void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a) {
 		to[i] = ((const int *)a->data)[i];
 }
 
-/* Stores the numbers of neighbors that this process receives from and sends to in the communicator's topology. */
+/* Sets *from and *to to the numbers of neighbors from which this process receives and to which it sends, in the
+ * communicator's topology. */
 static int neighbors(MPI_Comm comm, int *from, int *to) {
 	int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
 	if (rc)

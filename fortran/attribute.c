@@ -1,10 +1,10 @@
-/* Attributes (MPI-5.0 7.7, 19.3.7). In C an attribute is a pointer, in Fortran an integer of the size of an address.
- * If Fortran sets the attribute, C sees the address of the integer, which lies in a cell (keyval.c). If C sets it,
- * Fortran sees the value of the pointer. For predefined attributes, which C reads through the pointer, Fortran gets
- * the value that the pointer refers to. */
+/* Attributes (MPI-5.0 7.7, 19.3.7). An attribute is a pointer in C, and an integer of the size of an address in
+ * Fortran. If Fortran sets an attribute, C gets the address of a cell that holds the integer (keyval.c). If C sets it,
+ * Fortran gets the pointer as an integer. A predefined attribute is a pointer to its value in C; Fortran gets the
+ * value. */
 #include "attribute.h"
 
-/* Returns Fortran's value of an attribute whose pointer in C is given. */
+/* Converts an attribute from C's pointer to Fortran's integer. */
 static MPI_Aint value_of(int keyval, void *pointer) {
 	switch (keyval) {
 	case MPI_TAG_UB:
@@ -26,8 +26,8 @@ static MPI_Aint value_of(int keyval, void *pointer) {
 	return gompi_attribute_value(pointer);
 }
 
-/* Returns MPI_SUCCESS if the key fits into an int. Otherwise raises MPI_ERR_KEYVAL on the object and returns its
- * code. */
+/* Returns MPI_SUCCESS if the keyval fits into an int. Otherwise raises MPI_ERR_KEYVAL on the object and returns the
+ * error code. */
 static inline int keyval_fits(const char *function, integer keyval, enum gompi_object kind, integer object) {
 	return wide(keyval)
 		       ? gompi_raise_pending(kind, object, gompi_wide_code(function, "keyval", keyval, MPI_ERR_KEYVAL))
@@ -108,8 +108,8 @@ ENTRY void NAME(attr_get)(const integer *comm, const integer *keyval, integer *a
 	done(ierror, rc);
 }
 
-/* Sets an attribute of default size. All supported machines are little-endian, so C may also read the cell as an
- * INTEGER. */
+/* Sets an attribute of default size. C may read the cell as an INTEGER or as an address-sized integer, since all
+ * supported machines are little-endian. */
 ENTRY void NAME(attr_put)(const integer *comm, const integer *keyval, const integer *attribute_val, integer *ierror) {
 	void *cell;
 	int rc = keyval_fits("MPI_Attr_put", *keyval, RAISE_COMM, *comm);

@@ -1,4 +1,4 @@
-/* Attributes that Fortran sets, and the callbacks of its keys. */
+/* Cells for attributes that Fortran sets, and callbacks for keyvals that Fortran creates. */
 #ifndef GOMPI_ATTRIBUTE_H
 #define GOMPI_ATTRIBUTE_H
 
@@ -13,8 +13,8 @@ void gompi_attribute_free(void *pointer);
 /* Returns the value in the cell, or the pointer itself if it is not the address of a cell. */
 MPI_Aint gompi_attribute_value(void *pointer);
 
-/* The procedures of an attribute key and their extra state. It is never freed, because attributes may outlive the
- * key. */
+/* The procedures of a keyval and their extra state. This struct is never freed, because attributes may outlive the
+ * keyval. */
 struct gompi_keyval {
 	gompi_procedure *copy, *delete;
 	MPI_Aint extra;
@@ -23,7 +23,8 @@ struct gompi_keyval {
 
 struct gompi_keyval *gompi_keyval_new(gompi_procedure *copy, gompi_procedure *delete, MPI_Aint extra, bool old);
 
-/* Calls the Fortran procedure of a key. C calls these functions with a struct gompi_keyval as extra state. */
+/* Calls the Fortran procedure of a keyval. C calls these functions as callbacks, with the keyval's struct gompi_keyval
+ * as extra state. */
 int gompi_comm_copy(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag);
 int gompi_comm_delete(MPI_Comm comm, int keyval, void *value, void *state);
 int gompi_type_copy(MPI_Datatype type, int keyval, void *state, void *in, void *out, int *flag);

@@ -16,7 +16,7 @@ ENTRY void NAME(op_create)(gompi_procedure *user_fn, const logical *commute, int
 	MPI_User_function *function;
 	MPI_Op c_op = MPI_OP_NULL;
 	int rc;
-	if (EIGHT) { /* an INTEGER of 8 bytes has the size of the length in the large-count form */
+	if (EIGHT) { /* in the large-count form, the procedure's len has 8 bytes, as this INTEGER */
 		NAME(op_create_c_f08)(user_fn, commute, op, ierror);
 		return;
 	}
@@ -47,8 +47,8 @@ CREATE_ERRHANDLER(File, file)
 CREATE_ERRHANDLER(Session, session)
 CREATE_ERRHANDLER(Win, win)
 
-/* ---- Generalized requests (MPI-5.0 13.2). Each request has its own record, which release frees. The procedures get
- * the caller's variable as extra state. ---- */
+/* ---- Generalized requests (MPI-5.0 13.2). Each request has a struct grequest, which the free callback frees. The
+ * program's procedures get the program's own extra_state variable, not a copy. ---- */
 
 struct grequest {
 	void (*query)(MPI_Aint *extra, f_status *status, integer *ierror);
@@ -104,8 +104,8 @@ ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free
 }
 SAME(grequest_start, grequest_start_f08)
 
-/* ---- Data representations (MPI-5.0 14.5.3). They are never unregistered. The procedures get the caller's variable
- * as extra state. ---- */
+/* ---- Data representations (MPI-5.0 14.5.3). They are never unregistered. The program's procedures get the program's
+ * own extra_state variable, not a copy. ---- */
 
 typedef void convert(void *userbuf, integer *datatype, integer *count, void *filebuf, MPI_Offset *position,
 		     MPI_Aint *extra, integer *ierror);
@@ -180,7 +180,7 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 	return d;
 }
 
-/* Defines the part that is common to both forms. Their C functions have different types. */
+/* Defines an entry point of MPI_Register_datarep or its large-count form, whose C functions have different types. */
 #define REGISTER_DATAREP(label, function, reader, writer, null)                                                       \
 	ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn,                              \
 			       gompi_procedure *write_conversion_fn, gompi_procedure *dtype_file_extent_fn,           \

@@ -1,4 +1,4 @@
-/* Fortran procedures that C calls. */
+/* Calls of Fortran procedures from C. */
 #ifndef GOMPI_CALLBACK_H
 #define GOMPI_CALLBACK_H
 
@@ -9,9 +9,9 @@ typedef void gompi_procedure(void);
 /* Returns the C error code for the ierror that a procedure of the program has set. */
 static inline int code_in(integer ierror) { return wide(ierror) ? MPI_ERR_OTHER : (int)ierror; }
 
-/* Returns a C function that calls a procedure of the program with the arguments converted for Fortran. NULL if all
- * functions of the kind are in use. These callbacks have no extra state that could name the procedure. So the number
- * of C functions is fixed, and each serves one procedure. */
+/* Returns a C callback that converts its arguments and calls a Fortran procedure of the program. Such a callback has no
+ * extra state that could name the procedure. Therefore there is a fixed number of C functions of each kind, and each is
+ * assigned to one procedure. Returns NULL if all functions of the kind are assigned. */
 MPI_User_function *gompi_op_function(gompi_procedure *procedure);
 MPI_User_function_c *gompi_op_function_c(gompi_procedure *procedure);
 MPI_Comm_errhandler_function *gompi_comm_errhandler_function(gompi_procedure *procedure);

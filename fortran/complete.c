@@ -1,5 +1,5 @@
-/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1. When a request is complete, its data in
- * request_data.c is copied out and freed. */
+/* Completion of requests (MPI-5.0 3.7). Fortran counts indices from 1. When a request is complete, the results that
+ * request_data.c holds for it are copied to the program, and its entry is freed. */
 #include "gompi_f.h"
 
 static inline void completed(integer request) {
@@ -44,7 +44,7 @@ ENTRY void NAME(request_get_status)(const integer *request, logical *flag, f_sta
 }
 SAME(request_get_status, request_get_status_f08)
 
-/* Arrays of requests. */
+/* ---- Arrays of requests ---- */
 
 static int statuses_in(struct gompi_array *a, MPI_Count n, const f_status *statuses) {
 	int rc = gompi_array_make(a, n, sizeof(MPI_Status));
@@ -53,9 +53,9 @@ static int statuses_in(struct gompi_array *a, MPI_Count n, const f_status *statu
 	return rc;
 }
 
-/* Makes the C arrays of a call with n requests. Each is the program's own array if that has C's form. statuses and
- * indices are NULL if the call has none. Raises an error and returns its code if the count does not fit or memory
- * runs out. */
+/* Prepares the C arrays of a call with n requests. c_statuses and c_indices refer to the program's own array if that
+ * has C's form. statuses or indices is NULL if the call has no such array. Raises an error and returns its code if n
+ * does not fit into an int or memory runs out. */
 static inline int open_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
 			    struct gompi_array *c_indices, const char *function, integer n, const integer *requests,
 			    f_status *statuses, integer *indices) {
@@ -83,9 +83,9 @@ static inline void close_many(struct gompi_array *c_requests, struct gompi_array
 	ints_free(c_indices);
 }
 
-/* Releases the data in request_data.c of the completed requests, and updates the n handles. Calls that complete several
- * requests end with it. The completed requests are those at indices, or the first ones if indices is NULL. now is
- * NULL if the call releases no requests. */
+/* Notifies request_data.c of completed requests, and stores the n handles in now for the program. The completed
+ * requests are those at indices, or the first ones if indices is NULL. now is NULL for calls that release no requests.
+ * */
 static void some(int n, integer *requests, const MPI_Request *now, int completions, const int *indices) {
 	for (int i = 0; i < completions; i++)
 		completed(requests[indices ? indices[i] : i]);
@@ -213,7 +213,7 @@ ENTRY void NAME(testsome)(const integer *incount, integer *array_of_requests, in
 }
 SAME(testsome, testsome_f08)
 
-/* Functions that test requests without releasing them. */
+/* ---- Functions that test requests without releasing them ---- */
 
 ENTRY void NAME(request_get_status_all)(const integer *count, const integer *array_of_requests, logical *flag,
 					f_status *array_of_statuses, integer *ierror) {
@@ -274,7 +274,7 @@ ENTRY void NAME(request_get_status_some)(const integer *incount, const integer *
 }
 SAME(request_get_status_some, request_get_status_some_f08)
 
-/* Persistent requests. */
+/* ---- Persistent requests ---- */
 
 ENTRY void NAME(start)(integer *request, integer *ierror) {
 	MPI_Request c_request = request_in(*request);
@@ -315,8 +315,8 @@ ENTRY void NAME(request_free)(integer *request, integer *ierror) {
 }
 SAME(request_free, request_free_f08)
 
-/* Nonblocking duplication: C writes a handle of its own size, at the latest when the request is complete.
- * request_data.c converts it at completion. */
+/* ---- Nonblocking duplication. C writes an MPI_Comm, at the latest when the request is complete. request_data.c
+ * converts it to Fortran's handle at completion. ---- */
 
 ENTRY void NAME(comm_idup)(const integer *comm, integer *newcomm, integer *request, integer *ierror) {
 	struct gompi_kept k = {.newcomm = malloc(sizeof(MPI_Comm)), .newcomm_to = newcomm};

@@ -1,8 +1,8 @@
 /* Functions that exist only in Fortran (MPI-5.0 19.1). */
 #include "section.h"
 
-/* Does nothing. Because the buffer is an argument, the compiler must store its value in memory before the call and
- * load it again afterwards. */
+/* Does nothing. Because the buffer is an argument, the compiler must store its value to memory before the call and load
+ * the value again after it. */
 ENTRY void NAME(f_sync_reg)(void *buf) { (void)buf; }
 ENTRY void NAME(f_sync_reg_f08ts)(const CFI_cdesc_t *buf) { (void)buf; }
 

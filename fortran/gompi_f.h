@@ -1,14 +1,15 @@
-/* Definitions that all files of the Fortran bindings share. The bindings call only C functions of the standard ABI,
- * so they work with any library that offers that ABI.
+/* Definitions that all files of the Fortran bindings share. The bindings call only C functions of the standard ABI, so
+ * that they work with any MPI library that has this ABI.
  *
- * How Fortran passes arguments: everything by reference. Handles are INTEGERs with the values of MPI_X_toint. A
- * status is eight INTEGERs, the same words as in C. LOGICALs have the compiler's values. The lengths of strings
- * follow all other arguments as size_t. ierror is a null pointer where an mpi_f08 call omits it. INTEGERs have 4 or 8
- * bytes (integer.h).
+ * Fortran passes all arguments by reference. Handles are INTEGERs with the values of MPI_Comm_toint and so on. A status
+ * is eight INTEGERs with the same values as the ints of a status in C. The values of LOGICALs depend on the compiler.
+ * The lengths of strings follow all other arguments, as size_t. ierror is NULL if an mpi_f08 call omits it. INTEGERs
+ * have 4 or 8 bytes (integer.h).
  *
- * Every file with entry points is compiled twice: as mpi_put_, which calls MPI_Put, and as pmpi_put_, which calls
- * PMPI_Put. So a profiling library in C also sees the calls of Fortran programs, and one in Fortran that calls
- * pmpi_put_ counts no call twice. Calls that only serve the conversion use PMPI_ names, so that no tool sees them. */
+ * Every file with entry points is compiled twice: to define mpi_put_, which calls MPI_Put, and pmpi_put_, which calls
+ * PMPI_Put. Therefore a profiling library in C sees the calls of Fortran programs. If a profiling library in Fortran
+ * calls pmpi_put_, one in C does not see the call again. Calls that the bindings make only for a conversion use PMPI_
+ * names, so that no tool sees them. */
 #ifndef GOMPI_F_H
 #define GOMPI_F_H
 
@@ -45,7 +46,7 @@ static inline void done(integer *ierror, int rc) {
 		*ierror = rc;
 }
 
-/* ---- Variables whose address has a meaning: common blocks of mpif.h ---- */
+/* ---- Variables that MPI recognizes by their addresses (sentinel.c). In mpif.h they are common blocks. ---- */
 
 /* Each size of INTEGER has its own symbols, so that mixed.c can detect a program that mixes sizes. */
 #ifdef GOMPI_F_INTEGER_8
@@ -59,7 +60,7 @@ extern integer gompi_f_in_place_ SYMBOL("gompi_f_i8_in_place_");
 extern integer gompi_f_buffer_automatic_ SYMBOL("gompi_f_i8_buffer_automatic_");
 extern f_status gompi_f_status_ignore_ SYMBOL("gompi_f_i8_status_ignore_");
 extern f_status gompi_f_statuses_ignore_[1] SYMBOL("gompi_f_i8_statuses_ignore_");
-extern f_status gompi_f08_status_ignore_ SYMBOL("gompi_f08_i8_status_ignore_"); /* both gompi_f08_: no common block */
+extern f_status gompi_f08_status_ignore_ SYMBOL("gompi_f08_i8_status_ignore_"); /* only mpi_f08 uses these two */
 extern f_status gompi_f08_statuses_ignore_[1] SYMBOL("gompi_f08_i8_statuses_ignore_");
 extern integer gompi_f_errcodes_ignore_[1] SYMBOL("gompi_f_i8_errcodes_ignore_");
 extern integer gompi_f_unweighted_[1] SYMBOL("gompi_f_i8_unweighted_");
@@ -67,7 +68,8 @@ extern integer gompi_f_weights_empty_[1] SYMBOL("gompi_f_i8_weights_empty_");
 extern char gompi_f_argv_null_[1] SYMBOL("gompi_f_i8_argv_null_");
 extern char gompi_f_argvs_null_[1] SYMBOL("gompi_f_i8_argvs_null_");
 
-/* Returns the address that C uses for a buffer: C's constant if Fortran passed one of its address constants. */
+/* Returns the address of a buffer for C. Replaces Fortran's MPI_BOTTOM, MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC by C's
+ * constants. */
 static inline void *buffer_in(const void *buffer) {
 	if (buffer == &gompi_f_bottom_)
 		return MPI_BOTTOM;
@@ -78,7 +80,7 @@ static inline void *buffer_in(const void *buffer) {
 	return (void *)buffer;
 }
 
-/* Replaces C's constant by Fortran's address, in a pointer to a detached buffer that a call has returned. */
+/* Replaces C's MPI_BUFFER_AUTOMATIC by Fortran's, in the address of a detached buffer that a call has returned. */
 static inline void pointer_out(void *pointer) {
 	if (*(void **)pointer == MPI_BUFFER_AUTOMATIC)
 		*(void **)pointer = &gompi_f_buffer_automatic_;
@@ -91,8 +93,8 @@ static inline bool status_ignored(const void *status) {
 	       status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_;
 }
 
-/* Returns the status that C reads and writes: the program's variable if it has C's form, else own with the program's
- * words, or MPI_STATUS_IGNORE. */
+/* Returns the status that C reads and writes: MPI_STATUS_IGNORE if the program ignores the status, the program's
+ * variable if it has C's form, else own with the values of the program's variable. */
 static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
 	if (status_ignored(status))
 		return MPI_STATUS_IGNORE;
@@ -110,8 +112,8 @@ static inline void status_out(f_status *status, const MPI_Status *own) {
 			status->word[i] = ((const int *)own)[i];
 }
 
-/* Converts in the opposite direction, for procedures of the program. status_for returns the status that such a
- * procedure reads and writes. status_from copies the words that the procedure has written back to C's status. */
+/* Converts in the opposite direction, for callbacks of the program. status_for returns the status that a callback reads
+ * and writes. status_from copies the values that the callback has written back to C's status. */
 static inline f_status *status_for(const MPI_Status *status, f_status *own) {
 	if (!EIGHT)
 		return (f_status *)status;
@@ -131,8 +133,8 @@ static inline bool weights_special(const integer *weights) {
 
 /* ---- Handles ---- */
 
-/* Converts handles. The ABI requires that predefined handles are the same numbers in C and Fortran and lie below
- * 4096. For all other handles the library does the conversion. */
+/* Defines the conversions of a type of handle. The ABI requires that predefined handles have the same values below 4096
+ * in C and Fortran. The library converts all other handles. */
 #define GOMPI_HANDLE(type, name, function)                                                   \
 	static inline MPI_##type name##_in(integer handle) {                                 \
 		if ((uinteger)handle < 4096 || wide(handle)) /* wide: C reports the error */ \
@@ -169,8 +171,8 @@ static inline void logicals_out(logical *to, MPI_Count n, const int *from) {
 		to[i] = logical_out(from[i]);
 }
 
-/* ---- Arrays whose elements differ between Fortran and C (array.c). Functions that return an int return MPI_SUCCESS
- * or an error class. ---- */
+/* ---- Arrays whose elements differ between Fortran and C (array.c). Functions with an int result return MPI_SUCCESS or
+ * an error class. ---- */
 
 struct gompi_array {
 	void *data;
@@ -178,8 +180,8 @@ struct gompi_array {
 	void *small[16];
 };
 
-/* Allocates n elements, in a->small if they fit. For n <= 0 the array is valid but empty; the called function judges
- * n. */
+/* Allocates n elements, in a->small if they fit. For n <= 0 the array is valid but empty; the called MPI function
+ * reports a negative n. */
 int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size);
 /* Allocates n elements on the heap, so that the array can outlive the call. */
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size);
@@ -203,13 +205,13 @@ GOMPI_HANDLES_IN(MPI_Datatype, datatype)
 GOMPI_HANDLES_IN(MPI_Info, info)
 GOMPI_HANDLES_IN(MPI_Request, request)
 
-/* Converts the datatypes of MPI_Alltoallw or, with neighbor, of MPI_Neighbor_alltoallw. Their number is that of the
- * processes to send to (which 0) or to receive from (which 1). With ignored the datatypes are not significant and
- * none is converted. The array outlives the call. */
+/* Converts the datatypes of MPI_Alltoallw or, if neighbor is set, of MPI_Neighbor_alltoallw. Their number is the number
+ * of processes to which the call sends (which 0) or from which it receives (which 1). If ignored is set, the datatypes
+ * are not significant and are not converted. The array may outlive the call. */
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const integer *from);
 
-/* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else a converted copy. For input:
- * ints_in. For output, or input and output: ints_room before the call and ints_out after it. ---- */
+/* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else a converted copy. Input uses
+ * ints_in. Output, or input and output, uses ints_room before the call and ints_out after it. ---- */
 
 int gompi_ints_in(struct gompi_array *a, MPI_Count n, const integer *from);
 void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a);
@@ -233,7 +235,7 @@ static inline void ints_free(struct gompi_array *a) {
 		gompi_array_free(a);
 }
 
-/* Converts weights as ints_in does. weights may be one of Fortran's constants, which becomes C's constant. */
+/* Converts weights as ints_in does. Replaces Fortran's MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY by C's constants. */
 static inline int weights_in(struct gompi_array *a, MPI_Count n, const integer *weights) {
 	if (!weights_special(weights))
 		return ints_in(a, n, weights);
@@ -252,8 +254,8 @@ static inline void weights_out(integer *to, MPI_Count n, const struct gompi_arra
 		ints_out(to, n, a);
 }
 
-/* Lengths of arrays that no argument gives: the sum of the degrees, the last of the indices of a graph, the number of
- * dimensions of a communicator. 0 if C gets the program's array itself. */
+/* Returns the length of an array that no argument gives: the sum of the degrees, the last index of a graph, the number
+ * of dimensions of a communicator. Returns 0 if C gets the program's array itself, which needs no length. */
 static inline MPI_Count sum_of(MPI_Count n, const integer *degrees) {
 	MPI_Count sum = 0;
 	for (MPI_Count i = 0; EIGHT && i < n; i++)
@@ -287,9 +289,9 @@ void gompi_string_out(char *to, size_t length, const char *from);
 
 /* A copy of a section whose elements are not contiguous. */
 struct gompi_scratch {
-	void *addr;              /* the buffer that the call gets */
-	struct gompi_layout *of; /* the layout of the program's elements; NULL if addr is the program's memory */
-	char *before;            /* contents of addr before the call; NULL if the call does not write the buffer */
+	void *addr;              /* the copy, or the program's memory if that is contiguous */
+	struct gompi_layout *of; /* the layout of the program's section; NULL if addr is the program's memory */
+	char *before;            /* the contents of the copy before the call; NULL if the call only reads the buffer */
 };
 
 struct gompi_kept {
@@ -299,11 +301,11 @@ struct gompi_kept {
 	integer *newcomm_to;
 };
 
-/* Frees the data of a blocking call. With copy, first copies elements that have changed to the program's section. */
+/* Frees the data of a blocking call. If copy is set, first copies changed elements to the program's section. */
 void gompi_release(struct gompi_kept *k, bool copy);
-/* Takes ownership of the data and releases it when the request is complete. The buffers of a persistent request are
- * filled at each start and freed with the request. request is NULL if the call failed; then the data is released at
- * once, without copying. */
+/* Takes ownership of the data and releases it when the request is complete. For a persistent request, fills the buffers
+ * at each start, and frees the data with the request. request is NULL if the call failed; the data is then freed at
+ * once, without copying results. */
 void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent);
 
 extern _Atomic int gompi_kept_count; /* number of requests with an entry in request_data.c; almost always 0 */
@@ -311,26 +313,26 @@ void gompi_kept_completed(integer request);
 void gompi_kept_started(integer request);
 void gompi_kept_freed(integer request);
 
-/* Invalidates the datatypes that section.c caches for later sections. Called before the library ends, because the
- * datatypes end with it. */
+/* Invalidates the datatypes that section.c caches. MPI_Finalize and MPI_Session_finalize call it, because the datatypes
+ * do not exist after them. */
 void gompi_forget_sections(void);
 
 /* ---- Errors (raise.c) ---- */
 
 enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION };
 
-/* Calls the error handler of an object with an error class or code, as the C functions do. Returns the code. */
+/* Calls the error handler of an object with an error class or code, as the C functions do. Returns the error code. */
 int gompi_raise_pending(enum gompi_object kind, integer object, int code);
 /* Raises MPI_ERR_ARG on MPI_COMM_SELF because a function's result does not fit into an INTEGER of default size. The
- * error text names the value and the function to use instead. Returns the code. */
+ * error string has the value and the function to use instead. Returns the error code. */
 int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 /* ---- Sizes of Fortran's types (sizes.c) ---- */
 
 extern const int gompi_f_sizes[4]; /* in bytes: LOGICAL, INTEGER, REAL, DOUBLE PRECISION; from logical.f90 */
 
-/* Stores these sizes in an info object. tell_sizes stores them only if the sizes differ from those built into the
- * library. */
+/* gompi_tell_sizes stores gompi_f_sizes in an info object. tell_sizes does so only if INTEGERs have 8 bytes: the
+ * library knows the sizes for 4 bytes. */
 void gompi_tell_sizes(MPI_Info info);
 static inline void tell_sizes(MPI_Info info) {
 	if (EIGHT)

@@ -1,4 +1,4 @@
-/* Functions with arrays whose length another function provides. */
+/* Functions with arrays whose length is not an argument: another MPI function returns it. */
 #include "section.h"
 
 ENTRY void NAME(cart_sub)(const integer *comm, const logical *remain_dims, integer *newcomm, integer *ierror) {

@@ -1,4 +1,4 @@
-/* Values of info objects and names of process sets. In Fortran their lengths do not count a terminating zero. */
+/* Values of info objects and names of process sets. In Fortran their lengths do not include a terminating zero. */
 #include "section.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
-/* Registers this compiler's Fortran types with the MPI library at load time (MPI-5.0 20.4.1). An MPI library that was
- * built without Fortran does not know these types. A library that knows them, or that has no functions to query them,
- * is left alone. This file is part of libmpifort_abi only, because gompirma has the types built in. */
+/* Registers the sizes of this compiler's Fortran types with the MPI library at load time (MPI-5.0 20.4.1). An MPI
+ * library that was built without Fortran does not know these sizes. Nothing is registered if the library knows them, or
+ * has no functions to query them. This file is part of libmpifort_abi only, because gompirma has the sizes built in. */
 #include <stdio.h>
 
 #include "gompi_f.h"
@@ -12,8 +12,8 @@
 
 extern const int gompi_f_logical_kinds[8], gompi_f_integer_kinds[8], gompi_f_real_kinds[8];
 
-/* Sets mpi_TYPEn_supported in info for each size n that the ABI has a type for. scale is 2 for complex numbers, which
- * have two parts, else 1. */
+/* Sets mpi_TYPEn_supported in info for each size n of TYPE for which the ABI has a datatype. scale is 2 for complex
+ * types, whose size is twice that of their kind, else 1. */
 static void kinds(MPI_Info info, const char *type, const int *sizes, const int *kinds, int scale) {
 	char key[MPI_MAX_INFO_KEY];
 	int has;

@@ -1,9 +1,9 @@
 /* INTEGERs and LOGICALs of default size, and their conversion to C's ints.
  *
  * The bindings are compiled for INTEGERs of 4 bytes and, with GOMPI_F_INTEGER_8, for INTEGERs of 8 bytes, which
- * options like -fdefault-integer-8 select. Where an INTEGER is an int, the functions below cost nothing: the compiler
- * removes them. Where it is not, counts and displacements that do not fit into an int use the large-count
- * form of the function. Any other argument that does not fit into an int is an error of that argument. */
+ * options like -fdefault-integer-8 select. If an INTEGER is an int, the compiler removes the checks below. Otherwise,
+ * if a count or displacement does not fit into an int, the binding calls the large-count form of the function. Any
+ * other argument that does not fit into an int is an error. */
 #ifndef GOMPI_INTEGER_H
 #define GOMPI_INTEGER_H
 
@@ -23,7 +23,7 @@ typedef unsigned uinteger;
 
 enum { EIGHT = sizeof(integer) == 8 };
 
-/* A status as Fortran has it. */
+/* A status in Fortran's form. */
 typedef struct {
 	integer word[MPI_F_STATUS_SIZE];
 } f_status;
@@ -38,7 +38,7 @@ static inline bool any_wide(MPI_Count n, const integer *values) {
 	return false;
 }
 
-/* Returns an error code of the class. Its text names the function, the argument and the value. */
+/* Returns an error code of the class. The error string names the function, the argument and the value. */
 int gompi_wide_code(const char *function, const char *argument, MPI_Count value, int class);
 
 /* Returns MPI_SUCCESS if the value of an argument fits into an int, else an error code of gompi_wide_code. */

@@ -1,10 +1,10 @@
-/* The cells of attributes that Fortran sets, and the calls of the procedures that copy and delete attributes. */
+/* Cells for attributes that Fortran sets, and C callbacks that call the program's copy and delete procedures. */
 #include "attribute.h"
 
 #include <pthread.h>
 
-/* ---- Cells. They lie in blocks of memory that are never freed, so that an address alone shows whether it is a cell.
- * ---- */
+/* ---- Cells. They are in blocks of memory that are never freed, so that an attribute's pointer alone shows whether it
+ * is the address of a cell, which Fortran has set. ---- */
 
 enum { PIECE = 256 };
 
@@ -68,9 +68,9 @@ void gompi_attribute_free(void *pointer) {
 
 MPI_Aint gompi_attribute_value(void *pointer) { return is_cell(pointer) ? *(MPI_Aint *)pointer : (MPI_Aint)pointer; }
 
-/* ---- Keys ---- */
+/* ---- Keyvals ---- */
 
-/* The predefined procedures. A program may also call them itself. */
+/* Define the predefined procedures, which a program may also call itself. */
 #define NO_COPY(name)                                                                                            \
 	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
 			MPI_Aint *out, logical *flag, integer *ierror) {                                         \

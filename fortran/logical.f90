@@ -1,4 +1,5 @@
-! What C cannot know of this compiler: the values of its LOGICALs, the sizes of its default types, and which other types it has.
+! Facts about this compiler for the C code: the values of its LOGICALs, the sizes of its default types, and the kinds
+! that it has.
 module gompi_logical
   use, intrinsic :: iso_c_binding, only: C_INT
   use, intrinsic :: iso_fortran_env, only: logical_kinds, integer_kinds, real_kinds
@@ -7,7 +8,7 @@ module gompi_logical
   integer, bind(C, name="gompi_f_false"), protected :: logical_false = transfer(.false., 0)
   integer(C_INT), bind(C, name="gompi_f_sizes"), protected :: sizes(4) = &
     [storage_size(.true.), storage_size(0), storage_size(0.0), storage_size(0.0d0)] / 8
-  ! The kinds, each the number of bytes of the type; 0: no more.
+  ! The kinds of each type, which are the sizes in bytes. A 0 ends the list.
   integer(C_INT), bind(C, name="gompi_f_logical_kinds"), protected :: logicals(8) = &
     [logical_kinds, spread(0, 1, 8 - size(logical_kinds))]
   integer(C_INT), bind(C, name="gompi_f_integer_kinds"), protected :: integers(8) = &

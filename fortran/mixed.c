@@ -1,12 +1,13 @@
-/* Detection of programs that mix sizes of INTEGERs.
+/* Detects programs that mix sizes of INTEGERs.
  *
- * Suppose objects that were compiled for INTEGERs of one size are linked with the library for the other size. Then
- * calls would pass halves of numbers. With mpif.h, the sentinels of such a program have the names of the other size.
- * Either the program itself defines them, or the other library is loaded too, because nothing else defines them. The
- * constructor below finds such a name and ends the program before it has done anything.
+ * Suppose that objects compiled for INTEGERs of one size are linked with the library for the other size. Calls would
+ * then pass halves of numbers. In a program with mpif.h, the variables of sentinel.c have the symbol names of the other
+ * size. Either the program itself defines them, or the other library is loaded too, because nothing else defines them.
+ * The constructor below finds such a symbol and ends the program before it has done anything.
  *
- * With the modules for INTEGERs of 8 bytes such a program does not link. Every program calls one of the
- * initialization functions, and in these modules their symbols exist only in the library for 8 bytes. */
+ * A program that uses the modules for INTEGERs of 8 bytes does not link with the library for 4 bytes: in these modules
+ * the initialization functions, one of which every program calls, have symbols that only the library for 8 bytes
+ * defines. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* The functions that MPI-3.0 removed (MPI-5.0 chapter 17), for mpif.h and the module mpi, which have no interfaces
- * for them. Addresses, displacements and extents are INTEGERs of default size: an extent that does not fit is an
- * error. Each function calls the one that replaced it. */
+/* The functions that MPI-3.0 removed (MPI-5.0 chapter 17), for programs with mpif.h and the module mpi, which have no
+ * interfaces for these functions. Each function calls the function that replaced it. Addresses, displacements and
+ * extents are INTEGERs of default size; an extent that does not fit is an error. */
 #include "callback.h"
 
 /* Declares the functions that replace the removed ones (generated/f_datatypes.c). */
@@ -13,8 +13,8 @@ ENTRY extern void NAME(type_create_struct)(const integer *count, const integer *
 					   const MPI_Aint *array_of_displacements, const integer *array_of_types,
 					   integer *newtype, integer *ierror);
 
-/* Stores the result of a function if the function was successful and the result fits into an INTEGER. Raises an error
- * if the result does not fit. Ends the entry point. */
+/* Ends an entry point: stores the result if rc is MPI_SUCCESS, and sets ierror. Raises an error instead if the result
+ * does not fit into an INTEGER. */
 static void narrow(int rc, const char *function, MPI_Aint from, const char *instead, integer *to, integer *ierror) {
 	if (!rc && from != (integer)from)
 		rc = gompi_raise_wide(function, from, instead);
@@ -23,7 +23,7 @@ static void narrow(int rc, const char *function, MPI_Aint from, const char *inst
 	done(ierror, rc);
 }
 
-/* Converts displacements in bytes. Returns MPI_SUCCESS or an error class. */
+/* Converts n displacements from INTEGERs to MPI_Aint. Returns MPI_SUCCESS or an error class. */
 static int bytes_in(struct gompi_array *a, MPI_Count n, const integer *from) {
 	int rc = gompi_array_make(a, n, sizeof(MPI_Aint));
 	for (MPI_Count i = 0; !rc && i < n; i++)
@@ -33,10 +33,10 @@ static int bytes_in(struct gompi_array *a, MPI_Count n, const integer *from) {
 
 /* ---- Addresses and bounds ---- */
 
-/* Stores the lower half of an address if it does not fit into an INTEGER. Programs subtract such addresses, and the
- * differences are correct although the upper halves are lost. They do not check for errors, and MPICH and Open MPI
- * support them. So the error is reported in ierror alone and no error handler is called. A program that uses such an
- * address as an address gets a fault. */
+/* Stores an address. If the address does not fit into an INTEGER, stores its lower half and sets ierror, but calls no
+ * error handler. Old programs use only the differences of such addresses, which are correct without the upper halves,
+ * and do not check for errors. MPICH and Open MPI support these programs too. A program that accesses memory at a
+ * truncated address gets a fault. */
 ENTRY void NAME(address)(void *location, integer *address, integer *ierror) {
 	MPI_Aint at = 0;
 	int rc = CALL(Get_address)(buffer_in(location), &at);
@@ -63,7 +63,7 @@ ENTRY void NAME(type_ub)(const integer *datatype, integer *ub, integer *ierror) 
 	narrow(rc, "MPI_Type_ub", c_lb + c_extent, "MPI_Type_get_extent", ub, ierror);
 }
 
-/* ---- Constructors: they call the functions that replace them, with displacements of default size. ---- */
+/* ---- Constructors, with displacements of default size. ---- */
 
 ENTRY void NAME(type_hvector)(const integer *count, const integer *blocklength, const integer *stride,
 			      const integer *oldtype, integer *newtype, integer *ierror) {

@@ -1,6 +1,6 @@
-/* Data that lives until a request is complete: copies of sections that collective operations use, arrays that C reads
- * meanwhile, a handle that C writes. When any Fortran binding completes the request, it finds the entry here. If C
- * code completes the request, the entry is never freed. */
+/* Data that must live until a request is complete: copies of sections that collective operations use, arrays that C
+ * reads while the operation is pending, and a handle that C writes. When any Fortran binding completes the request, it
+ * finds the request's entry here. If C code completes the request, the entry is never freed. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -16,7 +16,8 @@ struct entry {
 
 _Atomic int gompi_kept_count;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-/* Oldest entry first: a request number may be reused before its previous completion has been processed here. */
+/* List of entries, oldest first. A number of a request may be reused before the completion of the previous request with
+ * this number has been processed here. */
 static struct entry *entries;
 
 /* Copies changed elements to the program's sections, and the new communicator to its variable. */
@@ -68,7 +69,7 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 		return;
 	}
 	e = malloc(sizeof *e);
-	if (!e) { /* the result could not be copied to the program */
+	if (!e) { /* without an entry, the result would never be copied to the program */
 		fprintf(stderr, "gompirma: out of memory for the array section of a nonblocking call\n");
 		PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
 		abort();
@@ -82,7 +83,8 @@ void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 	pthread_mutex_unlock(&mu);
 }
 
-/* Returns the link to the request's entry, or the null link at the end of the list. Needs mu. */
+/* Returns the pointer in the list that points to the request's oldest entry, or the NULL pointer at the end of the
+ * list. Needs mu. */
 static struct entry **findLocked(integer request) {
 	struct entry **at = &entries;
 	while (*at && (*at)->request != request)

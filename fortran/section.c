@@ -1,16 +1,17 @@
-/* A datatype for a section of an array.
+/* Constructs a datatype that describes a section of an array.
  *
- * The call's count and datatype apply to the elements of the section as if they were contiguous (MPI-5.0 19.1.12). So
- * the end of a datatype's element need not coincide with the end of an array element. Two cases: A datatype that
- * stays within its extent, where the extent divides the array's element, becomes nested vectors, one level per
- * dimension. Any other datatype is decomposed into its basic elements. */
+ * The call's count and datatype apply to the elements of the section as if they were contiguous (MPI-5.0 19.1.12).
+ * Therefore one element of the datatype may end inside an array element. There are two cases. If consecutive elements
+ * of the datatype do not overlap, and the size of the array element is a multiple of the extent, the result is made of
+ * nested vectors, one level per dimension. Any other datatype is decomposed into its basic elements. */
 #include <pthread.h>
 
 #include "layout.h"
 
 /* ---- Datatypes that fit into the array's elements ---- */
 
-/* A list of parts of the described buffer: at most the whole slices of each dimension, and the rest of one element. */
+/* The parts of the described buffer: for each dimension at most one part with whole slices, and at most one with the
+ * rest of an array element. */
 struct parts {
 	int n;
 	MPI_Aint at[CFI_MAX_RANK + 1];
@@ -22,7 +23,7 @@ static void free_parts(struct parts *p) {
 		PMPI_Type_free(&p->type[i]);
 }
 
-/* Makes the type of n slices of dimension d, each with all elements of the dimensions below d. */
+/* Constructs the datatype of n slices of dimension d. A slice has all elements of the dimensions below d. */
 static int slices(const struct gompi_layout *l, int d, MPI_Count n, MPI_Datatype elem, MPI_Datatype *type) {
 	MPI_Datatype inner = elem;
 	int rc = MPI_SUCCESS;
@@ -35,7 +36,8 @@ static int slices(const struct gompi_layout *l, int d, MPI_Count n, MPI_Datatype
 	return rc;
 }
 
-/* Lists the parts of the first n elements: whole slices of the outermost dimension, then of the next inner one. */
+/* Sets p to the parts of the first n elements: whole slices of the outermost dimension, then whole slices of the next
+ * inner dimension, and so on. */
 static int cut(const struct gompi_layout *l, MPI_Count n, MPI_Datatype elem, struct parts *p) {
 	MPI_Count below = 1; /* number of elements in one slice */
 	MPI_Aint at = 0;
@@ -57,7 +59,7 @@ static int cut(const struct gompi_layout *l, MPI_Count n, MPI_Datatype elem, str
 	return MPI_SUCCESS;
 }
 
-/* Makes one type of the parts. */
+/* Combines the parts into one datatype. */
 static int join(const struct parts *p, MPI_Datatype *type) {
 	int ones[CFI_MAX_RANK + 1];
 	if (p->n == 1 && p->at[0] == 0)
@@ -95,7 +97,7 @@ static int in_elements(const struct gompi_layout *l, MPI_Count count, MPI_Dataty
 
 /* ---- Any datatype ---- */
 
-/* The blocks of a structure type, in arrays that grow. */
+/* The arguments of MPI_Type_create_struct, in arrays that grow. */
 struct blocks {
 	const struct gompi_layout *l;
 	MPI_Count n, room;
@@ -129,7 +131,7 @@ static int add_block(struct blocks *b, MPI_Aint at, MPI_Count n, MPI_Datatype ty
 	return MPI_SUCCESS;
 }
 
-/* Adds the blocks that a run of basic elements occupies in the array. Callback of gompi_typemap. */
+/* Adds the blocks that a run of basic elements occupies in the array. gompi_typemap calls it for each run. */
 static int place(void *arg, const struct gompi_run *run) {
 	struct blocks *b = arg;
 	const MPI_Count elem = (MPI_Count)b->l->elem;
@@ -170,9 +172,9 @@ static int any(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type,
 
 /* ---- The cache of section datatypes ---- */
 
-/* Programs send the same sections repeatedly, such as the edges of their arrays. So each thread caches the datatypes
- * of the sections that it described last. It caches only sections with predefined element types, because another
- * handle may be reused for a different type. */
+/* Programs send the same sections repeatedly, such as the edges of their arrays. Therefore each thread caches the
+ * datatypes of the sections that it described last. Only sections with predefined datatypes are cached, because the
+ * handle of a derived datatype may be reused for a different one. */
 struct known {
 	MPI_Datatype of, made; /* made is MPI_DATATYPE_NULL or 0 if the entry is empty */
 	MPI_Count count;
@@ -187,8 +189,8 @@ struct known {
 enum { KNOWN = 16 };
 
 struct memory {
-	unsigned life; /* global life at the time of filling; types of an earlier life no longer exist */
-	unsigned next; /* counter; modulo KNOWN it is the entry to replace next */
+	unsigned life; /* the global life when the cache was filled; datatypes exist only in their life */
+	unsigned next; /* counter; the next entry to replace is next % KNOWN */
 	struct known known[KNOWN];
 };
 
@@ -199,7 +201,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void gompi_forget_sections(void) { life++; }
 
-/* Frees the cache of a thread. Called when the thread ends. */
+/* Frees the cache of a thread when the thread ends. */
 static void forget(void *ending) {
 	struct memory *m = ending;
 	int over = 0;
@@ -212,7 +214,8 @@ static void forget(void *ending) {
 
 static void make_key(void) { pthread_key_create(&key, forget); }
 
-/* Returns this thread's cache, or NULL if out of memory. Clears the entries of an earlier life of the library. */
+/* Returns this thread's cache, or NULL if out of memory. Drops entries that were filled before MPI was finalized and
+ * initialized again. */
 static struct memory *recall(void) {
 	if (!memory && (memory = calloc(1, sizeof *memory))) {
 		pthread_once(&once, make_key);
@@ -225,7 +228,7 @@ static struct memory *recall(void) {
 	return memory;
 }
 
-/* Returns true if the section may be cached. Then stores in k the entry to look for. */
+/* Returns true if the section may be cached. Then sets k to the key of its entry. */
 static bool may_keep(struct known *k, const struct gompi_layout *l, MPI_Count count, MPI_Datatype type) {
 	if ((uintptr_t)type >= 4096 || l->rank > (int)(sizeof k->dim / sizeof *k->dim))
 		return false;
@@ -250,7 +253,8 @@ static MPI_Datatype find(const struct memory *m, struct known *wanted) {
 	return MPI_DATATYPE_NULL;
 }
 
-/* Stores a type in the cache, which becomes its owner. Returns false if there is no cache. */
+/* Stores the datatype made in the cache under the key k. The cache then owns the datatype. Returns false if there is no
+ * cache. */
 static bool keep(struct memory *m, struct known *k, MPI_Datatype made) {
 	struct known *old;
 	if (!m)
@@ -265,11 +269,11 @@ static bool keep(struct memory *m, struct known *k, MPI_Datatype made) {
 
 /* ---- Functions that the entry points call ---- */
 
-/* Marks an invalid datatype: its extent keeps this value if an error handler replaces the error by MPI_SUCCESS. */
+/* The extent keeps this value if the datatype is invalid and an error handler replaces the error by MPI_SUCCESS. */
 #define NO_EXTENT INT64_MIN
 
-/* Stores in *yes whether consecutive elements of the datatype each stay within their own extent; there may be gaps
- * inside. Stores the extent, too. */
+/* Sets *yes to whether the data of each element of the datatype is within the element's extent, with or without gaps.
+ * Sets *extent to the extent. */
 static int tiles(MPI_Datatype type, bool *yes, MPI_Count *extent) {
 	MPI_Count lb, true_lb = 0, true_extent = 0;
 	*extent = NO_EXTENT;
@@ -336,7 +340,7 @@ int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int 
 		return rc; /* the call refuses the datatype, too */
 	if (!regular || count * extent % (MPI_Count)l.elem != 0 || l.elem % (size_t)extent != 0)
 		return MPI_ERR_BUFFER;
-	/* The elements of one partition must be whole slices, in one dimension for all partitions. */
+	/* Each partition must consist of whole slices, and all partitions must be slices of the same dimension. */
 	elems = count * extent / (MPI_Count)l.elem;
 	for (; dim < l.rank - 1 && elems % l.dim[dim].n == 0; dim++)
 		elems /= l.dim[dim].n;

@@ -1,4 +1,5 @@
-/* Fortran's buffer descriptors (TS 29113). A section whose elements are not contiguous is described by a datatype. */
+/* Conversion of buffers that Fortran passes as descriptors (TS 29113). A datatype describes a section whose elements
+ * are not contiguous. */
 #ifndef GOMPI_SECTION_H
 #define GOMPI_SECTION_H
 
@@ -6,8 +7,8 @@
 
 #include "gompi_f.h"
 
-/* Returns true if the elements are contiguous, so that the address alone describes the buffer. True also for scalars,
- * empty arrays and arrays of assumed size, whose last extent is -1. */
+/* Returns true if the elements are contiguous, so that the address alone describes the buffer. Returns true also for
+ * scalars, empty arrays and arrays of assumed size, whose last extent is -1. */
 static inline bool simple(const CFI_cdesc_t *d) {
 	ptrdiff_t next = (ptrdiff_t)d->elem_len;
 	for (int i = 0; i < d->rank; i++) {
@@ -18,7 +19,7 @@ static inline bool simple(const CFI_cdesc_t *d) {
 		next *= d->dim[i].extent;
 	}
 	return true;
-gaps: /* the array is empty if a later dimension is */
+gaps: /* an array with gaps may still be empty because of a later dimension */
 	for (int i = 0; i < d->rank; i++)
 		if (d->dim[i].extent == 0)
 			return true;
@@ -30,8 +31,8 @@ struct gompi_section {
 	void *addr;
 	MPI_Count count;
 	MPI_Datatype type;
-	/* True if type must be freed after the call; pending operations keep a reference to it. If false, type is the
-	 * program's or a cached one. */
+	/* True if section_close must free type. Pending operations hold their own reference to the datatype. False if
+	 * type belongs to the program or to the cache. */
 	bool made;
 };
 
@@ -54,12 +55,13 @@ static inline void section_close(struct gompi_section *s) {
 		PMPI_Type_free(&s->type);
 }
 
-/* Describes a section for partitioned communication. All partitions must have the same layout; MPI_ERR_BUFFER if they
- * have not. */
+/* Describes a section for partitioned communication. Returns MPI_ERR_BUFFER unless all partitions have the same
+ * layout. */
 int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int partitions, MPI_Count count,
 			     MPI_Datatype type);
 
-/* Copies a section into a contiguous buffer. With comes_out, the elements are copied back when the call is complete. */
+/* Copies a section into a contiguous buffer. comes_out says that MPI writes the buffer, so that the elements must be
+ * copied back when the operation is complete. */
 int gompi_scratch_make(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out);
 
 static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out) {
@@ -69,8 +71,8 @@ static inline int scratch_open(struct gompi_scratch *s, const CFI_cdesc_t *d, bo
 	return MPI_SUCCESS;
 }
 
-/* Returns MPI_SUCCESS if the buffer is contiguous, else MPI_ERR_BUFFER. For buffers that are raw memory: a window, a
- * buffer for buffered sends. */
+/* Checks a buffer that MPI uses as raw memory, such as window memory. Returns MPI_SUCCESS if it is contiguous, else
+ * MPI_ERR_BUFFER. */
 static inline int whole(const CFI_cdesc_t *d) { return simple(d) ? MPI_SUCCESS : MPI_ERR_BUFFER; }
 
 /* Checks the buffer of a call that uses one element of a datatype. The buffer may be a section, but the datatype must

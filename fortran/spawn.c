@@ -1,4 +1,4 @@
-/* Spawning (MPI-5.0 11.8). A blank argument ends the list of arguments. Blanks at both ends of each string are
+/* Spawning (MPI-5.0 11.8). A blank string ends a list of arguments. Leading and trailing blanks of each string are
  * removed. */
 #include "section.h"
 
@@ -35,13 +35,14 @@ static size_t until_blank(const char *from, size_t length, size_t stride) {
 	}
 }
 
-/* Returns true if this process is the root. Only then are the arguments significant that MPI reads only at the root. */
+/* Returns true if this process is the root. The command and its arguments are significant only at the root. */
 static bool is_root(integer comm, integer root) {
 	int rank = MPI_UNDEFINED;
 	return PMPI_Comm_rank(comm_in(comm), &rank) == MPI_SUCCESS && rank == root;
 }
 
-/* Allocates the error codes of n processes, or selects MPI_ERRCODES_IGNORE if the program wants none. */
+/* Allocates an array for the error codes of n processes. If errcodes is Fortran's MPI_ERRCODES_IGNORE, sets C's
+ * MPI_ERRCODES_IGNORE instead. */
 static int errcodes_room(struct gompi_array *a, MPI_Count n, integer *errcodes) {
 	if (errcodes != gompi_f_errcodes_ignore_)
 		return ints_room(a, n, errcodes);
@@ -115,7 +116,7 @@ ENTRY void NAME(comm_spawn_multiple)(const integer *count, const char *array_of_
 		argvs = calloc(n + 1, sizeof *argvs);
 		if (!argvs)
 			rc = MPI_ERR_NO_MEM;
-		for (size_t i = 0; !rc && i < n; i++) { /* the i-th row of (count, *) */
+		for (size_t i = 0; !rc && i < n; i++) { /* row i of array_of_argv(count, *) */
 			const char *row = array_of_argv + i * argv_len;
 			argvs[i] = strings(row, until_blank(row, argv_len, n * argv_len), argv_len, n * argv_len);
 			if (!argvs[i])

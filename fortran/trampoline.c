@@ -1,5 +1,5 @@
-/* C functions that call Fortran procedures. A callback without extra state finds its procedure by the number of the C
- * function. There are 256 C functions of each kind. A procedure that is passed again gets the same function. */
+/* C callbacks without extra state that call Fortran procedures. There are MOST C functions of each kind. Function i
+ * calls entry i of a table of procedures. A procedure that the program passes again gets the same function. */
 #include <pthread.h>
 
 #include "callback.h"
@@ -10,10 +10,10 @@ static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 struct kind {
 	int used;
-	gompi_procedure *procedure[MOST]; /* entry i is written once, before function i is returned */
+	gompi_procedure *procedure[MOST]; /* entry i is written once, before function i is first returned */
 };
 
-/* Returns the number of a procedure in a table; adds the procedure if it is new. Returns -1 if the table is full. */
+/* Returns the index of a procedure in a table, to which it adds a new procedure. Returns -1 if the table is full. */
 static int number(struct kind *k, gompi_procedure *procedure) {
 	int i = 0;
 	pthread_mutex_lock(&mu);
@@ -27,7 +27,7 @@ static int number(struct kind *k, gompi_procedure *procedure) {
 	return i;
 }
 
-/* Expands M for 00 to ff. */
+/* ALL(M) expands to M(00) to M(ff). */
 // clang-format off
 #define ROW(M, h) M(h##0) M(h##1) M(h##2) M(h##3) M(h##4) M(h##5) M(h##6) M(h##7) \
     M(h##8) M(h##9) M(h##a) M(h##b) M(h##c) M(h##d) M(h##e) M(h##f)
@@ -35,7 +35,7 @@ static int number(struct kind *k, gompi_procedure *procedure) {
     ROW(M, 8) ROW(M, 9) ROW(M, a) ROW(M, b) ROW(M, c) ROW(M, d) ROW(M, e) ROW(M, f)
 // clang-format on
 
-/* Reduction operations: (invec, inoutvec, len, datatype). */
+/* ---- Reduction operations, with the arguments (invec, inoutvec, len, datatype) ---- */
 
 static struct kind ops, large_ops;
 
@@ -74,7 +74,7 @@ MPI_User_function_c *gompi_op_function_c(gompi_procedure *procedure) {
 	return i < 0 ? NULL : functions[i];
 }
 
-/* Error handlers: (object, error_code). */
+/* ---- Error handlers, with the arguments (object, error_code) ---- */
 
 #define ERRHANDLER(type, name)                                                                    \
 	static struct kind name##_handlers;                                                       \

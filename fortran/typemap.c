@@ -6,9 +6,9 @@ struct visit {
 	void *arg;
 };
 
-/* The arguments of a datatype's constructor. numbers holds the integers followed by the addresses, or the large
- * counts. Both forms of a constructor have them in the same order, except subarray and darray, which have sizes among
- * other integers. */
+/* The arguments of a datatype's constructor. numbers holds the integers followed by the addresses or, for a large-count
+ * constructor, the large counts. The order is the same in these forms, except for subarray and darray, where the small
+ * form has the sizes between other integers. */
 struct contents {
 	int combiner;
 	bool large;
@@ -31,12 +31,12 @@ static void free_contents(struct contents *c) {
 	free(c->types);
 }
 
-/* Reads the contents of a datatype; for a predefined type only the combiner. The caller frees them with
- * free_contents. */
+/* Reads the contents of a datatype; for a predefined type only the combiner. The caller must call free_contents. */
 static int get(MPI_Datatype type, struct contents *c) {
 	MPI_Count integers, addresses, counts, types;
 	MPI_Aint *address;
-	/* An invalid type counts as named, in case an error handler replaces the error by MPI_SUCCESS. */
+	/* If the type is invalid and an error handler replaces the error by MPI_SUCCESS, the combiner keeps this value.
+	 * */
 	c->combiner = MPI_COMBINER_NAMED;
 	int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &c->combiner);
 	if (rc || c->combiner == MPI_COMBINER_NAMED || c->combiner == MPI_COMBINER_VALUE_INDEX ||
@@ -68,16 +68,16 @@ static int get(MPI_Datatype type, struct contents *c) {
 
 static int visit(const struct visit *v, MPI_Datatype type, MPI_Count n, MPI_Aint at);
 
-/* One dimension of a distributed array. This process owns some of its indices. */
+/* One dimension of a subarray or distributed array, of which this process owns some indices. */
 struct axis {
 	MPI_Count size;  /* size of the array's dimension */
-	MPI_Count block; /* number of consecutive indices */
+	MPI_Count block; /* number of consecutive indices that this process owns */
 	MPI_Count first; /* first index of this process */
 	MPI_Count cycle; /* distance between blocks of this process */
 	MPI_Aint stride; /* in bytes */
 };
 
-/* Visits the elements of axes n-1 down to 0. Axis n-1 is the outermost loop. */
+/* Visits all owned elements of axes 0 to n-1. Axis n-1 is the outermost loop. */
 static int box(const struct visit *v, MPI_Datatype type, const struct axis *axis, int n, MPI_Aint at) {
 	const struct axis *a = &axis[n - 1];
 	int rc = MPI_SUCCESS;
@@ -94,7 +94,7 @@ static int box(const struct visit *v, MPI_Datatype type, const struct axis *axis
 	return rc;
 }
 
-/* Computes the strides of the axes. In C's order the axes are reversed first. */
+/* Computes the strides of the axes. For MPI_ORDER_C, reverses the axes first. */
 static void strides(struct axis *axis, int n, int order, MPI_Count extent) {
 	if (order == MPI_ORDER_C)
 		for (int i = 0; i < n / 2; i++) {
@@ -114,7 +114,7 @@ static int subarray(const struct visit *v, const struct contents *c, MPI_Count e
 	struct axis *axis = malloc((size_t)n * sizeof *axis);
 	if (!axis)
 		return MPI_ERR_NO_MEM;
-	for (int i = 0; i < n; i++) /* one block: the next one would begin past the end */
+	for (int i = 0; i < n; i++) /* a single block, since a second one would begin beyond the array's end */
 		axis[i] = (struct axis){
 			.size = sizes[i], .block = sizes[n + i], .first = sizes[2 * n + i], .cycle = sizes[i]};
 	strides(axis, n, order, extent);
@@ -130,7 +130,7 @@ static int darray(const struct visit *v, const struct contents *c, MPI_Count ext
 	if (!axis)
 		return MPI_ERR_NO_MEM;
 	order = psizes[n];
-	/* Processes are numbered in C's order, independent of the array's order. */
+	/* Processes of a darray are numbered in row-major order, whatever the order of the array is. */
 	for (int i = n - 1; i >= 0; i--) {
 		MPI_Count size = c->large ? c->numbers[i] : c->integers[3 + i], p = psizes[i], block;
 		int here = rank % psizes[i];

@@ -214,7 +214,7 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 #define MPI_INT64_T                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000258)
 #define MPI_UINT64_T                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000259)
 
-/* Datatypes: types of a fixed size of Fortran. */
+/* Datatypes: Fortran types of fixed size. */
 #define MPI_LOGICAL1                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002c0)
 #define MPI_INTEGER1                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002c1)
 #define MPI_LOGICAL2                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002c8)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Builds gompirma into a directory with the layout of an installed prefix: scripts/build.sh OUT
 #
-# Make and CMake both call it, so that there is only one `go build` line. A file whose contents do not change keeps its
-# time stamp, so that programs linked with the library are relinked only when it changes.
+# Make and CMake call this script, so that there is only one `go build` line. A file whose contents do not change keeps
+# its time stamp, so that programs are relinked only when the library changes.
 #
-# It shows progress as the names of the packages that Go compiles (-v).
+# To show progress, it prints the names of the packages that Go compiles (-v).
 # GOMPIRMA_GOFLAGS: additional flags for `go build` of the library, such as -race.
 set -eu
 
@@ -14,7 +14,7 @@ mkdir -p "$1/obj"
 out=$(cd "$1" && pwd)
 cd "$top"
 exec 9>"$out/obj/lock"
-flock 9 # two test packages may build at the same time
+flock 9 # test packages that run concurrently may build
 
 version=$(cat core/version/VERSION)
 major=${version%%.*}
@@ -27,7 +27,7 @@ put() {
 	cmp -s "$1" "$2" 2>/dev/null && return 0
 	cp -p "$1" "$2.new" && mv -f "$2.new" "$2"
 }
-# link TARGET NAME: makes a relative symbolic link, so that the prefix can be moved.
+# link TARGET NAME: creates a symbolic link. TARGET must be relative, so that the prefix can be moved.
 link() { [ "$(readlink "$2" 2>/dev/null)" = "$1" ] || ln -sfn "$1" "$2"; }
 # fill TEMPLATE DEST: replaces @VERSION@, @LIBRARY@ and @SONAME@.
 fill() {
@@ -38,10 +38,10 @@ fill() {
 mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib/cmake/gompirma" "$out/lib/gompirma/abi" "$out/libexec/gompirma/bin"
 
 # The library. It exports only MPI_*, PMPI_* and MPIX_* (capi/z_exports.so, a linker script that capi/main.go names).
-# Settings of the Go runtime: no SIGURG to preempt goroutines, and it does not shrink a stack that was enlarged
-# (capi/runtime/cross.c, go_start.c). With -buildmode=c-shared, `go build` compiles the C files of every package at each
-# call, because it finds no cached header of a package that exports nothing. Therefore this script calls it only when
-# one of its inputs has changed.
+# It sets options of the Go runtime: goroutines are not preempted by SIGURG, and stacks never shrink
+# (capi/runtime/cross.c, go_start.c). With -buildmode=c-shared, each `go build` compiles the C files of every package
+# again, because it finds no cached header of a package that exports nothing. Therefore this script runs `go build` of
+# the library only when an input has changed.
 inputs() {
 	find capi core include go.mod go.sum scripts/build.sh -type f ! -name '*_test.go' -exec cksum {} + | LC_ALL=C sort
 	go env GOVERSION GOROOT GOFLAGS GOAMD64 GOARM64 GOEXPERIMENT CC CGO_CFLAGS CGO_CPPFLAGS CGO_LDFLAGS
@@ -55,14 +55,15 @@ if [ ! -e "$out/obj/libgompirma.so" ] || [ "$(cat "$out/obj/inputs" 2>/dev/null)
 		-ldflags "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi
 	echo "$inputs" >"$out/obj/inputs"
 fi
-for old in "$out"/lib/libgompirma.so.*.*; do # of another release
+for old in "$out"/lib/libgompirma.so.*.*; do # removes the library of another release
 	if [ "$old" != "$out/lib/$real" ]; then rm -f "$old"; fi
 done
 put "$out/obj/libgompirma.so" "$out/lib/$real"
 link "$real" "$out/lib/$soname"
 link "$soname" "$out/lib/libgompirma.so"
-# The standard ABI's library is in a separate directory, which linkers search only on request. gompirun names that
-# directory to the loader. Therefore it also contains what programs linked to gompirma itself need, and nothing else.
+# libmpi_abi is in a separate directory, which linkers search only on request. gompirun adds this directory to
+# LD_LIBRARY_PATH. Therefore the directory also has links to the libraries that programs linked to gompirma itself need,
+# and nothing else.
 scripts/abi.sh "$out" "$soname"
 link "../../$soname" "$out/lib/gompirma/abi/$soname"
 
@@ -70,27 +71,28 @@ scripts/insight.sh "$out"
 
 for header in mpi.h mpi_rma.h mpix_gompirma.h; do put "include/$header" "$out/include/$header"; done
 
-# The tools are static and pure Go: they run after being copied anywhere.
+# The tools are static programs in pure Go, so that they run wherever they are copied.
 CGO_ENABLED=0 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...
 for tool in gompirun gompi-info; do
 	if [ -e "$out/obj/bin/$tool" ]; then put "$out/obj/bin/$tool" "$out/bin/$tool"; fi
 done
-# loads libfabric, as the library does
+# gompi-fabric needs cgo, because it loads libfabric.
 CGO_ENABLED=1 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/gompi-fabric" ./cmd/gompi-fabric
 put "$out/obj/bin/gompi-fabric" "$out/libexec/gompirma/gompi-fabric"
-# One program under several names. They are copies, not symbolic links, so that a build system that resolves links still
-# recognizes the language.
+# The compiler wrappers are one program with several names. The names are hard links, not symbolic links, since a build
+# system may resolve symbolic links, and the program would then not recognize the language from its name.
 put "$out/obj/bin/gompiwrap" "$out/bin/gompicc"
 for tool in gompicxx gompifort gompicc_abi gompicxx_abi gompifort_abi; do
 	[ "$out/bin/gompicc" -ef "$out/bin/$tool" ] || ln -f "$out/bin/gompicc" "$out/bin/$tool"
 done
-# The usual names, for unmodified build systems: put this directory first in PATH.
+# libexec/gompirma/bin has the usual names (mpicc), for unmodified build systems. Users put it first in PATH.
 for alias in mpicc:gompicc mpicxx:gompicxx mpic++:gompicxx mpiCC:gompicxx mpifort:gompifort mpif90:gompifort mpif77:gompifort \
 	mpicc_abi:gompicc_abi mpicxx_abi:gompicxx_abi mpifort_abi:gompifort_abi mpiexec:gompirun mpirun:gompirun; do
 	link "../../../bin/${alias#*:}" "$out/libexec/gompirma/bin/${alias%%:*}"
 done
 
-# Suppressions for valgrind, which reports Go's stack switches as errors: only those whose innermost frame is Go code.
+# Writes suppressions for valgrind, which reports Go's stack switches as errors. They match only errors whose innermost
+# frame is Go code.
 mkdir -p "$out/share/gompirma"
 for kind in Addr1 Addr2 Addr4 Addr8 Addr16 Addr32 Cond Value1 Value2 Value4 Value8 Value16; do
 	for code in 'runtime.*' 'gompirma/*' 'main.*' 'internal/*' 'os.*' 'io.*' 'sync.*' 'syscall.*' 'strconv.*' 'strings.*' 'slices.*' 'fmt.*' 'bytes.*' \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the demo: builds the library and the examples, runs each on four ranks, and reports what was verified:
+# Runs the demo: builds the library and the examples, runs each example on four ranks, and reports what was verified:
 # scripts/demo.sh BUILD [TEXT]
 #
 # TEXT is the file whose words are counted, by default the GNU GPL. The script writes pictures and full outputs to
@@ -45,7 +45,7 @@ for sync in fence pscw flush; do
 done
 example mandelbrot 'Mandelbrot set, rows handed out by MPI_Fetch_and_op' mandelbrot "$out/mandelbrot.png"
 
-# --check finds an error and its line: gompirun's status is 3 then.
+# --check must find the error of racy_halo and name its line. gompirun's exit status is then 3.
 title='a fence is missing in a halo exchange: --check finds it'
 begin=$SECONDS
 result=FAILED

@@ -3,9 +3,8 @@
 #
 #   scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|browser|fresh
 #
-# It installs missing Debian packages with apt without asking: as root, or through sudo if that needs no password.
-# Otherwise it prints the one command to run. If nothing is missing, it only looks at a few files. GOMPIRMA_NO_APT=1: it
-# never installs, only reports. A missing Fortran compiler never makes it fail.
+# It installs missing Debian packages with apt without asking, if it runs as root or sudo needs no password. Otherwise,
+# or with GOMPIRMA_NO_APT=1, it prints the command to run and fails. A missing Fortran compiler never makes it fail.
 set -eu
 [ $# -le 1 ] || { echo "gompirma: scripts/deps.sh makes sure of one step at a time, not of: $*" >&2; exit 2; }
 
@@ -18,7 +17,7 @@ case "$(uname -s) $(uname -m)" in
 *) fail "runs on Linux x86-64 and arm64 only, this is $(uname -s) $(uname -m)" ;;
 esac
 
-# Go comes first, and not from apt: Debian's version is older than go.mod requires.
+# Go must be installed already, not from apt: Debian's version is older than go.mod requires.
 wanted=$(sed -n 's/^go //p' "$top/go.mod")
 have go || fail "Go $wanted or newer is needed and no 'go' is in PATH (https://go.dev/dl/)"
 found=$(cd / && GOTOOLCHAIN=local GOFLAGS= go env GOVERSION | sed 's/^[^0-9]*//; s/[^0-9.].*//')
@@ -33,7 +32,7 @@ need() { # need PACKAGE COMMAND...: each command must exist
 		have "$name" || { missing="$missing $package"; return 0; }
 	done
 }
-# headers PACKAGE COMPILER HEADER [FLAG...]: the compiler must find the header, which is not in the compiler's package
+# headers PACKAGE COMPILER HEADER [FLAG...]: the compiler must find HEADER, which PACKAGE contains
 headers() {
 	package=$1 compiler=$2 header=$3
 	shift 3
@@ -42,7 +41,7 @@ headers() {
 need gcc gcc
 headers libc6-dev gcc stdio.h
 headers libpmix-dev gcc pmix.h -isystem /usr/lib/x86_64-linux-gnu/pmix2/include -isystem /usr/lib/aarch64-linux-gnu/pmix2/include
-headers libfabric-dev gcc rdma/fabric.h # at run time, jobs on several nodes load the library itself
+headers libfabric-dev gcc rdma/fabric.h # jobs on several nodes load libfabric at run time
 case ${1:-build} in
 build) ;;
 demo)
@@ -51,17 +50,17 @@ demo)
 test | ref | bench | bench-fabric | cluster)
 	need cmake cmake ctest
 	need g++ g++
-	need clang clang clang++ # the header must be valid for it too
+	need clang clang clang++ # a test compiles mpi.h with clang
 	need clang-format clang-format
-	have gfortran || fortran=gfortran # C does not need it
+	have gfortran || fortran=gfortran # optional: tests of C do not need it
 	need pkg-config pkg-config
-	need mpich mpiexec.mpich mpicc.mpich # the library must start under it, and its programs under gompirun
+	need mpich mpiexec.mpich mpicc.mpich # tests use its launcher for gompirma, and gompirun for its programs
 	headers libmpich-dev mpicc.mpich mpi.h
-	need openmpi-bin mpirun.openmpi # it starts the library through PMIx
-	need gdb-minimal gdb # a debugger must show faults as it does without the library
-	need iproute2 ip     # tests change the addresses of the loopback interface, in a network namespace
+	need openmpi-bin mpirun.openmpi # tests start gompirma with Open MPI's launcher, through PMIx
+	need gdb-minimal gdb # a test checks that a debugger sees faults as without gompirma
+	need iproute2 ip     # tests change addresses of the loopback interface in a network namespace
 	;;
-browser) # some 300 MB, so only on request
+browser) # separate, because Chromium needs some 300 MB
 	need chromium chromium
 	;;
 fresh)
@@ -92,11 +91,11 @@ cluster)
 	;;
 esac
 [ -n "$missing$fortran" ] || exit 0
-if [ -z "$missing" ]; then # only Fortran is missing: omit it if it cannot be installed
+if [ -z "$missing" ]; then # only Fortran is missing: succeed without it if it cannot be installed
 	fail() { echo "gompirma: Fortran is left out; $*"; exit 0; }
 fi
 
-# One package per argument.
+# Sorts the packages and removes duplicates.
 missing=$(printf '%s\n' $missing $fortran | sort -u | tr '\n' ' ')
 command="apt-get install -y --no-install-recommends ${missing% }"
 have apt-get || fail "missing: ${missing% } (names of Debian's packages; there is no apt-get here to install them)"
@@ -109,7 +108,7 @@ echo "gompirma: installing ${missing% }"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 apt() { $run env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null; }
-# The package lists may be absent, as in a fresh container, or old: after a failure, update them and try once more.
+# In a fresh container apt may have no package lists, or old ones. After a failure, updates the lists and tries again.
 apt install --no-install-recommends $missing || { apt update && apt install --no-install-recommends $missing; } || {
 	[ "$missing" = "gfortran " ] || tail -n 5 "$log" >&2
 	fail "apt could not install them; run: sudo $command"

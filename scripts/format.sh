@@ -2,7 +2,8 @@
 # Formats the sources: scripts/format.sh [-check]
 #
 # It formats Go with gofmt and C according to .clang-format, except generated files and the ABI's header. With -check it
-# writes nothing and lists the files that differ. tests/go (TestLintColumns) checks that lines end at 120 columns.
+# writes nothing and lists the files that are not formatted. tests/go (TestLintColumns) checks that lines have at most
+# 120 columns.
 set -eu
 cd "$(dirname "$0")/.."
 files() { find . \( -name build -o -name .git \) -prune -o -type f \( "$@" \) -print; }

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Builds the Fortran bindings in the prefix that scripts/build.sh makes: scripts/fortran.sh OUT VERSION
 #
-# scripts/build.sh calls this script. The compiler is FC, or gfortran, with FFLAGS. Without a compiler, or without the
-# header for its descriptors, the script prints one line that says what is omitted, and succeeds.
+# scripts/build.sh calls this script. FC names the compiler (default: gfortran), and FFLAGS its options. If there is no
+# compiler, or no ISO_Fortran_binding.h, the script prints one line that says what is omitted, and succeeds.
 #
-# Modules, descriptors and LOGICAL depend on the compiler. Therefore another compiler needs its own build in its own
-# prefix. They also depend on the size of INTEGERs: the same sources are compiled for INTEGERs of 4 bytes and, if the
-# compiler has an option for it, of 8 bytes. The 8-byte library has _i8 in its name, and its modules and mpif.h are in a
-# separate directory.
+# The formats of modules and descriptors and the values of LOGICALs depend on the compiler. Therefore another compiler
+# needs its own build in its own prefix. The bindings also depend on the size of INTEGERs: the same sources are compiled
+# for INTEGERs of 4 bytes and, if the compiler has an option for it, of 8 bytes. The library for 8 bytes has _i8 in its
+# name, and its modules and mpif.h are in a separate directory.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: scripts/fortran.sh OUT VERSION" >&2; exit 2; }
@@ -27,22 +27,22 @@ left_out() {
 	echo "gompirma: Fortran is left out: $1"
 	exit 0
 }
-# In FC and CC one word may be a compiler; the other words are its options.
+# The first word of FC is the compiler; the other words are options. The same holds for CC.
 command -v "${fc%% *}" >/dev/null 2>&1 || left_out "no Fortran compiler (${fc%% *}); Debian's package is gfortran"
 case $($fc --version 2>/dev/null | head -n 1) in
-'GNU Fortran '*) # before version 12 its descriptors are not those of the standard
+'GNU Fortran '*) # before version 12, gfortran's descriptors do not follow the standard
 	[ "$($fc -dumpversion | sed 's/\..*//')" -ge 12 ] || left_out "$fc is older than version 12" ;;
 esac
 echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
 
-# Everything is rebuilt, but only if any input has changed.
+# Rebuilds everything if any input has changed, otherwise nothing.
 stamp=$(cat fortran/*.[ch] fortran/*.[fF]90 fortran/generated/* fortran/i8/mpif.h include/mpi_rma.h cmake/gompirma*-fortran*.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
 if [ -e "$out/lib/libgompirma_fortran.so.$version" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 echo "compiling the Fortran bindings"
 rm -rf "$work"
 mkdir -p "$work/4/modules" "$work/8/modules" "$modules/i8"
 
-# The option that makes default INTEGERs 8 bytes large. FFLAGS do not select the size: programs do.
+# Finds the option that makes default INTEGERs 8 bytes large. FFLAGS must not select the size, since programs select it.
 probe() { # probe BYTES OPTION...: checks whether INTEGERs and LOGICALs have this size
 	bytes=$1
 	shift
@@ -58,11 +58,11 @@ for option in -fdefault-integer-8 -i8; do
 	fi
 done
 
-# Files with entry points are compiled under both names (MPI and PMPI). capi/insight finds the caller of the bindings by
-# frame pointers.
+# Files with entry points are compiled twice, for MPI and PMPI names. capi/insight needs the frame pointers to find the
+# caller of a binding.
 flags="-std=gnu11 -O1 -fPIC -fno-omit-frame-pointer -Wall -Wextra -Werror -fno-strict-aliasing -fvisibility=hidden -Iinclude -Ifortran"
 export work top="$PWD"
-compile() { # compile FOLDER OPTION...: prints commands, one a line, that compile objects into the folder of a size
+compile() { # compile FOLDER OPTION...: prints a line for each object, the command that compiles it into FOLDER
 	to="\"\$work\"/$1"
 	shift
 	for source in fortran/*.c fortran/generated/*.c; do
@@ -75,9 +75,9 @@ compile() { # compile FOLDER OPTION...: prints commands, one a line, that compil
 		if grep -q 'ENTRY .*NAME(' "$source"; then echo "$cc $flags $* -DGOMPI_F_PROFILING -c $source -o $to/p_$name.o"; fi
 	done
 }
-# The modules, in the order of their dependencies. -J is gfortran's option; other compilers write into the current
-# directory.
-modules_of() { # modules_of FOLDER OPTION...: prints one such command
+# Compiles the modules in the order of their dependencies. gfortran writes module files into the directory of -J; other
+# compilers write them into the current directory.
+modules_of() { # modules_of FOLDER OPTION...: prints one command that compiles all modules into FOLDER
 	to="\"\$work\"/$1"
 	shift
 	printf '%s' "cd $to/modules"
@@ -87,7 +87,7 @@ modules_of() { # modules_of FOLDER OPTION...: prints one such command
 	done
 	echo
 }
-# Longest first, with as many parallel jobs as processors.
+# Runs the commands with as many parallel jobs as processors, the longest commands first.
 {
 	modules_of 4
 	if [ -n "$eight" ]; then modules_of 8 "$eight" -DGOMPI_F_INTEGER_8; fi
@@ -102,21 +102,21 @@ link() { # link FILE SONAME FILE.o... -lLIBRARY: links a library
 	$fc -shared -o "$work/linked" "$@" -lpthread -Wl,-soname,"$name" -Wl,-rpath,'$ORIGIN' -Wl,--enable-new-dtags -Wl,-z,defs -Wl,-z,lazy -Wl,--as-needed
 	mv "$work/linked" "$file"
 }
-fill() { # fill MODULE: makes the pkg-config file for it
+fill() { # fill MODULE: creates the pkg-config file of MODULE
 	sed -e "s/@VERSION@/$version/g" "cmake/$1.pc.in" >"$out/lib/pkgconfig/$1.pc"
 }
-finish() { # finish FOLDER SUFFIX MODULES: installs libraries and modules of a size
+finish() { # finish FOLDER SUFFIX MODULES: installs the libraries and modules for one size of INTEGERs
 	from=$work/$1 suffix=$2 to=$3
 	library=libgompirma_fortran$suffix.so abi=libmpifort_abi$suffix.so
-	for old in "$out/lib/$library".*.*; do # of another release
+	for old in "$out/lib/$library".*.*; do # removes the library of another release
 		if [ "$old" != "$out/lib/$library.$version" ]; then rm -f "$old"; fi
 	done
 	link "$out/lib/$library.$version" "$library.$major" "$from"/*.o -L"$out/lib" -lgompirma
 	ln -sfn "$library.$version" "$out/lib/$library.$major"
 	ln -sfn "$library.$major" "$out/lib/$library"
 	ln -sfn "../../$library.$major" "$out/lib/gompirma/abi/$library.$major"
-	# The same bindings on the standard ABI's library, which may belong to any MPI. They pass this compiler's types
-	# to that library.
+	# Links the same bindings with libmpi_abi, which may belong to any MPI library. inform.c passes the sizes of
+	# this compiler's types to that library.
 	mv "$from/inform.abi" "$from/inform.o"
 	link "$out/lib/gompirma/abi/$abi.1" "$abi.1" "$from"/*.o -L"$out/lib/gompirma/abi" -lmpi_abi
 	ln -sfn "$abi.1" "$out/lib/gompirma/abi/$abi"
@@ -136,8 +136,9 @@ else
 	left_out_eight
 	echo "gompirma: INTEGERs of 8 bytes are left out: $fc has neither -fdefault-integer-8 nor -i8"
 fi
-# With mpif.h calls have no interfaces. gfortran then rejects buffers of different types in two calls unless an option
-# permits it, and likewise the BOZ constants of old programs. Debian's MPICH has the same options.
+# With mpif.h, calls have no interfaces. Without -fallow-argument-mismatch, gfortran then rejects a program that calls a
+# function with buffers of different types. Without -fallow-invalid-boz it rejects the BOZ constants of old programs.
+# Debian's MPICH uses the same options.
 rm -f "$modules/flags"
 echo end >"$work/probe.f90"
 for flag in -fallow-argument-mismatch -fallow-invalid-boz; do

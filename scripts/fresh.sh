@@ -1,21 +1,22 @@
 #!/bin/bash
 # Tests the README's instructions on a system with nothing installed: scripts/fresh.sh [COMMAND]
 #
-# In a bare Debian root with apt, git, make and gcc a fresh clone of HEAD runs `make demo` and then `make test`. In
-# another such root a fresh clone starts with `make test`. With COMMAND the script runs only that, in one root. The last
-# lines report what passed and how long it took. A test that `make test` skips counts as failed, because all that it
-# needs can be installed there.
+# It creates two root directories of Debian with only apt, git, make and gcc. In the first one, it runs `make demo` and
+# then `make test` in a fresh clone of HEAD; in the second one, only `make test`. With COMMAND it runs only COMMAND, in
+# one root. The last lines report what passed and how long it took. A test that `make test` skips counts as failed,
+# because everything that tests need can be installed in a root.
 #
-# The Go installation is the host's, read-only, and so is its module cache, from which the clones download. Sources,
-# keys, proxies and certificates are the host's too. The script needs root, or sudo without a password, or user
-# namespaces. All mounts and processes are in namespaces that end with this script, however it ends. It removes the
-# directory with the roots, unless it is killed.
+# The roots use the host's Go installation and module cache, mounted read-only, and copies of the host's package
+# sources, keys, proxies and certificates. The script needs root, or sudo without a password, or user namespaces. All
+# mounts and processes are in namespaces that end with this script, even if it is killed. Unless it is killed, the
+# script removes the directory with the roots.
 set -u
 
 fail() { echo "fresh.sh: $*" >&2; exit 1; }
 
-# bare makes the root from which the others are copied. It copies the host's files that apt needs to the same paths,
-# before the first use of apt and again at the end, because the package of the certificates writes its own.
+# bare creates the root of which the other roots are copies. It copies the host's files that apt needs to the same
+# paths. It does so before the first use of apt and again at the end, because the package ca-certificates overwrites
+# them.
 bare() {
 	local file sources=() codename
 	codename=$(. /etc/os-release && echo "$VERSION_CODENAME") || return
@@ -35,8 +36,8 @@ bare() {
 		"$codename" "$work/bare" "${sources[@]}"
 }
 
-home=/root # of the user in a root; other users have no access
-# enter NAME makes a root with a clone in the home directory. Mounts in it are not visible outside of this namespace.
+home=/root # home directory of the user in a root
+# enter NAME creates a root with a clone in the home directory. Its mounts are not visible outside of this namespace.
 enter() {
 	root=$work/$1
 	cp -a "$work/bare" "$root" && git clone -q "$work/clone" "$root$home/gompirma" && mount --rbind /sys "$root/sys" && mount --rbind /dev "$root/dev" &&
@@ -48,13 +49,13 @@ enter() {
 	done
 }
 
-# note RESULT TITLE SECONDS: appends a line to the report.
+# note RESULT TITLE SECONDS: appends a line to the report. RESULT is "ok", or the whole script fails.
 note() {
 	printf '%-10s%s (%d s)\n' "$@" >>"$work/report"
 	[ "$1" = ok ] || bad=1
 }
 
-# try TITLE SECONDS COMMAND: runs COMMAND in the clone. All processes that it started end with it.
+# try TITLE SECONDS COMMAND: runs COMMAND in the clone. All processes that COMMAND has started end with it.
 try() {
 	local title=$1 limit=$2 start=$SECONDS result=ok
 	printf '\n== %s\n' "$title"
@@ -67,12 +68,13 @@ try() {
 	sed -n 's/^left out: /          &/p' "$work/said" >>"$work/report"
 }
 
-# inside does all of the work, as the first process of the namespaces.
+# inside does all of the work. It runs as the first process of the namespaces.
 inside() {
 	bad=0
 	exec 7<&0 9>"$work/lock"
-	flock 9 # held as long as any process runs here
-	# The script outside holds the other end of the input: end of file means that the script has ended.
+	flock 9 # held as long as any process runs in the namespaces
+	# Descriptor 7 is a pipe from the script outside of the namespaces. End of file means that this script has
+	# ended.
 	trap 'exit 130' TERM
 	{ read -r _ <&7; kill -TERM 1; kill -KILL -1; } 2>/dev/null &
 	exec </dev/null
@@ -123,7 +125,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	fi
 fi
 
-# From the host: Go and the target of its link, its module cache, its settings, the proxies.
+# What the roots get from the host: the Go installation with targets of its links, the module cache, settings, proxies.
 go=$(go env GOROOT) && modules=$(go env GOMODCACHE)/cache/download || fail 'go does not tell where it is'
 mapfile -t folders < <(echo "$go"; find "$go" -maxdepth 2 -type l -exec readlink -f {} + | while IFS= read -r to; do
 	if [ -d "$to" ] && [ "${to#"$go/"}" = "$to" ]; then echo "$to"; fi
@@ -131,7 +133,7 @@ done)
 settings=("PATH=$go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" GOTOOLCHAIN=local)
 proxy=$(go env GOPROXY)
 if [ -d "$modules" ]; then
-	folders+=("$modules:/mnt/modules") # its own path may be that of the root's cache
+	folders+=("$modules:/mnt/modules") # not at the same path, which may be that of the root's own module cache
 	proxy=file:///mnt/modules,$proxy
 fi
 settings+=("GOPROXY=$proxy")
@@ -146,13 +148,13 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/gompirma-fresh.XXXXXX") || exit 1
 cleanup() {
 	trap '' INT TERM HUP
 	exec 8>&-
-	# All processes inside end now; the lock is held until they have ended.
+	# All processes in the namespaces end now. They hold the lock until they have ended.
 	flock -w 60 "$work/lock" true || echo "fresh.sh: processes in $work have not ended" >&2
 	"${as_root[@]}" rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
-chmod 711 "$work" # apt works as its own user
+chmod 711 "$work" # apt runs as another user
 declare -p folders settings >"$work/settings"
 [ -z "$(git status --porcelain 2>/dev/null)" ] || echo 'fresh.sh: what is not committed is not tried'
 git clone -q . "$work/clone" && mkfifo "$work/alive" || exit 1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds libgompirma-insight.so in the prefix that scripts/build.sh makes: scripts/insight.sh OUT
 #
-# scripts/build.sh calls this script. gompirun preloads the library into the ranks to record calls. It is not part of
-# the MPI library, and links with no MPI library: it looks up the functions that it calls when it is loaded.
+# scripts/build.sh calls this script. gompirun preloads libgompirma-insight.so into the ranks to record calls. It is not
+# linked with any MPI library: when it is loaded, it looks up the MPI functions that it calls.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: scripts/insight.sh OUT" >&2; exit 2; }
@@ -23,14 +23,14 @@ printf '%s\0' capi/insight/*.c capi/insight/generated/*.c | xargs -0 -n 1 -P "$(
 		-c "$0" -o "$work/$(basename "$0" .c).o"'
 $cc -shared -o "$work/linked" "$work"/*.o -lpthread -ldl -Wl,-soname,libgompirma-insight.so -Wl,-z,defs -Wl,-z,now
 mv "$work/linked" "$library"
-# The library to which programs compiled by `gompicc --check` are linked. The compiler must not generate calls back into
-# it: no built-in functions.
+# Builds libgompirma-access.so, to which programs compiled by `gompicc --check` are linked. It defines memcpy and
+# similar functions. -fno-builtin keeps the compiler from generating calls of these functions in their own code.
 wide=; if [ "$(uname -m)" = x86_64 ]; then wide=-mcx16; fi
 for source in calls gather; do
 	$cc -std=gnu11 -O2 -fPIC -fno-builtin $wide -fvisibility=hidden -Wall -Wextra -Werror -Icapi -c "capi/access/$source.c" -o "$work/access_$source.obj"
 done
-# It stays loaded when a plugin that loaded it is unloaded: threads that have used it call it at their end, and so does
-# the other library.
+# -z nodelete: the library stays loaded even if the plugin that loaded it is unloaded. Threads that have used it call it
+# when they end, and libgompirma-insight.so calls it too.
 $cc -shared -o "$work/linked" "$work"/*.obj -ldl -Wl,-soname,libgompirma-access.so -Wl,-z,now,-z,nodelete
 mv "$work/linked" "$access"
 mkdir -p "$out/lib/gompirma/abi" "$out/lib/gompirma/check"

@@ -3,8 +3,9 @@
 #
 #   [DESTDIR=/some/where] scripts/install.sh install|uninstall BUILD PREFIX
 #
-# It lists the created files in lib/gompirma/manifest of the prefix, with paths relative to it. Directories end in a
-# slash and follow their contents. Therefore uninstalling removes exactly these files, also after the prefix was moved.
+# Installing writes a list of the created files and directories to lib/gompirma/manifest of the prefix. The paths are
+# relative, so that uninstalling works after the prefix was moved. Directories end in a slash and follow their contents.
+# Uninstalling removes exactly the listed files, and listed directories if they are empty.
 set -eu
 
 fail() { echo "install.sh: $*" >&2; exit 1; }
@@ -14,7 +15,7 @@ case $prefix in /*) ;; *) fail "PREFIX must be an absolute path, not '$prefix'" 
 to=${DESTDIR:-}$prefix
 manifest=lib/gompirma/manifest
 
-# The manifest itself is removed while it is read; the open descriptor keeps its contents.
+# The manifest lists itself. The loop can read it after its removal, through the open descriptor.
 uninstall() {
 	while IFS= read -r name; do
 		case $name in
@@ -28,7 +29,7 @@ uninstall() {
 case $1 in
 install)
 	[ -e "$build/lib/libgompirma.so" ] || fail "$build holds no library: run 'make build' first"
-	# First remove another release from this prefix.
+	# First removes a previous installation from this prefix.
 	if [ -e "$to/$manifest" ]; then uninstall; fi
 	made=
 	if [ ! -d "$to" ]; then
@@ -37,8 +38,8 @@ install)
 	fi
 	to=$(cd "$to" && pwd)
 	cd "$build"
-	# Only directories that do not exist yet may be removed later. Existing ones are left as they are, symbolic
-	# links included.
+	# Uninstalling may remove only directories that do not exist yet. Existing directories, and symbolic links to
+	# directories, stay as they are.
 	folders=$(find bin include lib libexec share -type d | LC_ALL=C sort | while IFS= read -r d; do [ -d "$to/$d" ] || printf '%s/\n' "$d"; done)
 	for d in $folders; do mkdir -m 755 "$to/$d"; done
 	files=$(find bin include lib libexec share ! -type d | LC_ALL=C sort)

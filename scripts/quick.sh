@@ -1,11 +1,10 @@
 #!/bin/bash
 # Builds, and runs the tests of some directories: scripts/quick.sh [-n] BUILD [DIRECTORY...]
 #
-# It is for work in progress, and takes less than two minutes when little has changed; `make test` runs all tests. A
-# directory is the last element of a package's path: coll stands for core/coll, capi/coll and tests/c/unit/coll, and for
-# the programs in tests/c/conformance, litmus and regress that test it. Without DIRECTORY the script takes those of
-# the files that are changed and not committed. If no file is, it takes those of the last commit. -n prints the
-# selection only.
+# It is for work in progress, and takes less than two minutes when little has changed; `make test` runs all tests.
+# DIRECTORY is the last element of a package's path: coll stands for core/coll, capi/coll and tests/c/unit/coll, and for
+# the programs in tests/c/conformance, litmus and regress that test them. Without DIRECTORY the script uses the
+# directories of uncommitted changes or, if there are none, of the last commit. -n only prints the selection.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -27,7 +26,7 @@ else
 	dirs=("$@")
 fi
 
-# programs DIRECTORY: prints an extended regular expression for the names of the MPI programs that test it.
+# programs DIRECTORY: prints an extended regular expression for the names of the MPI programs that test DIRECTORY.
 programs() {
 	case $1 in
 	coll) echo 'conformance/(coll|op)(_|$)|regress/.*coll' ;;
@@ -57,7 +56,7 @@ for dir in "${dirs[@]}"; do
 	pattern=$(programs "$dir")
 	if [ -n "$pattern" ]; then wanted+=("$pattern"); fi
 done
-for file in "${changed[@]}"; do # changed tests themselves
+for file in "${changed[@]}"; do # adds test programs that have changed
 	case $file in
 	tests/c/conformance/*.c | tests/c/litmus/*.c | tests/c/regress/*.c) wanted+=("${file#tests/c/}\$") ;;
 	esac

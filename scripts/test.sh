@@ -1,9 +1,8 @@
 #!/bin/bash
 # Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale|flaky
 #
-# Every step runs even if an earlier one failed; each test runner prints its own counts at the end. The last lines list
-# the longest tests, everything that was skipped with the reason, one line each that begins with "left out: ", and the
-# failed steps.
+# Every step runs even if an earlier step failed. The last lines list the longest tests, the skipped tests with the
+# reasons (lines that begin with "left out: "), and the failed steps.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -19,19 +18,20 @@ wrong=$build/wrong.txt   # failed tests, with the first lines of their output
 : >"$took"
 : >"$wrong"
 
-# `timeout` runs a step in its own process group, which neither the terminal nor a caller's time limit reaches.
+# `timeout` runs a step in its own process group. Signals from the terminal or from a caller's time limit do not reach
+# that group, so the trap ends it.
 trap 'kill $running $ticker 2>/dev/null; exit 130' INT TERM
 
-# progress NAME START: prints every minute that a step is still running, until it is killed or this script has ended
+# progress NAME START: prints every minute that a step is still running. Runs until this script kills it or has ended.
 progress() {
-	local silent # a pipe without a writer: reading from it with a timeout sleeps without a process
+	local silent # a pipe without a writer; a read from it with a timeout sleeps without a `sleep` process
 	exec {silent}<> <(:)
 	while read -r -t 60 -u "$silent" || kill -0 $$; do
 		echo "== $1: still running after $((SECONDS - $2)) s"
 	done 2>/dev/null
 }
-# step NAME SECONDS COMMAND...: runs a command as a step and prints whether it passed. The time limit is for a command
-# that hangs: a loaded machine that has to compile everything needs a long time.
+# step NAME SECONDS COMMAND...: runs a command as a step and prints whether it passed. The time limit only ends a
+# command that hangs. It is generous, since a loaded machine that has to compile everything needs a long time.
 step() {
 	local name=$1 limit=$2 start=$SECONDS status
 	shift 2
@@ -54,17 +54,17 @@ step() {
 		return 1
 	fi
 }
-# Packages that the race detector can check: all except capi and its packages, where C does the work, and whole
-# programs.
+# Lists the packages that the race detector can check: all except capi and its packages, where C does the work, and
+# most of tests/go, which runs whole programs.
 pure() {
 	go list ./... | grep -v -e '/capi\(/\|$\)' -e '/tests/' -e '/report/browser$'
 	go list ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
 }
 
-# The time limit of a package is half that of its step, so that the output names the hung package, and later
-# packages run. Go caches results of tests whose Go files are unchanged, but those of tests/go depend on all files of
-# the project: -count=1.
-go_test() { # go_test STEP SECONDS ARGUMENT...: time limit of a package; the step has twice that
+# go_test STEP SECONDS ARGUMENT...: runs `go test` with a time limit of SECONDS for each package. The step has twice
+# that limit, so that the output names a package that hangs, and later packages run. Arguments must include -count=1 for
+# tests/go: Go would reuse results if no Go file has changed, but these tests depend on all files of the project.
+go_test() {
 	step "$1" "$((2 * $2))" go run ./tests/go/report "$left" "$took" "$wrong" "$1" -timeout "$2s" "${@:3}"
 }
 
@@ -84,13 +84,13 @@ c() {
 	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
 	ctest_took "$build/ctest.log"
 }
-# Lines such as " 7/12 Test  #3: name ......   Passed    0.35 sec".
+# ctest_took LOG: parses lines such as " 7/12 Test  #3: name ......   Passed    0.35 sec".
 ctest_took() {
 	sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec *$/\2 ctest \1/p' "$1" >>"$took"
 	ctest_wrong <"$1" >>"$wrong"
 }
-# The output of a failed test follows its line, " 7/12 Test  #3: name ......***Failed  0.35 sec", up to the line of the
-# next test.
+# ctest_wrong: prints the failed tests of a log with the first lines of their output. The output of a test is between
+# the line of the test, " 7/12 Test  #3: name ......***Failed  0.35 sec", and that of the next test.
 ctest_wrong() {
 	awk '/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / || /^ *Start +[0-9]+: / || /tests passed, / { shows = 0 }
 		shows > 0 && NF > 0 { print "  " $0; shows-- }
@@ -98,8 +98,8 @@ ctest_wrong() {
 			sub(/^.*#[0-9]+: +/, ""); sub(/ *\.+\*\*\*/, ": ");
 			print "ctest " $0; shows = 20 }'
 }
-# The charts of `make bench` are a separate module: the library does not depend on its requirements, which may be
-# unavailable.
+# Tests the charts of `make bench`. They are a separate module, so that the library does not depend on the modules that
+# they need. These modules may be unavailable.
 charts() {
 	if ! timeout 600 go -C bench/chart list -deps >/dev/null 2>&1 </dev/null; then
 		echo 'charts: the modules that bench/chart needs cannot be had' >>"$left"
@@ -107,7 +107,7 @@ charts() {
 	fi
 	step 'charts' 600 sh -c 'go -C bench/chart vet ./... && go -C bench/chart test ./...'
 }
-# All packages with Go tests except those that need hosts or a browser, which have their own targets.
+# Lists all packages except those whose tests need several hosts or a browser. These have their own targets.
 here() { go list ./... | grep -v -e '/tests/cluster$' -e '/report/browser$'; }
 # core is pure Go: it needs no C compiler.
 core() { CGO_ENABLED=0 go_test 'core without C' 300 -p 2 ./core/...; }
@@ -138,8 +138,8 @@ lint)
 	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 fabric)
-	# GOMPIRMA_TEST_SHORT: each C program and variant once, with its largest number of ranks, except those that
-	# `make test` runs on several nodes anyway; one job of the model for each profile.
+	# With GOMPIRMA_TEST_SHORT, each C program and variant runs once, with its largest number of ranks, except those
+	# that `make test` runs on several nodes too. The model runs one job for each profile.
 	labels='^(conformance|litmus|regress|matrix|examples|fortran)$' short=
 	[ -z "${GOMPIRMA_TEST_SHORT:-}" ] || labels='^(widest|examples|fortran)$' short=-short
 	c_build && for n in ${GOMPIRMA_TEST_NODES:-2 3}; do
@@ -150,7 +150,7 @@ fabric)
 	done
 	;;
 cluster)
-	# If the bed cannot be made, its message is the reason for which all of its tests are skipped.
+	# If bed.sh cannot create the hosts, all tests of the step are skipped, and the reason is the message of bed.sh.
 	tests/cluster/bed.sh 3 true 2>"$build/bed.log"
 	if [ $? -eq 77 ]; then
 		sed 's/^bed.sh: skipped: /jobs over several hosts: /' "$build/bed.log" >>"$left"
@@ -169,8 +169,8 @@ scale)
 	step 'boot and windows' 600 go test -count=1 -v -run '^Test(Scale|HierarchyScale|WindowScale)$' ./core/boot ./core/comm ./capi
 	;;
 flaky)
-	# GOMPIRMA_CHANGED_SINCE=COMMIT: only the tests that differ from COMMIT, for at most GOMPIRMA_TEST_LIMIT (a
-	# duration such as 300s).
+	# GOMPIRMA_CHANGED_SINCE=COMMIT selects only tests that have changed since COMMIT, and repeats them for at most
+	# GOMPIRMA_TEST_LIMIT, a duration such as 300s.
 	c_build && step 'flaky tests' 86400 go run ./tests/go/flaky -times "${GOMPIRMA_TEST_TIMES:-10}" \
 		-limit "${GOMPIRMA_TEST_LIMIT:-0s}" -changed "${GOMPIRMA_CHANGED_SINCE:-}" "$build" ${GOMPIRMA_TESTS:-}
 	;;

@@ -1,5 +1,5 @@
-// Package census is the table of the measurement for each implemented function of the ABI (rows.txt). It generates C
-// code from the table: a loop for each row, which bench/census.c includes. bench/compare measures the rows.
+// Package census reads rows.txt, a table with a measurement for each implemented function of the ABI. It generates a C
+// loop for each row of the table; bench/census.c includes these loops. bench/compare measures the rows.
 package census
 
 import (
@@ -17,15 +17,15 @@ import (
 //go:embed rows.txt
 var text string
 
-// A Row is one line of the census: calls that are measured together.
+// A Row is one line of the table: calls that are measured together.
 type Row struct {
 	Name   string   // one word: the functions and the measured case
 	Label  string   // description for readers
 	Covers []string // functions that the row measures
-	Needs  []string // these, and the functions of open and close
+	Needs  []string // Covers, and the functions of open and close
 	Ranks  int      // number of processes of the launch
 	Alone  bool     // only rank 0 makes the calls
-	Reason string   // reason for a ratio below the best peer, if any
+	Reason string   // why gompirma is slower than MPICH or Open MPI, if it is
 
 	loops             string
 	body, open, close string // C code
@@ -33,7 +33,7 @@ type Row struct {
 
 // A table is the parsed contents of rows.txt.
 type table struct {
-	arguments map[string]string // by name or kind of the parameter
+	arguments map[string]string // C code of the usual argument, by name or kind of the parameter
 	rows      []Row
 	covered   map[string]bool   // functions that rows measure
 	none      map[string]string // functions that are not measured, with the reason
@@ -45,7 +45,7 @@ func Rows() []Row { return parsed().rows }
 // Unmeasured returns the functions that no row can measure, each with the reason.
 func Unmeasured() map[string]string { return parsed().none }
 
-// parsed panics on a malformed table: it is part of the program, and a test reads all of it.
+// parsed returns the parsed table. It panics on a malformed table, which is embedded and which a test reads completely.
 var parsed = sync.OnceValue(func() *table {
 	t := &table{arguments: map[string]string{}, covered: map[string]bool{}, none: map[string]string{}}
 	section := ""
@@ -106,7 +106,7 @@ func (t *table) addAll(section, line string) {
 	}
 }
 
-// add adds the row, and a second row with the _c forms if they have no row yet.
+// add adds a row for calls, and a second row for their _c forms if no row measures these yet.
 func (t *table) add(section, calls string, fields []string) {
 	for _, large := range []bool{false, true} {
 		what := ""
@@ -146,10 +146,10 @@ func (t *table) add(section, calls string, fields []string) {
 	}
 }
 
-// call matches a call in the table: literal C code, or a function with some of its arguments.
+// call matches one call in rows.txt: literal C code in backquotes, or a function with some of its arguments.
 var call = regexp.MustCompile("`([^`]*)`|(\\w+)(?:\\(([^`]*?)\\)(?: |$))?")
 
-// calls returns the C code of calls and the functions that they call.
+// calls returns the C code of the calls in source, and the functions that they call. large selects the _c forms.
 func (t *table) calls(source string, large bool) (c string, functions []string) {
 	var parts []string
 	for _, m := range call.FindAllStringSubmatch(source, -1) {
@@ -178,8 +178,8 @@ func (t *table) calls(source string, large bool) (c string, functions []string) 
 	return strings.Join(parts, " "), functions
 }
 
-// call returns the C code of a call with the given arguments, and the usual ones for the rest. It stores a result that
-// is no error code; otherwise the compiler might remove the call.
+// call returns the C code of a call of f, with the usual arguments where given has none. The code stores a result that
+// is no error code, since the compiler might otherwise remove the call.
 func (t *table) call(f *abi.Function, given map[string]string) string {
 	var arguments []string
 	for _, p := range f.CParams() {
@@ -237,7 +237,7 @@ func (t *table) defaultArgument(p *abi.Param) string {
 
 var twins = regexp.MustCompile(`^&?(n|ints|ones|steps|sides|sizes|reduce)$`)
 
-// twin returns the name of the variable that corresponds to value for a parameter of that type.
+// twin returns the variable that stands for value in a parameter of the given C type: n, or n_c for an MPI_Count.
 func twin(value, kind string) string {
 	switch {
 	case !twins.MatchString(value):
@@ -250,7 +250,7 @@ func twin(value, kind string) string {
 	return value
 }
 
-// Write writes the C code of those rows whose functions exist.
+// Write writes the C code of the rows for whose functions there returns true.
 func Write(w io.Writer, there func(function string) bool) error {
 	var loops, list strings.Builder
 	for i, r := range Rows() {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// read returns the rows of a table.
+// read returns the rows that the lines of a table define.
 func read(lines ...string) []Row {
 	t := &table{arguments: parsed().arguments, covered: map[string]bool{}, none: map[string]string{}}
 	for _, line := range lines {
@@ -42,7 +42,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestWrite checks that rows whose functions do not exist are omitted.
+// TestWrite checks that Write omits rows whose functions do not exist.
 func TestWrite(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, Write(&out, func(function string) bool { return !strings.HasPrefix(function, "MPI_Win_") }))

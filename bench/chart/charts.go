@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A chart is a drawing and the name of its files. Draw returns nil if the report has no measurement for it.
+// A chart is a drawing and the name of its files. draw returns nil if the report has no measurement for the chart.
 type chart struct {
 	name string
 	draw func(r *report) (*drawing, error)
@@ -58,7 +58,7 @@ var charts = []chart{
 		"ialltoall", "Iallgatherv + Wait", "iallgatherv")},
 }
 
-// swept returns the drawing function of a chart of sweeps. names holds titles and series alternately.
+// swept returns the drawing function of a chart of sweeps, with a panel for each pair of title and series in names.
 func swept(names ...string) func(r *report) (*drawing, error) {
 	var views []view
 	for i := 0; i < len(names); i += 2 {
@@ -73,7 +73,7 @@ func swept(names ...string) func(r *report) (*drawing, error) {
 // A view is one panel: its title, the series and the prefix of the names of its measurements.
 type view struct{ title, series, prefix string }
 
-// across describes the x axis. Every n-th of its values has a label.
+// across describes the x axis. Only every every-th value has a label.
 type across struct {
 	label string
 	word  func(x float64) string
@@ -82,14 +82,14 @@ type across struct {
 
 var bySize = across{"bytes", size, 3}
 
-// quantity describes how a chart derives its values from times.
+// quantity describes the y axis: how a chart derives its values from times.
 type quantity struct {
 	label string
 	of    func(m measurement, ns float64) float64
 	word  func(v float64) string
 }
 
-// lines draws a panel for each view and a line for each library, on logarithmic axes that all panels share.
+// lines draws a panel for each view, with a line for each library. The axes are logarithmic and equal in all panels.
 func (r *report) lines(views []view, x across, y quantity) (*drawing, error) {
 	d := &drawing{width: vg.Length(len(views)) * 9 * vg.Centimeter, height: 8 * vg.Centimeter}
 	for k, library := range r.Libraries {
@@ -132,7 +132,7 @@ func (r *report) lines(views []view, x across, y quantity) (*drawing, error) {
 	return d, nil
 }
 
-// ticks returns a tick at each power of two among the values, with labels at some.
+// ticks returns a tick at each power of two in the range of the values. Some of the ticks have labels.
 func (x across) ticks(values []float64) (first, last float64, ticks []plot.Tick) {
 	first, last = values[0], values[0]
 	for _, v := range values {
@@ -160,7 +160,8 @@ func (x across) ticks(values []float64) (first, last float64, ticks []plot.Tick)
 	return first, last, ticks
 }
 
-// ratios draws a bar for each main measurement: its ratio to the better peer, with a mark at the goal.
+// ratios draws a bar for the ratio of each main measurement (the time of the better of MPICH and Open MPI divided by
+// gompirma's), with a stroke at the goal.
 func ratios(r *report) (*drawing, error) {
 	var rows []measurement
 	for _, m := range r.Measurements {
@@ -174,7 +175,7 @@ func ratios(r *report) (*drawing, error) {
 		})
 }
 
-// sweeps draws a bar for the median of each sweep, with a mark at its worst size.
+// sweeps draws a bar for the median ratio of each sweep, with a stroke at the ratio of its worst size.
 func sweeps(r *report) (*drawing, error) {
 	rows := slices.DeleteFunc(slices.Clone(r.Sweeps), func(s sweep) bool { return s.Ratio <= 0 })
 	return bars("Times better than the better peer, median over sizes. Stroke: the worst size. Orange: below 1.2",
@@ -188,7 +189,8 @@ func sweeps(r *report) (*drawing, error) {
 		})
 }
 
-// bars draws, for the values that of returns for each row, a bar to value and a stroke.
+// bars draws a bar for each row. of returns the bar's label, the value to which the bar extends, the value of its
+// stroke, and whether it has the colour of a good value.
 func bars[T any](title string, rows []T, of func(row T) (name string, value, stroke float64, good bool)) (*drawing,
 	error) {
 	if len(rows) == 0 {
@@ -218,7 +220,7 @@ func bars[T any](title string, rows []T, of func(row T) (name string, value, str
 		height: vg.Length(len(rows))*3.6*vg.Millimeter + 22*vg.Millimeter}, nil
 }
 
-// short returns a name that fits next to a bar and distinguishes rows of different tables.
+// short returns a name that fits next to a bar and differs between rows of different tables.
 func short(m measurement) string {
 	switch m.Part {
 	case "Windows over malloc memory":
@@ -229,8 +231,8 @@ func short(m measurement) string {
 	return m.Label
 }
 
-// A bar lies at y between two values of x, with a stroke. A logarithmic axis has no zero: bars begin at 1 and extend to
-// the left for ratios below 1.
+// A bar is drawn at y between two values of x, with a stroke. Bars begin at 1, since a logarithmic axis has no zero.
+// They extend to the left for ratios below 1.
 type bar struct {
 	y, from, to, stroke float64
 	colour              color.Color

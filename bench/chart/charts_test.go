@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// small has one measurement for each chart except "threads"; one library has no value for one of them.
+// small has a measurement for each chart except "threads". In one measurement a library has no value.
 const small = `{"libraries": ["gompirma", "MPICH"], "measurements": [
 	{"name": "put8", "label": "put 8 B", "part": "Windows", "goal": 3, "ratio": 5.5, "results": {}},
 	{"name": "get8", "label": "get 8 B", "part": "Windows over malloc memory", "goal": 3, "ratio": 0.2,
@@ -27,7 +27,8 @@ const small = `{"libraries": ["gompirma", "MPICH"], "measurements": [
 		"worst": 0.1},
 		{"label": "no peer"}]}`
 
-// TestCharts checks that charts of existing measurements are drawn, match their names, and name the libraries and rows.
+// TestCharts checks that the charts for which there are measurements are drawn, have the right contents, and name the
+// libraries and rows.
 func TestCharts(t *testing.T) {
 	folder := t.TempDir()
 	from := filepath.Join(folder, "a.json")
@@ -43,7 +44,7 @@ func TestCharts(t *testing.T) {
 		"ranks":     {"gompirma", "Barrier", "ranks"},
 		"ratios":    {"put 8 B", "malloc: get 8 B"},
 		"sweeps":    {"malloc: put, flush", "0.1"},
-		// of 90 ns, not of the sweep with the same prefix
+		// the axis covers 90 ns, and not the values of the sweep with the same prefix
 		"sweeps-messages": {"Ping-pong, one way", "10 ns", "100 ns"},
 	} {
 		svg, err := os.ReadFile(filepath.Join(folder, name+".svg"))

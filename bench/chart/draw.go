@@ -108,7 +108,7 @@ func legend(library string, i int) plot.Legend {
 	return l
 }
 
-// line adds a library's points, omitting those without a value.
+// line adds the points of library i and a line through them. It adds nothing if there are no points.
 func line(p *plot.Plot, i int, points plotter.XYs) error {
 	if len(points) == 0 {
 		return nil
@@ -122,14 +122,14 @@ func line(p *plot.Plot, i int, points plotter.XYs) error {
 	return nil
 }
 
-// axis sets the range and the labelled ticks of an axis; the minor ticks between them have no label.
+// axis makes an axis logarithmic and sets its range and ticks.
 func axis(a *plot.Axis, low, high float64, ticks []plot.Tick) {
 	a.Min, a.Max = low, high
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// decades returns the range that encloses low to high in powers of ten, and their ticks.
+// decades returns the smallest range between powers of ten that contains low and high, and a tick at each power of ten.
 func decades(low, high float64, word func(float64) string) (from, to float64, ticks []plot.Tick) {
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	if first == last {

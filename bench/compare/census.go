@@ -17,7 +17,8 @@ import (
 	"gompirma/bench/census"
 )
 
-// censusMeasurements returns the rows of the census: their times and, for gompirma, instructions and calls of Go.
+// censusMeasurements returns the measurements of all rows of the census: the time and, only for gompirma, the number of
+// instructions and of calls from C into Go.
 func censusMeasurements() (all []measurement) {
 	for _, kind := range []string{"census", "count", "calls"} {
 		for _, r := range census.Rows() {
@@ -42,8 +43,8 @@ func censusMeasurements() (all []measurement) {
 	return all
 }
 
-// ratio returns the ratio of the better peer's time to gompirma's, from the given number of first launches of both. It
-// returns 0 if one of them has no time.
+// ratio returns the time of the better of MPICH and Open MPI divided by gompirma's time, for a row. It uses the given
+// number of first launches. It returns 0 if gompirma has no time, or if neither MPICH nor Open MPI has.
 func (all *report) ratio(row string, launches int) float64 {
 	times, name := map[string][]outcome{}, "census."+row
 	for l, o := range all.results[name] {
@@ -56,21 +57,22 @@ func (all *report) ratio(row string, launches int) float64 {
 	return pairedRatio(times[peer], times["gompirma"])
 }
 
-// notBelow reports whether m is not a row's time for which a peer is faster.
+// notBelow returns false if m is the time of a row that is faster with MPICH or Open MPI than with gompirma.
 func (all *report) notBelow(m measurement) bool {
 	row, ok := strings.CutPrefix(m.name, "census.")
 	ratio := all.ratio(row, math.MaxInt)
 	return !ok || ratio == 0 || ratio >= 1
 }
 
-// inGo reports whether m counts instructions that the Go runtime executes: their number depends on its threads.
+// inGo reports whether m counts instructions of a row that calls Go. Their number varies with the Go runtime's threads.
 func (all *report) inGo(m measurement) bool {
 	return m.count && median(all.results["calls."+m.row]["gompirma"]).value > 0
 }
 
 var functionName = regexp.MustCompile(`\b(MPI_\w+)\s*\(`)
 
-// census determines which functions the library's mpi.h declares, and writes the rows of these.
+// census determines which functions the library's mpi.h declares, and writes the C code of the rows that need no other
+// functions.
 func (l *library) census(work string) error {
 	cmd := exec.Command(l.cc, "-E", "-dD", "-x", "c", "-")
 	cmd.Stdin = strings.NewReader("#include <mpi.h>\n")
@@ -102,13 +104,13 @@ func writeRows(folder string, there func(function string) bool) error {
 // line is a line of the document.
 type line struct {
 	census.Row
-	mine, calls outcome // mine: time; calls: number of calls of Go
-	ratio       float64 // ratio of the better peer to gompirma; 0: no peer
-	first       float64 // ratio before rows were measured again
+	mine, calls outcome // of gompirma: time, and number of calls from C into Go
+	ratio       float64 // time of the better of MPICH and Open MPI divided by gompirma's; 0 if neither has a time
+	first       float64 // ratio of the first launches, before slow rows were measured again
 }
 
 // census prints the document: an introduction, and a table for each number of calling ranks, with a line for each
-// measured row. Rows are ordered by the ratio to the better peer, worst first; rows without a peer come last.
+// measured row. Rows are ordered by ratio, worst first; rows without a ratio come last.
 func (all *report) census(out io.Writer) {
 	var lines []line
 	for _, r := range census.Rows() {
@@ -173,7 +175,7 @@ func (all *report) facts(lines []line) string {
 			*n++
 		}
 	}
-	fastest := line{mine: outcome{value: math.Inf(1)}} // of those with one call of Go
+	fastest := line{mine: outcome{value: math.Inf(1)}} // the fastest row with one call of Go
 	for _, l := range lines {
 		for _, f := range l.Covers {
 			functions[f] = true
@@ -226,7 +228,7 @@ call into Go takes %.0f ns (%s).
 		fastest.mine.value, fastest.Label, grouped(calls), grouped(census.Unmeasured()))
 }
 
-// grouped returns the lines of a table: each reason, and the names that have it.
+// grouped returns the lines of a table: each reason, and the names with this reason.
 func grouped(reasons map[string]string) string {
 	by := map[string][]string{}
 	for name, reason := range reasons {
@@ -240,7 +242,8 @@ func grouped(reasons map[string]string) string {
 	return s.String()
 }
 
-// An exported function that does nothing, and a program that prints the time of one call for each of several loops.
+// emptyGo is a Go library with an exported function that does nothing. callerC is a C program that calls the function
+// in several loops, and prints the time of one call for each loop.
 const (
 	emptyGo = "package main\n\nimport \"C\"\n\n//export empty\nfunc empty() {}\n\nfunc main() {}\n"
 	callerC = `#include <stdio.h>
@@ -261,7 +264,7 @@ int main(void) {
 `
 )
 
-// emptyCallCost measures a call of an exported Go function that does nothing.
+// emptyCallCost returns the time of a call from C of an exported Go function that does nothing, in ns.
 func emptyCallCost(work string) (float64, error) {
 	folder := filepath.Join(work, "empty")
 	err := os.Mkdir(folder, 0o755)

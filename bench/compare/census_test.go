@@ -9,8 +9,8 @@ import (
 	"gompirma/bench/census"
 )
 
-// TestCensus checks that the document has the measured rows, ordered by the ratio to the better peer, worst first, and
-// rows without a peer last.
+// TestCensus checks that the document has the measured rows, ordered by their ratio, worst first. Rows that neither
+// MPICH nor Open MPI can run come last.
 func TestCensus(t *testing.T) {
 	all := &report{Runs: 3, Empty: 40, Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
 	all.results.of("census.Comm_rank", 4, 5, 6)
@@ -48,7 +48,8 @@ func TestCensus(t *testing.T) {
 	require.False(t, all.inGo(measurement{row: "Comm_rank", count: true}))
 }
 
-// TestPairedRatio checks that slowness of the machine during the second round affects both libraries alike.
+// TestPairedRatio checks that a machine that is slow during the second launch of each library does not change the
+// ratio.
 func TestPairedRatio(t *testing.T) {
 	of := func(values ...float64) (all []outcome) {
 		for _, v := range values {
@@ -60,8 +61,8 @@ func TestPairedRatio(t *testing.T) {
 	require.Equal(t, 0.5, pairedRatio(of(20), of(10, 40, 60)))
 }
 
-// TestMissingFunctions checks that a library runs only the rows whose functions it has, including those of open and
-// close, and that only gompirma has counts.
+// TestMissingFunctions checks that a library runs only rows whose functions it has, including the functions of open and
+// close, and that instructions and calls of Go are counted only with gompirma.
 func TestMissingFunctions(t *testing.T) {
 	peer, mine := library{name: "MPICH", has: map[string]bool{"MPI_Recv": true}}, library{name: "gompirma"}
 	require.False(t, peer.lacksFunctions(measurement{needs: []string{"MPI_Recv"}}))

@@ -22,12 +22,13 @@ type library struct {
 	cc     string
 	launch []string // followed by -n N PROGRAM
 	env    []string
-	hosts  string // option with the number of ranks on each of two hosts; "": all on one host
-	// functions that its mpi.h declares, for measurements with needs
+	hosts  string // option that sets the number of ranks on each of two hosts; "": all ranks on one host
+	// functions that the library's mpi.h declares; filled for the census
 	has map[string]bool
 }
 
-// lacksFunctions reports whether the library cannot run the measurement.
+// lacksFunctions reports whether the library cannot run the measurement, because it lacks a function or the measurement
+// is only for gompirma.
 func (l library) lacksFunctions(m measurement) bool {
 	return m.own && l.name != "gompirma" ||
 		slices.ContainsFunc(m.needs, func(function string) bool { return !l.has[function] })
@@ -56,7 +57,7 @@ func candidates(build string) []library {
 }
 
 // onHosts returns the libraries with launchers for the two hosts of tests/cluster/bed.sh. MPICH's launcher also starts
-// gompirma. Both peers need options to use the network, since both hosts are on one machine.
+// gompirma. MPICH and Open MPI need options to use the network, since the hosts are namespaces of one machine.
 func onHosts(build string) []library {
 	remote := filepath.Join(os.Getenv("BED"), "bin/remote")
 	hydra := []string{"on", "h1", "mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", remote, "-hosts", "h1,h2"}
@@ -125,17 +126,17 @@ func programPath(work, program string, l library) string {
 	return filepath.Join(work, program+"-"+strings.ReplaceAll(l.name, " ", ""))
 }
 
-// A launcher runs programs that compileAll built in work. It kills a program without output for timeout, and all
-// programs when ctx ends.
+// A launcher runs programs that compileAll has built in work. It kills a program that prints nothing for timeout, and
+// all programs when ctx ends.
 type launcher struct {
 	ctx     context.Context
 	work    string
 	timeout time.Duration
 }
 
-// measure returns an outcome for every measurement of the batch with this library. The batch is one launch. After a
-// measurement that fails, another launch runs the measurements after it. If the failed measurement belongs to a sweep,
-// the whole sweep fails, so that a hang occurs only once.
+// measure returns an outcome for every measurement of the batch with this library. One launch runs the batch. If a
+// measurement fails, another launch runs the measurements after it. If the failed measurement belongs to a sweep, the
+// rest of the sweep fails without a launch, so that a hang costs its time only once.
 func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	outcomes := map[string]outcome{}
 	for len(batch) > 0 {
@@ -149,7 +150,7 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 			outcomes[batch[done].name] = o
 			done++
 		}
-		if why != "" && done == len(batch) { // it failed after the last measurement
+		if why != "" && done == len(batch) { // the program failed after the last measurement
 			done--
 		}
 		if done < len(batch) {
@@ -168,9 +169,9 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	return outcomes
 }
 
-// launch starts the program of the batch once. It returns the printed values by the program's names of the
-// measurements, and a description of the failure, if any. After timeout without output it sends SIGTERM, so that
-// launchers can end their processes, then SIGKILL.
+// launch starts the program of the batch once. It returns the outcomes that the program printed, by the rows of the
+// measurements, and a description of the failure, if any. After timeout without output it sends SIGTERM, so that the
+// MPI launcher can end its processes, then SIGKILL.
 func (r launcher) launch(batch []measurement, l library) (outcomes map[string]outcome, failure string) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
@@ -200,7 +201,7 @@ func (r launcher) launch(batch []measurement, l library) (outcomes map[string]ou
 	err := cmd.Run()
 	took := time.Since(begin)
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // remaining processes of the group; normally none
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // remaining processes, if any
 	}
 	switch exit := (*exec.ExitError)(nil); {
 	case r.ctx.Err() != nil:
@@ -221,11 +222,11 @@ func (r launcher) launch(batch []measurement, l library) (outcomes map[string]ou
 	return parse(text.String()), failure
 }
 
-// countLoops is the length of the loops in which instructions are counted.
+// countLoops is the argument LOOPS of bench/icount.
 const countLoops = "6"
 
-// parse finds the lines "name value unit" in a program's output. Instructions have no unit; if there are too many, the
-// counter reports that.
+// parse finds the lines "name value unit" in a program's output. A number of instructions has no unit; bench/icount
+// prints "more" if there are too many.
 func parse(text string) map[string]outcome {
 	said := map[string]outcome{}
 	for _, line := range strings.Split(text, "\n") {
@@ -233,7 +234,7 @@ func parse(text string) map[string]outcome {
 		switch {
 		case len(f) == 2 && f[1] == "more":
 			said[f[0]] = outcome{failure: "more"}
-		case len(f) == 2 && strings.HasPrefix(f[1], "-"): // more in the short loop than in the long one
+		case len(f) == 2 && strings.HasPrefix(f[1], "-"): // more instructions in the short loop
 			said[f[0]] = outcome{failure: "uneven"}
 		case len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB" || f[2] == "%"):
 			if v, err := strconv.ParseFloat(f[1], 64); err == nil {

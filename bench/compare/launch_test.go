@@ -58,9 +58,9 @@ done
 	}
 }
 
-// TestMeasurements checks that the names of the measurements are unique: -only matches names, and results are stored by
-// name. It also checks that each measurement has a part, that m.of names a measurement, and that no launch prints two
-// rows with one name.
+// TestMeasurements checks that the names of the measurements are unique, since -only matches names, and results are
+// stored by name. It also checks that each measurement has a part, that m.of names a measurement, and that no launch
+// prints two rows with the same name.
 func TestMeasurements(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range measurements {

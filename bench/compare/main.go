@@ -1,5 +1,6 @@
-// Command compare builds the programs of bench/ with gompirma and with Debian's MPICH and Open MPI, and runs each
-// measurement with all of them alternately. It prints tables of times and ratios with the goals, as Markdown.
+// Command compare builds the programs of bench/ with gompirma and with Debian's MPICH and Open MPI (the peers), and
+// runs each measurement with all of them. It prints tables of times, ratios and goals as Markdown. A ratio is the time
+// of the better peer divided by gompirma's time.
 //
 //	go run ./bench/compare -build build [-only REGEXP] [-quick] [-runs 3] [-timeout 20s] [-o FILE.md] [-json FILE]
 //	go run ./bench/compare -list
@@ -9,12 +10,13 @@
 //	go run ./bench/compare -census -from FILE.json > docs/CENSUS.md
 //	go run ./bench/compare [-sweeps] -from FILE.json -into docs/MEASURED.md
 //
-// The libraries alternate within one run, so that other load of the machine affects all of them. The tables show if a
-// peer crashes or exceeds the time limit; the ratio then refers to the other peer. Option -quick measures only the
-// times of the main rows, with similar ones in one launch. Option -sweeps measures operations over sizes, as public
-// suites do, and prints a line for each sweep. With -sweeps, -only '^put.flush$' selects one sweep, -quick uses fewer
-// sizes, and -all includes sweeps that need options in the suites. The last form measures nothing: it writes the main
-// tables of an earlier run, or those of the sweeps, between two marks of a document.
+// The libraries alternate within one run, so that other load of the machine affects all of them. If a peer crashes or
+// exceeds the time limit, the tables say so, and the ratio refers to the other peer. Option -quick measures only the
+// times of the main rows, and runs similar measurements in one launch. Option -fabric measures on two hosts. Option
+// -sweeps measures operations over sizes, as public suites do, and prints a line for each sweep. With -sweeps, -only
+// '^put.flush$' selects one sweep, -quick uses fewer sizes, and -all includes sweeps for which public suites need an
+// option. Option -census measures each function of MPI. Option -from measures nothing: it prints the document of an
+// earlier census, or writes the main tables or the sweeps of an earlier run between two marks of a document.
 package main
 
 import (
@@ -131,7 +133,8 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	// Launched programs have their own process groups, which an interrupt from the terminal does not reach.
+	// Launched programs have their own process groups, which an interrupt from the terminal does not reach. The
+	// launcher kills them when ctx ends.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var programs []string
@@ -145,7 +148,7 @@ func run(o options) error {
 	}
 	folder, libraries := "", candidates(build)
 	if o.fabric {
-		folder, libraries = build, onHosts(build) // hosts do not share /tmp
+		folder, libraries = build, onHosts(build) // the two hosts share the build directory, but not /tmp
 	}
 	work, err := os.MkdirTemp(folder, "gompirma-bench")
 	if err != nil {
@@ -229,8 +232,8 @@ func batches(all []measurement) [][]measurement {
 	return found
 }
 
-// runBatch launches the batch once with every library and adds the results to the existing ones. It skips a library
-// that has failed in a measurement before.
+// runBatch launches the batch once with every library and adds the outcomes to all.results. It skips a measurement with
+// a library with which this measurement has failed before.
 func (all *report) runBatch(batch []measurement, libraries []library, with launcher) {
 	for _, m := range batch {
 		if all.results[m.name] == nil {

@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// A measurement is one line of a table. Its goal is a ratio: by what factor gompirma shall be better than the best
-// peer. With `of`, gompirma is also compared with that measurement of gompirma itself (the speed of the hardware).
-// `atMost` is a bound on the value.
+// A measurement is one line of a table. It has up to three goals, and passes if it reaches any of them: a ratio to the
+// better of MPICH and Open MPI (goal), a ratio to a plain C loop, which shows the speed of the hardware (of, ofGoal),
+// and a bound on the value (atMost).
 type measurement struct {
-	name    string // row, and a suffix for variants: ".8" for 8 ranks instead of 2, ".shared" in place
+	name    string // row, and a suffix for variants: ".8" for 8 ranks instead of 2, ".shared" for sharing in place
 	label   string
 	part    string // heading of the table
 	program string
 	row     string // argument of the program and the name in its output; "" for none
 	ranks   int
 	env     []string
-	batch   bool     // shares a launch with adjacent measurements of the same sweep, if any
-	mixed   bool     // with batch: of any sweep
-	wall    bool     // the duration of the whole launch is measured
-	count   bool     // instructions are counted
-	goal    float64  // ratio to the best peer; 0: none
-	of      string   // measurement that serves as reference besides the peers
-	ofGoal  float64  // ratio to it that also reaches the goal
-	atMost  float64  // in the measurement's unit
-	series  string   // name of a sweep, which has several x; empty for main measurements
+	batch   bool     // may share a launch with adjacent measurements of the same series
+	mixed   bool     // with batch: may share a launch with measurements of any series
+	wall    bool     // the value is the duration of the whole launch
+	count   bool     // the value is a number of instructions
+	goal    float64  // wanted time of the better of MPICH and Open MPI divided by gompirma's; 0: none
+	of      string   // name of gompirma's measurement of a plain C loop; "": none
+	ofGoal  float64  // wanted time of the plain C loop divided by gompirma's
+	atMost  float64  // wanted maximum, in the measurement's unit
+	series  string   // name of the sweep, which has measurements with several x; "" for main measurements
 	x       int      // bytes, ranks or threads
 	most    int      // maximum number of launches with each library; 0: no limit
 	args    []string // of the program, before the rows
-	percent bool     // the value is the percentage of time that is hidden
-	rare    bool     // only with -all
-	own     bool     // only gompirma
-	needs   []string // MPI functions that a library may lack
+	percent bool     // the value is the percentage of a collective's time that a computation hides
+	rare    bool     // measured only with -all
+	own     bool     // measured only with gompirma
+	needs   []string // MPI functions that the row calls, some of which a library may lack
 }
 
 func (m measurement) unit() string {
@@ -58,7 +58,7 @@ func (m measurement) sameLaunch(other measurement) bool {
 		slices.Equal(m.args, other.args)
 }
 
-// withYardstick adds a goal relative to the speed of the hardware.
+// withYardstick adds a goal relative to gompirma's measurement of a plain C loop.
 func (m measurement) withYardstick(of string, goal float64) measurement {
 	m.of, m.ofGoal = of, goal
 	return m
@@ -71,7 +71,7 @@ func (m measurement) on(ranks int) measurement {
 	return m
 }
 
-// sharedInPlace makes the program use ordinary memory that is shared in place.
+// sharedInPlace lets the library share the program's private window memory in place.
 func (m measurement) sharedInPlace() measurement {
 	m.name += ".shared"
 	m.env = []string{"GOMPIRMA_SHARE_IN_PLACE=1"}
@@ -90,7 +90,7 @@ func coll(row, label string, goal float64) measurement {
 	return newMeasurement("collectives", row, label, goal)
 }
 
-// inquiries returns measurements of calls that read local state; none may cost more than with the peers.
+// inquiries returns measurements of calls that read local state. None may take longer than with MPICH and Open MPI.
 func inquiries(calls ...string) (all []measurement) {
 	for _, call := range calls {
 		m := newMeasurement("inquiries", strings.ToLower(call), "MPI_"+call, 1)
@@ -108,7 +108,7 @@ func inquiries(calls ...string) (all []measurement) {
 	return all
 }
 
-// sweep returns measurements of one operation for each of xs. A %s in label is replaced by the x.
+// sweep returns measurements of one operation, one for each x of xs. It replaces a %s in label by the x.
 func sweep(kind, program, series, label string, xs []int, set func(m *measurement, x int)) (all []measurement) {
 	for _, x := range xs {
 		m := measurement{name: fmt.Sprintf("%s.%s.%d", kind, series, x), program: program, ranks: 2,
@@ -145,8 +145,8 @@ var (
 	threads = []int{1, 2, 4}
 )
 
-// bySize returns a sweep over sizes with at most two launches: it shows how a time grows, and an adjacent size is as
-// informative as another launch.
+// bySize returns a sweep over sizes with at most two launches. Two are enough, since the sweep shows how a time grows
+// with the size, and an adjacent size is as informative as another launch.
 func bySize(program, row, label string) []measurement {
 	return sweep("sizes", program, row, label, sizes, func(m *measurement, x int) {
 		m.row, m.most = fmt.Sprintf("%s:%d", row, x), 2
@@ -159,8 +159,8 @@ func windowsBySize(row, label string) []measurement {
 	})
 }
 
-// byRanks returns a sweep over numbers of ranks with one launch for each library: with more ranks than cores a peer
-// needs seconds for some calls.
+// byRanks returns a sweep over numbers of ranks with one launch for each library. With more ranks than cores, MPICH or
+// Open MPI needs seconds for some calls.
 func byRanks(program, row, label string) []measurement {
 	return sweep("ranks", program, row, label, ranks, func(m *measurement, x int) {
 		m.row, m.ranks, m.most = row, x, 1
@@ -181,7 +181,7 @@ func startByRanks() []measurement {
 //go:embed instructions.txt
 var bounds string
 
-// counted returns measurements of the calls of instructions.txt.
+// counted returns measurements that count the instructions of the calls in instructions.txt.
 func counted() (all []measurement) {
 	for _, line := range strings.Split(bounds, "\n") {
 		f := strings.Fields(line)
@@ -203,7 +203,7 @@ func withHeading(heading string, all ...measurement) []measurement {
 	return all
 }
 
-// The goals are those of the design, section 9, and of later plans.
+// measurements lists the measurements of a run without -sweeps, -fabric and -census.
 var measurements = slices.Concat(
 	withHeading("Windows",
 		rma("put8", "put 8 B", 3),

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// spread places half of the ranks on each of two hosts.
+// spread returns measurements for a table on two hosts, each with half of the ranks. Adjacent ones share a launch.
 func spread(heading string, all ...measurement) []measurement {
 	for i := range all {
 		all[i].batch = true
@@ -13,7 +13,8 @@ func spread(heading string, all ...measurement) []measurement {
 	return withHeading(heading, all...)
 }
 
-// computing returns measurements of operations on a rank that computes meanwhile. Peers may make no progress then.
+// computing returns measurements of operations on a target that computes meanwhile. In MPICH and Open MPI the
+// operations may make no progress before the target calls MPI.
 func computing(rows ...string) (all []measurement) {
 	for _, row := range rows {
 		m := newMeasurement("computing", row, strings.ReplaceAll(row, "_",
@@ -24,7 +25,7 @@ func computing(rows ...string) (all []measurement) {
 	return all
 }
 
-// networked lists the measurements on two hosts; their goals are those of the plan for several nodes.
+// networked lists the measurements on two hosts.
 var networked = slices.Concat(
 	spread("Windows, one rank on each of two hosts",
 		rma("put_flush:8", "put 8 B + flush", 1.2),

@@ -14,7 +14,7 @@ import (
 // results holds outcomes by measurement and library.
 type results map[string]map[string][]outcome
 
-// A report holds the results of a run. bench/chart reads its JSON form, with a record for each measurement.
+// A report holds the results of a run. Its JSON form, which bench/chart reads, has a record for each measurement.
 type report struct {
 	Machine   string         `json:"machine"`
 	Cores     int            `json:"cores"`
@@ -23,11 +23,11 @@ type report struct {
 	Libraries []string       `json:"libraries"`
 	Records   []record       `json:"measurements"`
 	Sweeps    []sweepSummary `json:"sweeps,omitempty"`
-	// duration of a call of an empty Go function in ns, with the census
+	// duration of a call from C of an empty Go function, in ns; only with -census
 	Empty float64 `json:"empty,omitempty"`
 
 	results results
-	part    string // heading of the table that line is in
+	part    string // heading of the table that line has begun
 }
 
 // A record is one measurement.
@@ -37,8 +37,8 @@ type record struct {
 	Part    string           `json:"part"`
 	Unit    string           `json:"unit"`
 	Ranks   int              `json:"ranks"`
-	Goal    float64          `json:"goal,omitempty"`   // wanted ratio to the best peer
-	Ratio   float64          `json:"ratio,omitempty"`  // measured ratio
+	Goal    float64          `json:"goal,omitempty"`   // wanted value of Ratio
+	Ratio   float64          `json:"ratio,omitempty"`  // time of the better peer divided by gompirma's
 	Series  string           `json:"series,omitempty"` // of a sweep
 	X       int              `json:"x,omitempty"`      // bytes, ranks or threads
 	Results map[string]found `json:"results"`          // by library
@@ -74,14 +74,15 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// head prints the conditions of the measurement.
+// head prints the conditions of the measurements.
 func (all *report) head(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d cores, load before the run %s, median of %d launches.\n", all.Machine, all.Cores,
 		all.Load, all.Runs)
 	all.part = ""
 }
 
-// line prints the measurement's line of its table, preceded by the table's head if the table changes.
+// line prints the table row of a measurement. If the measurement belongs to another table than the one before, it first
+// prints the head of its table.
 func (all *report) line(out io.Writer, m measurement) {
 	if m.part != all.part {
 		all.part = m.part
@@ -148,14 +149,15 @@ func load(path string) (*report, error) {
 	return all, nil
 }
 
-// Text between two such lines of a document is generated: the main tables, or those of the sweeps.
+// Marks in a document. The text between a pair of them is generated: the main tables, or the tables of the sweeps.
 const (
 	begin, end             = "<!-- written by make measured -->\n", "<!-- end of what make measured writes -->\n"
 	beginSweeps, endSweeps = "<!-- sweeps, written by make measured -->\n", "<!-- end of the sweeps -->\n"
 )
 
-// document replaces the text between two marks of the document into by tables of the report in the file from: the main
-// tables, or those of sweeps. It then adds their charts, from the directory charts next to the document.
+// document replaces the text between two marks of the document named into by the main tables, or those of sweeps, of
+// the report in the file named from. After the tables it shows their charts, which are in the directory charts next to
+// the document.
 func document(from, into string, sweeps bool) error {
 	all, err := load(from)
 	if err != nil {
@@ -189,7 +191,7 @@ func document(from, into string, sweeps bool) error {
 	return os.WriteFile(into, []byte(changed), 0o644)
 }
 
-// main returns all tables except those of the sweeps, which are for charts.
+// main returns all tables except those of the sweeps.
 func (all *report) main() string {
 	var tables strings.Builder
 	all.head(&tables)
@@ -201,7 +203,7 @@ func (all *report) main() string {
 	return tables.String()
 }
 
-// swept returns the tables of sweeps.
+// swept returns the tables of the sweeps.
 func (all *report) swept() string {
 	var tables strings.Builder
 	all.head(&tables)
@@ -209,7 +211,7 @@ func (all *report) swept() string {
 	return tables.String()
 }
 
-// replaced returns the text with words in place of the part between the marks.
+// replaced returns text with words in place of what is between the marks begin and end.
 func replaced(text, words, begin, end string) (string, error) {
 	before, rest, ok := strings.Cut(text, begin)
 	if !ok {

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocument checks that a saved and loaded report gives the same tables, between the marks of a document.
+// TestDocument checks that document writes the tables of a saved report between the marks, and that they equal the
+// tables of the report in memory.
 func TestDocument(t *testing.T) {
 	all := &report{Machine: "a machine", Cores: 2, Load: "0.5", Runs: 2, Libraries: []string{"gompirma", "MPICH",
 		"Open MPI"}, results: results{
@@ -47,7 +48,7 @@ func TestDocument(t *testing.T) {
 	require.ErrorContains(t, document(from, into, false), "there is no line")
 }
 
-// TestSelectMeasurements checks that -quick omits the sweeps and runs similar measurements in one launch.
+// TestSelectMeasurements checks that -quick omits the sweeps and groups similar measurements into one launch.
 func TestSelectMeasurements(t *testing.T) {
 	whole, err := selectMeasurements(options{only: "pingpong"})
 	require.NoError(t, err)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// sweepGoal is the wanted ratio to the best peer for the median over a sweep's sizes.
+// sweepGoal is the wanted median ratio over a sweep's sizes.
 const sweepGoal = 1.2
 
-// powers returns the powers of two from one to another.
+// powers returns from, 2 * from, 4 * from and so on, at most to.
 func powers(from, to int) (all []int) {
 	for x := from; x <= to; x *= 2 {
 		all = append(all, x)
@@ -18,7 +18,7 @@ func powers(from, to int) (all []int) {
 	return all
 }
 
-// coarse reports whether -quick includes the size: a power of eight, or one of the last sizes.
+// coarse reports whether -quick includes a size.
 func coarse(x int) bool {
 	return slices.Contains([]int{1, 4, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}, x)
 }
@@ -41,14 +41,14 @@ func change(all []measurement, how func(m *measurement)) []measurement {
 	return all
 }
 
-// named appends a suffix that distinguishes a sweep from another one of the same row.
+// named appends a suffix to the names of m and of its sweep, so that they differ from another sweep of the same row.
 func (m *measurement) named(suffix string) {
 	m.series += suffix
 	m.name = fmt.Sprintf("sweep.%s.%d", m.series, m.x)
 }
 
-// onRanks returns the sweep with more ranks. It has fewer sizes and launches, since a peer needs milliseconds for a
-// message.
+// onRanks returns the sweep with more ranks. It has fewer sizes and launches, since MPICH or Open MPI then needs
+// milliseconds for a message.
 func onRanks(ranks int, all []measurement) []measurement {
 	all = slices.DeleteFunc(all, func(m measurement) bool { return !coarse(m.x) || m.x > 1<<20 })
 	return change(all, func(m *measurement) {
@@ -65,9 +65,8 @@ func multiple(all []measurement) []measurement {
 	})
 }
 
-// oneSided returns all operations with all synchronizations on all window kinds. Without -all it has those that public
-// suites run without an option, on allocated windows and, as in older versions, on created ones. It also has put and
-// get with each window kind and synchronization.
+// oneSided returns sweeps of all operations with all synchronizations on all window kinds. usual selects those that run
+// without -all: the combinations that public suites run by default, and more combinations of put and get.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
 		simple := op == "put" || op == "get"
@@ -112,7 +111,8 @@ func sweptMessages() []measurement {
 	)...)
 }
 
-// sweptCollectives returns the calls of sweep_collectives. Each form of the calls is one part of the report.
+// sweptCollectives returns sweeps of all calls of sweep_collectives in one form, named before + CALL + after. Each form
+// has its own table, with the heading part.
 func sweptCollectives(part, before, after string) (all []measurement) {
 	for _, call := range strings.Fields(`barrier bcast reduce allreduce gather gatherv scatter scatterv allgather
 		allgatherv alltoall alltoallv alltoallw reduce_scatter reduce_scatter_block scan exscan
@@ -135,7 +135,7 @@ func sweptCollectives(part, before, after string) (all []measurement) {
 	return all
 }
 
-// sweeps lists the measurements of public suites of latency and bandwidth programs.
+// sweeps lists measurements as in public suites of latency and bandwidth programs.
 var sweeps = slices.Concat(
 	oneSided(),
 	sweptMessages(),
@@ -144,8 +144,8 @@ var sweeps = slices.Concat(
 	sweptCollectives("Nonblocking collectives: overlap with a computation", "i", ".overlap"),
 )
 
-// A sum summarizes a sweep. Its ratios are those of the best peer to gompirma. Spread is the median over sizes of the
-// ratio of the slowest launch to the fastest, of gompirma.
+// A sweepSummary summarizes a sweep. A ratio is the time of the better of MPICH and Open MPI divided by gompirma's.
+// Spread is the median over sizes of the time of gompirma's slowest launch divided by that of its fastest.
 type sweepSummary struct {
 	Series string             `json:"series"`
 	Label  string             `json:"label"`
@@ -154,8 +154,8 @@ type sweepSummary struct {
 	Worst  float64            `json:"worst,omitempty"`
 	At     int                `json:"at,omitempty"` // size with the worst ratio
 	Spread float64            `json:"spread,omitempty"`
-	Hidden map[string]float64 `json:"hidden,omitempty"` // percent by library, median over sizes
-	Least  float64            `json:"least,omitempty"`  // percent, of gompirma, at the size At
+	Hidden map[string]float64 `json:"hidden,omitempty"` // hidden percentage by library, median over sizes
+	Least  float64            `json:"least,omitempty"`  // lowest hidden percentage of gompirma, at the size At
 	Why    string             `json:"why,omitempty"`    // reason for a missing ratio
 }
 
@@ -206,7 +206,7 @@ func (all *report) summary(sizes []measurement) sweepSummary {
 	return s
 }
 
-// maxSpread returns the ratio of the slowest launch to the fastest, or 0 with fewer than two.
+// maxSpread returns the time of the slowest launch divided by that of the fastest; 0 for fewer than two launches.
 func maxSpread(launches []outcome) float64 {
 	var values []float64
 	for _, o := range launches {
@@ -220,7 +220,7 @@ func maxSpread(launches []outcome) float64 {
 	return slices.Max(values) / slices.Min(values)
 }
 
-// summaries returns the summaries of the measurements that have results, in their order.
+// summaries returns the summaries of the sweeps that have results, in the order of the measurements.
 func (all *report) summaries(of []measurement) (found []sweepSummary) {
 	for rest := of; len(rest) > 0; {
 		n := 0

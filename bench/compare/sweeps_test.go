@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// of adds the values of the libraries to the results, one launch each; 0 stands for a crash.
+// of adds one launch of each library to the results of a measurement. The value 0 stands for a crash.
 func (r results) of(name string, values ...float64) {
 	r[name] = map[string][]outcome{}
 	for i, l := range []string{"gompirma", "MPICH", "Open MPI"}[:len(values)] {
@@ -21,8 +21,8 @@ func (r results) of(name string, values ...float64) {
 	}
 }
 
-// TestSweepSummaries checks a sweep's median ratio, its worst size and the spread of launches. A peer that crashes does
-// not count.
+// TestSweepSummaries checks a sweep's median ratio, its worst size and the spread of launches. A library that crashes
+// does not count.
 func TestSweepSummaries(t *testing.T) {
 	all := &report{Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
 	all.results.of("sweep.put.flush.1", 10, 300, 20)
@@ -63,7 +63,7 @@ func TestSweepSummaries(t *testing.T) {
 | ibcast | 35 | 20 | - | 20 | 2 B |
 `, out.String())
 
-	// between separate marks in a document, with separate charts
+	// document writes the sweeps between their own marks, with their own charts
 	dir := t.TempDir()
 	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
 	defer func(before []measurement) { measurements = before }(measurements)
@@ -87,7 +87,8 @@ func TestSweepSummaries(t *testing.T) {
 	require.NotContains(t, out.String(), "ibcast")
 }
 
-// TestSweeps checks that each sweep has its own launch, except with -quick, and that names of measurements are unique.
+// TestSweeps checks that each sweep has its own launch, except with -quick, and that the names of measurements are
+// unique.
 func TestSweeps(t *testing.T) {
 	defer func(before []measurement) { measurements = before }(measurements)
 	measurements = sweeps

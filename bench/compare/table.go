@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// median returns the median of the values of one library, or the reason why it has no value.
+// median returns the median of the values of one library, or the reason why the library has no value.
 func median(outcomes []outcome) outcome {
 	var values []float64
 	for _, o := range outcomes {
@@ -53,12 +53,12 @@ func threeDigits(v float64) string {
 	return fmt.Sprintf("%.*f", max(0, digits), v)
 }
 
-// best returns the value of the better peer.
+// best returns the median of the better of MPICH and Open MPI.
 func best(m measurement, libraries []string, all results) outcome {
 	return median(all[m.name][bestName(m, libraries, all)])
 }
 
-// bestName returns the name of the better peer, or "" if neither has a value.
+// bestName returns the name of the better of MPICH and Open MPI; "" if neither has a value.
 func bestName(m measurement, libraries []string, all results) string {
 	name, found := "", outcome{failure: "-"}
 	for _, l := range libraries {
@@ -70,9 +70,9 @@ func bestName(m measurement, libraries []string, all results) string {
 	return name
 }
 
-// pairedRatio returns the median of the ratios of consecutive launches. A machine that is slow for a while, for example
-// because its two processors are far apart at that time, is slow for both. Without pairs it returns the ratio of the
-// medians.
+// pairedRatio returns the median of the ratios peer[i] / mine[i] of launches that followed one another. A machine that
+// is slow for some time, for example because its two virtual processors are far apart, is slow in both launches of a
+// pair. If the numbers of launches differ, it returns the ratio of the medians.
 func pairedRatio(peer, mine []outcome) float64 {
 	if len(peer) != len(mine) {
 		return median(peer).value / median(mine).value
@@ -84,7 +84,7 @@ func pairedRatio(peer, mine []outcome) float64 {
 	return median(ratios).value
 }
 
-// row returns the measurement's line of the table.
+// row returns the table row of a measurement.
 func row(m measurement, libraries []string, all results) string {
 	cells := []string{m.label}
 	for _, l := range libraries {
@@ -95,7 +95,8 @@ func row(m measurement, libraries []string, all results) string {
 	return "| " + strings.Join(append(cells, ratio, goal), " | ") + " |"
 }
 
-// goalCells formats the ratio to the best peer (and to the yardstick), and the goal with a remark if it is missed.
+// goalCells formats the ratios of best and of yardstick, if any, to mine. It also formats the goals, with a remark if
+// none of them is met.
 func goalCells(m measurement, mine, best, yardstick outcome) (ratio, goal string) {
 	var ratios, goals []string
 	met := false

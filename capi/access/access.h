@@ -34,15 +34,15 @@ struct gompi_access_runtime {
 
 	// Set by libgompirma-insight.so. Returns true if the thread is outside of MPI calls.
 	bool (*_Atomic is_outside_mpi)(void);
-	// Writes the recorded accesses of the thread to records, by calls of drain.
+	// Writes the recorded accesses of the thread, which it gets from drain, to records of libgompirma-insight.so.
 	void (*_Atomic flush)(void);
 
 	// The process has several threads if this counter is positive. Then all memory may become of interest
 	// (gather.c).
 	gompi_a32 *_Atomic extra_threads;
 
-	// Called for an atomic operation on memory that is not of interest, because it may order this thread with
-	// others. Call release before a store, and acquire after a load.
+	// Hooks for an atomic operation on memory that is not of interest, because the operation may order this thread
+	// with other threads. release is called before a store, acquire after a load.
 	void (*_Atomic release)(const void *p);
 	void (*_Atomic acquire)(const void *p);
 
@@ -61,7 +61,7 @@ extern struct gompi_access_runtime gompi_access_runtime;
 
 // The latest accesses of a program location: a run from low to next (exclusive) at one stride. If stride is 0, the last
 // access was to memory that is not of interest. An access of the same size that begins in [checked_low, checked_low +
-// checked_bytes) has the same result of the check for interest as the last one.
+// checked_bytes) has the same result of the check for interest as the last access.
 struct gompi_access_site {
 	_Alignas(64) uintptr_t key;
 	uintptr_t next, low, checked_low,

@@ -1,5 +1,6 @@
 // The functions that gcc's instrumentation calls for loads, stores and atomic operations (which they also execute).
-// Also wrappers, by the linker's --wrap, of the libc functions that read and write whole ranges.
+// Also wrappers of the libc functions that read and write whole ranges; the linker option --wrap redirects the
+// program's calls to them.
 
 #include <string.h>
 
@@ -107,9 +108,10 @@ EXPORTED void *__wrap___memset_chk(void *to, int byte, size_t n, size_t room) {
 	return __memset_chk(to, byte, n, room);
 }
 
-// Writes the recorded accesses to records immediately, because the position of an atomic operation's record defines its
-// order. A store is recorded before its execution, so that a thread which reads its value writes a later record. A load
-// is recorded after its execution.
+// Passes the thread's recorded accesses to libgompirma-insight.so at once, which appends them to the ring as records.
+// The position of an atomic operation's record in the ring defines the order of the operation. A store is recorded
+// before it is executed, so that a thread that loads the stored value appends its record later. A load is recorded
+// after it is executed.
 static void flush_recorded(void) {
 	void (*flush)(void) = gompi_load(&gompi_access_runtime.flush);
 	if (flush != NULL)
@@ -227,7 +229,7 @@ ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
 
-// Updates 16 bytes by compare and swap, which needs no library. Returns the old value.
+// Updates 16 bytes by compare and swap, which does not need libatomic. Returns the old value.
 static u128 update_128(u128 *p, u128 (*new)(u128 old, u128 v), u128 v) {
 	u128 old = 0, seen;
 	while ((seen = __sync_val_compare_and_swap(p, old, new (old, v))) != old)

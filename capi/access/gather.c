@@ -143,7 +143,7 @@ static size_t join_runs(struct run *runs, size_t n) {
 		}
 		runs[m++] = *x;
 	}
-	// Merge blocks of one size at one stride, such as the rows of a field without its border.
+	// Merge blocks of one size at one stride, such as the rows of the interior of a matrix.
 	n = m, m = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct run *x = &runs[i], *last = m > 0 ? &runs[m - 1] : NULL;
@@ -166,7 +166,7 @@ static void add_closed(struct gather *g, const struct gompi_access_site *s, uint
 	g->closed[g->closed_count++] = (struct run){s->key >> 2, low, size, stride, count, (unsigned)(s->key & 3)};
 }
 
-// Closes the run of a site: moves it to the closed runs. Returns true if these are nearly full.
+// Closes the run of a site: moves it to the closed runs. Returns true if the closed runs are nearly full.
 static bool close_run(struct gather *g, struct gompi_access_site *s) {
 	int64_t stride = s->stride, size = s->size;
 	if (stride == 0)
@@ -177,7 +177,7 @@ static bool close_run(struct gather *g, struct gompi_access_site *s) {
 	s->generation = 0;
 	if (stride == size || stride == -size) {
 		add_closed(g, s, low, size * count, 0, 1);
-	} else if (count == 2) { // two blocks do not prove a stride
+	} else if (count == 2) { // two blocks do not establish a stride
 		add_closed(g, s, s->low, size, 0, 1);
 		add_closed(g, s, s->low + stride, size, 0, 1);
 	} else {

@@ -28,8 +28,8 @@ static inline struct gompi_attribute *entry_at(struct gompi_attributes *t, uint3
 	return &gompi_load(&t->list)->entry[i];
 }
 
-// Returns the index of an attribute, or the number of entries if it is not set. The callers of all functions below,
-// except non-static ones, hold gompi_keyvals_lock.
+// Returns the index of an attribute, or the number of entries if it is not set. The callers of this and all following
+// static functions hold gompi_keyvals_lock.
 static inline uint32_t index_of_keyval(struct gompi_attributes *t, int keyval) {
 	uint32_t i = 0, n = t == NULL ? 0 : gompi_load(&t->entry_count);
 	while (i < n && gompi_load(&entry_at(t, i)->keyval) != keyval)

@@ -1,8 +1,8 @@
-// The attributes and the name of an object: attributes (MPI-5.0 7.7), in the order in which they were first set, and a
-// name. An object gets a table when the first of them is set.
+// The table of an object: its attributes (MPI-5.0 7.7), in the order in which they were first set, and its name. The
+// table is created when the first attribute or the name is set.
 //
-// Lookups acquire no lock: it would take longer than the lookup. Changes of a table hold gompi_keyvals_lock. The
-// application's callbacks run without the lock, since they may call MPI.
+// Lookups acquire no lock, which would take longer than the lookup itself. Changes of a table hold gompi_keyvals_lock.
+// The application's callbacks run without the lock, since they may call MPI.
 #ifndef GOMPI_ATTRIBUTE_H
 #define GOMPI_ATTRIBUTE_H
 
@@ -32,8 +32,8 @@ struct gompi_attribute_list {
 
 struct gompi_attributes {
 	gompi_a32 move_seq;                        // sequence lock: odd while entries move
-	gompi_a32 entry_count;                     // number of entries; its store releases the last entry
-	struct gompi_attribute_list *_Atomic list; // its store releases the entries
+	gompi_a32 entry_count;                     // number of entries; stored with release after the last entry
+	struct gompi_attribute_list *_Atomic list; // stored with release after its entries
 	struct gompi_name *name;                   // NULL if never set (name.h)
 	struct gompi_attributes *next;             // next in the free list
 };
@@ -78,9 +78,9 @@ static inline struct gompi_attributes *gompi_attributes_ensure(struct gompi_attr
 	return __builtin_expect(t != NULL, 1) ? t : gompi_attributes_make(at);
 }
 
-// Sets an attribute. If it has a value, calls the delete function first. Returns MPI_SUCCESS or the error class in *v:
-// MPI_ERR_KEYVAL, MPI_ERR_NO_MEM, or the error of the delete function; then nothing has changed. t is NULL if its
-// allocation failed.
+// Sets an attribute. If it already has a value, calls the delete function first. Returns MPI_SUCCESS or the error class
+// in *v: MPI_ERR_KEYVAL, MPI_ERR_NO_MEM, or the error of the delete function; then nothing has changed. t is NULL if
+// its allocation failed.
 int gompi_attribute_set(struct gompi_error_status *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			uintptr_t object, int keyval, void *value);
 // Calls the delete function of an attribute and then removes it. Returns MPI_ERR_KEYVAL if it is not set or there is no

@@ -1,5 +1,5 @@
-// Keyvals (MPI-5.0 7.7.2 to 7.7.4). A keyval lives until it has been freed and no attribute uses it. Its number encodes
-// the kind of object, so that a lookup of an attribute that is not set need not access the keyval.
+// Keyvals (MPI-5.0 7.7.2 to 7.7.4). A keyval exists until the application has freed it and no attribute uses it. Its
+// number encodes the kind of object, so that a lookup of an attribute that is not set need not access the keyval.
 #ifndef GOMPI_KEYVAL_H
 #define GOMPI_KEYVAL_H
 
@@ -9,9 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// The kinds of keyvals. The deprecated MPI_Keyval_create makes keyvals of communicators.
 enum { GOMPI_KEYVAL_FIRST = 1000 }; // predefined attributes have smaller numbers
 
+// The kinds of keyvals. The deprecated MPI_Keyval_create makes keyvals of communicators.
 enum gompi_keyval_kind { GOMPI_KEYVAL_COMM, GOMPI_KEYVAL_WIN, GOMPI_KEYVAL_TYPE, GOMPI_KEYVAL_KINDS };
 
 struct gompi_keyval {
@@ -34,13 +34,13 @@ static inline bool gompi_keyval_exists(enum gompi_keyval_kind kind, int number) 
 	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number) != NULL;
 }
 
-// Fills *v with the reason why there is no such keyval. Returns MPI_ERR_KEYVAL.
+// Fills *v with the reason why no keyval of this kind has this number. Returns MPI_ERR_KEYVAL.
 __attribute__((cold)) int gompi_keyval_error(struct gompi_error_status *v, enum gompi_keyval_kind kind, int number);
 
 // Returns the keyval, or NULL. The caller holds gompi_keyvals_lock.
 struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int number);
-// Decrements the number of attributes that use a keyval. Frees the keyval if it was the last one and the application
-// has freed the keyval. The caller holds gompi_keyvals_lock.
+// Drops one attribute's reference to k. Frees k if no attribute is left and the application has freed k
+// (MPI_Comm_free_keyval). The caller holds gompi_keyvals_lock.
 void gompi_keyval_release_locked(struct gompi_keyval *k);
 
 #pragma GCC visibility pop

@@ -19,5 +19,5 @@ int gompi_return_error(int class, const char *name, const char *text, int kind, 
 }
 
 int gompi_null_result_error(const char *name, int kind, uintptr_t object) {
-	return gompi_return_error(MPI_ERR_ARG, name, "a result pointer is NULL", kind, object);
+	return gompi_return_error(MPI_ERR_ARG, name, "an output argument is NULL", kind, object);
 }

@@ -28,7 +28,7 @@ struct gompi_go_callbacks {
     // the length of the text.
     int (*called_error_text)(int class, int kind, uintptr_t object, char *text);
     // grow_shm allocates more zeroed memory of a communicator for shared-memory collectives. It is collective, and
-    // returns NULL at all members if out of memory. owner is the value that was passed when these collectives were set up.
+    // returns NULL at all members if out of memory. owner is the value that was passed to gompi_shm_coll_open.
     void *(*grow_shm)(uintptr_t owner, uint64_t bytes);
     // alloc_block allocates zeroed memory that the members of a communicator on this node share, and returns its
     // name; 0 if out of memory.
@@ -38,8 +38,8 @@ struct gompi_go_callbacks {
     void *(*map_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
     // free_block releases memory of gompi_alloc_block that no member uses any longer.
     void (*free_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
-    // reduce_in_go computes inout = in op inout for the elements in n bytes, with a reduction implemented in Go. It
-    // returns 0 or an error class.
+    // reduce_in_go computes inout = in op inout for the elements in the given number of bytes, with a reduction
+    // implemented in Go. It returns 0 or an error class.
     int (*reduce_in_go)(uintptr_t reduction, const void *in, void *inout, uint64_t bytes);
     // raise_mismatch raises the error that another member's call differs from this member's, and returns the value
     // that the call must return.
@@ -64,8 +64,9 @@ struct gompi_go_callbacks {
     int (*barrier_messages)(uintptr_t comm);
     // type_freed releases Go's copy of a type that has been freed. number is the copy's number in Go.
     void (*type_freed)(uintptr_t number);
-    // create_f90 stores the unnamed type of a Fortran combiner with the requested precision and range, for the first
-    // request of a type (datatype/named.c). It returns the result of the call.
+    // create_f90 stores the type of MPI_Type_create_f90_integer, MPI_Type_create_f90_real or
+    // MPI_Type_create_f90_complex (combiner) with precision p and range r. datatype/named.c calls it at the first request
+    // of a type. It returns the result of the call.
     int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
     // get_contents executes MPI_Type_get_contents and its large-count form for the types that datatype/contents.c
     // leaves to Go. It returns the result of the call.
@@ -103,18 +104,19 @@ struct gompi_go_callbacks {
     int (*external_size_in_go)(const char *call, const char *datarep, int64_t count, uintptr_t datatype, int64_t *size);
     // host_of stores the host name of a process of the job, as text of less than size bytes.
     void (*host_of)(int peer, char *name, int size);
-    // grow_attached allocates more memory for this process' own table of attached memory, and stores its size in
-    // bytes. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes, then holds the
-    // detail.
+    // grow_attached allocates more memory for this process' own table of attached memory, and stores the new size of
+    // the table in bytes. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status *)0)->text bytes,
+    // then holds the detail.
     int (*grow_attached)(uintptr_t win, uint64_t *bytes, char *text);
-    // attached_table returns where this process maps another rank's table of attached memory, or NULL if it cannot.
+    // attached_table returns the address at which this process has mapped another rank's table of attached memory, or
+    // NULL if the table cannot be mapped.
     void *(*attached_table)(uintptr_t win, int rank);
-    // map_attached returns where this process maps size bytes at an offset of the node's memory, or NULL if it
-    // cannot.
+    // map_attached returns the address at which this process has mapped size bytes at an offset of the node's memory,
+    // or NULL if they cannot be mapped.
     void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
     // exchange_with_members exchanges blocks of size bytes among the members of a window that spans nodes, for
-    // MPI_Win_set_info; all holds them by rank. It returns 0 or an error class; text, of sizeof ((struct gompi_error_status
-    // *)0)->text bytes, then holds the detail.
+    // MPI_Win_set_info; all receives the blocks by rank. It returns 0 or an error class; text, of sizeof ((struct
+    // gompi_error_status *)0)->text bytes, then holds the detail.
     int (*exchange_with_members)(uintptr_t win, const void *mine, int64_t size, void *all, char *text);
 };
 extern __attribute__((visibility("hidden"))) struct gompi_go_callbacks gompi_go_callbacks;

@@ -6,11 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-// The blocks of one side of a call: none, one for all members, one of equal size for each, or those that arrays
-// describe.
+// The blocks of one side (send or receive) of a call: none, one block, a block of equal size for each member, or blocks
+// that arrays describe.
 enum gompi_shape { SHAPE_NONE, SHAPE_ONE, SHAPE_EQUAL, SHAPE_VECTOR };
 
-// Returns the shape of the send side of a kind of call. gompi_recv_shape returns that of the receive side.
+// Returns the shape of the send side of calls of this kind. gompi_recv_shape returns the shape of the receive side.
 enum gompi_shape gompi_send_shape(int kind);
 enum gompi_shape gompi_recv_shape(int kind);
 
@@ -26,8 +26,8 @@ static inline bool gompi_has_arrays(const struct gompi_collective *a, enum gompi
 	return shape != SHAPE_VECTOR || (s->counts != 0 && s->displs != 0 && (!needs_types || s->types != 0));
 }
 
-// Reads the arguments of block i of a side, whose shape is not SHAPE_NONE. The displacement is in extents of the type;
-// in bytes if the side has an array of types. Returns false if the displacement overflows.
+// Reads the arguments of block i of a side, whose shape is not SHAPE_NONE. The unit of *displ is the extent of the type
+// or, if the side has an array of types, one byte. Returns false if the displacement overflows.
 static inline bool gompi_block_arguments(const struct gompi_collective *a, enum gompi_shape shape,
 					 const struct gompi_collective_side *s, int i, int64_t *count, int64_t *displ,
 					 MPI_Datatype *type) {
@@ -43,8 +43,8 @@ static inline bool gompi_block_arguments(const struct gompi_collective *a, enum 
 	return true;
 }
 
-// Describes a block of count copies of t. Returns false if the call must go through Go, which checks the arguments and
-// reports errors.
+// Describes in *b member's block of count elements of type t at the address at. Returns false if Go must run the call;
+// Go checks the arguments and reports errors.
 static inline bool gompi_pair_block_init(struct gompi_pair_block *b, int member, uintptr_t at, int64_t count,
 					 const struct gompi_type *t) {
 	int64_t bytes, lo, hi;
@@ -62,8 +62,8 @@ static inline bool gompi_pair_block_init(struct gompi_pair_block *b, int member,
 	       at + (uint64_t)lo < at + (uint64_t)hi;
 }
 
-// Describes the n blocks of a side. Block i is that of member ranks[i], which is negative if there is no such member.
-// With ranks == NULL it is that of member i. Returns false as gompi_pair_block_init does.
+// Describes the n blocks of a side in b. Block i belongs to member ranks[i] or, if ranks is NULL, to member i. A
+// negative rank means that there is no such neighbor. Returns false if Go must run the call.
 static inline bool gompi_pair_blocks_init(struct gompi_pair_block b[], int n, const int32_t *ranks,
 					  const struct gompi_collective *a, enum gompi_shape shape,
 					  const struct gompi_collective_side *s) {

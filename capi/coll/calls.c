@@ -1,16 +1,18 @@
-// Blocking collectives with contiguous data in equal blocks (MPI-5.0 6.4 to 6.11), among members that share memory. All
-// other calls, including erroneous ones, go to Go before anything has changed.
+// Entry points of blocking collectives with equal blocks (MPI-5.0 6.4 to 6.11). C runs calls on communicators whose
+// members share memory (shm_coll.h) or are on several nodes (hierarchy.h). It passes all other calls, including
+// erroneous ones, to Go before any state has changed.
 #include "coll/entry.h"
 #include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 
-// Returns the hierarchy of a live communicator in which root is a valid rank, else NULL.
+// Returns comm's view for two-level collectives. Returns NULL if comm is invalid or has no such view, or if root is no
+// rank of comm.
 static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	return c != NULL && c->hierarchy != NULL && (unsigned)root < (unsigned)c->size ? c->hierarchy : NULL;
 }
 
-// Runs a call over several nodes. Go runs it if messages must carry the data.
+// Runs a call over several nodes. Passes the call to Go if messages must move the data.
 static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_coll_call *c, const struct gompi_collective *a) {
 	int rc = gompi_hierarchy_run(s, c);
 	if (rc == GOMPI_COLL_DONE)
@@ -23,7 +25,8 @@ static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_coll_call *c, c
 	return gompi_go_callbacks.run_collective(&agreed_call);
 }
 
-// Runs MPI_Bcast where not all members share memory, or where C cannot run it.
+// Runs calls of MPI_Bcast that the fast path cannot run: not all members share memory, the data is not contiguous, or
+// an argument is invalid.
 static __attribute__((noinline)) int bcast_slow_path(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
 	const struct gompi_collective a = {.name = "MPI_Bcast",
@@ -51,7 +54,7 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 }
 GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c);
 
-// Fills in the call of member me, except its reduction. Returns false if the call must go through Go.
+// Fills in *c at member me, except c->reduction. Returns false if Go must run the call.
 static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_coll_call *c, int me, const char *name,
 								  int kind, const void *sendbuf, void *recvbuf,
 								  MPI_Count count, MPI_Datatype datatype, int root) {
@@ -70,7 +73,8 @@ static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_c
 	return true;
 }
 
-// Fills in the call of member me with a predefined reduction. Returns false if the call must go through Go.
+// Fills in *c at member me, for a predefined operation. Returns false if the operation is not predefined, or if Go must
+// run the call.
 static inline __attribute__((always_inline)) bool reduction_call(struct gompi_coll_call *c, int me, const char *name,
 								 int kind, const void *sendbuf, void *recvbuf,
 								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -84,8 +88,8 @@ static inline __attribute__((always_inline)) bool reduction_call(struct gompi_co
 	return true;
 }
 
-// Runs a reduction where not all members share memory, or where C cannot run it. Also handles user-defined operations,
-// which the fast path does not check for.
+// Runs reductions that the fast path cannot run: not all members share memory, the operation is user-defined, the data
+// is not contiguous, or an argument is invalid.
 static __attribute__((noinline)) int reduction_slow_path(const char *name, int kind, const void *sendbuf, void *recvbuf,
 							 MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 							 MPI_Comm comm) {
@@ -107,7 +111,7 @@ static __attribute__((noinline)) int reduction_slow_path(const char *name, int k
 	return run_hierarchy(s, &c, &a);
 }
 
-// Runs a call with an operation. root is 0 for collectives without a root.
+// Runs a reduction. root is 0 for collectives without a root.
 static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
 					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 					       MPI_Comm comm) {
@@ -142,8 +146,8 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 }
 GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c);
 
-// Runs MPI_Gather, MPI_Scatter, MPI_Allgather or MPI_Alltoall where not all members share memory, or where C cannot run
-// it.
+// Runs calls of MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall that the fast path cannot run: not all members
+// share memory, the data is not contiguous, or an argument is invalid.
 static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, struct gompi_collective_side send,
 						    struct gompi_collective_side recv, int root, MPI_Comm comm) {
 	const struct gompi_collective a = {
@@ -167,8 +171,8 @@ static __attribute__((noinline)) int rows_slow_path(const char *name, int kind, 
 	return run_hierarchy(s, &c, &a);
 }
 
-// Runs MPI_Gather, MPI_Scatter or MPI_Allgather: each member has one block; the root, or each member of an allgather,
-// has a block for every member.
+// Runs MPI_Gather, MPI_Scatter or MPI_Allgather. One side of the call has one block; the other side, at the root or at
+// each member of an allgather, has a block for every member.
 static inline __attribute__((always_inline)) int gather_or_scatter(const char *name, int kind, const void *sendbuf,
 								   MPI_Count sendcount, MPI_Datatype sendtype,
 								   void *recvbuf, MPI_Count recvcount,

@@ -1,4 +1,5 @@
-// Package coll contains the collectives in C, among members that share memory.
+// Package coll contains the collectives that C runs: among members that share memory, and in two levels over several
+// nodes.
 package coll
 
 /*

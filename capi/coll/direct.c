@@ -1,14 +1,13 @@
-// Large transfers without the members' buffers: each member reads its data from the other members' memory with
-// process_vm_readv. This takes one copy instead of two, and two operations, whose cost is small in comparison. The
-// cache lines of the data stay with the sender.
+// Large transfers that bypass the members' buffers: each member reads its data from the other members' memory with
+// process_vm_readv. This copies the data once instead of twice. It takes two operations without data, whose cost is
+// small in comparison. The cache lines of the data stay in the sender's cache.
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// The word that a member publishes in its head, in an operation of gompi_shm_exchange_word.
+// What a member publishes in its head in gompi_shm_exchange_word.
 struct word {
 	// First operation: address of the data, NO_DATA if the member contributes no data, or 0 if direct reads are
-	// impossible.
-	// Second operation: whether the member has read everything.
+	// impossible. Second operation: whether the member has read all its data.
 	gompi_a64 value;
 	gompi_a64 bytes; // of each block
 };
@@ -40,12 +39,12 @@ int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 
 uint64_t gompi_shm_peer_word(struct gompi_shm_coll *t, int i) { return gompi_load(&peer_word_at(t, i, t->seq)->value); }
 
-// Returns true if this member has read all its data. Where blocks have individual sizes, this member may expect a wrong
-// size; that is noted in c.
+// Reads this member's data from the other members' memory. Returns false if a read has failed. Skips a block whose size
+// differs from the size that its owner has published, and records a mismatch in c.
 static bool read_blocks(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			uint64_t format) {
 	for (int k = 1; k < t->n; k++) {
-		int i = (t->me + k) % t->n; // each member starts with another one, to spread the load
+		int i = (t->me + k) % t->n; // each member starts with a different peer, to spread the load
 		if (d->from != GOMPI_FROM_ALL && d->from != i)
 			continue;
 		struct word *w = peer_word_at(t, i, t->seq);
@@ -76,7 +75,8 @@ int gompi_shm_read_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, c
 	if (!can_read)
 		return 0;
 	rc = gompi_shm_exchange_word(t, c, w, format, read_blocks(t, c, d, format), done);
-	// The system denies such reads, or the memory does not support them. All members agree on this, permanently.
+	// If a read failed, the system denies direct reads or the memory does not support them. All members set
+	// no_direct alike and do not try again.
 	t->no_direct = !*done;
 	return rc;
 }

@@ -1,5 +1,5 @@
-// Direct reads of other members' memory in blocking collectives, and the exchange of addresses for them. For the files
-// of this directory that implement the algorithms.
+// Direct reads of other members' memory in blocking collectives, and the exchange of the addresses to read. For the
+// files of this directory that implement the algorithms.
 #ifndef GOMPI_COLL_DIRECT_H
 #define GOMPI_COLL_DIRECT_H
 
@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Runs an operation in which each member publishes a word to all members. Sets *each to true if no member published 0.
-// The words stay readable until the next operation is published.
+// Runs an operation in which each member publishes a word to all members. Sets *all_nonzero to true if no member
+// published 0. gompi_shm_peer_word can read the words until this member begins its next operation.
 int gompi_shm_exchange_word(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    uint64_t word, bool *all_nonzero);
 // Returns the word that member i published in the last operation.
@@ -19,12 +19,12 @@ enum { GOMPI_FROM_ALL = -1, GOMPI_FROM_NONE = -2 };
 struct gompi_direct_blocks {
 	bool is_readable;       // this member's data is contiguous and does not lie in its own receive area
 	bool is_compared;       // the members have already compared the call
-	const void *local;      // start of the data that others read; NULL if they read no data
+	const void *local;      // start of the data that other members read; NULL if they read none
 	int from;               // the rank to read from, GOMPI_FROM_ALL or GOMPI_FROM_NONE
-	uint64_t offset;        // offset in that member's data
+	uint64_t offset;        // offset of this member's block in the data of a member that it reads from
 	struct gompi_blocks to; // destination of each member's data
-	uint64_t bytes;         // bytes of each member's block, unless
-	const uint64_t *sizes;  // sizes gives one size for each member
+	uint64_t bytes;         // bytes of each member's block, if sizes is NULL
+	const uint64_t *sizes;  // [n]: bytes of each member's block, or NULL
 };
 
 // Blocks of more than this many bytes are read directly.
@@ -35,25 +35,28 @@ enum { GOMPI_DIRECT_ABOVE_BYTES = 16 << 10 };
 int gompi_shm_read_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			  uint64_t w, uint64_t format, bool *done);
 
-// The reduction that a member computes for itself: bytes of the operands of ranks [0, upto), starting at offset from.
+// The part of a reduction that one member computes: it reduces the range [offset, offset + bytes) of the operands of
+// ranks [0, upto) into to.
 struct gompi_direct_reduction {
-	// Instead, each member reduces one chunk for all members; members that get a result of the call then read all
-	// chunks.
+	// If true, each member instead reduces one chunk for all members. Then the members that receive the result read
+	// all chunks.
 	bool is_split;
 	uint64_t offset, bytes;
 	int upto;
 	char *to;
-	// The result overwrites this member's operand. Then the data goes through the members' buffers or, in an
-	// allreduce, is split into chunks.
+	// The result overwrites this member's operand. Then an allreduce is split into chunks, and a scan goes through
+	// the members' buffers.
 	bool in_place;
 };
 
-// Reductions of more bytes, or with more bytes in each member's chunk, read their operands directly. Measured: with 4
-// members on 2 cores, 256 KiB for one of them take 130 us directly and 340 us through the buffers. With 8 members there
-// is no difference below 32 KiB each.
+// A reduction reads its operands directly if they have more than GOMPI_REDUCE_DIRECT_ABOVE bytes or, if it is split, if
+// each member's chunk has more than GOMPI_CHUNK_DIRECT_ABOVE bytes. Measured with 4 members on 2 cores: a reduction of
+// 256 KiB for one member takes 130 us with direct reads, and 340 us through the buffers. With 8 members and less than
+// 32 KiB for each, both take the same time.
 enum { GOMPI_REDUCE_DIRECT_ABOVE = 32 << 10, GOMPI_CHUNK_DIRECT_ABOVE = 16 << 10 };
 
-// Runs a reduction with the contract of gompi_shm_read_direct. Stores the result of the reduction function in *failed.
+// Runs a reduction, with the contract of gompi_shm_read_direct. Stores the error class of the reduction, or 0, in
+// *failed.
 int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			    const struct gompi_direct_reduction *d, int *failed, bool *done);
 

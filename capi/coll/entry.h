@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Makes the reduction of a user-defined operation; see gompi_reduction_of.
+// Fills in *r for a user-defined operation on contiguous elements without gaps. Returns false if Go must run the call.
 bool gompi_user_reduction(struct gompi_reduction *r, MPI_Op op, MPI_Datatype datatype);
 
 // Raises the error or mismatch rc that gompi_shm_run has returned. Returns what the MPI call returns.
@@ -26,20 +26,21 @@ int gompi_collective_run(const struct gompi_collective *a);
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request);
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request);
 
-// Runs a blocking collective with equal blocks whose data is not contiguous at this member, or passes it to Go. Returns
-// what the MPI call returns.
+// Runs a blocking collective with equal blocks whose data is not contiguous at this member. Passes the call to Go if
+// not all members share memory or an argument is invalid. Returns what the MPI call returns.
 int gompi_run_packed(const struct gompi_collective *a);
 
-// Maximum bytes of a block. The blocks of all members together still fit into the address space.
+// Maximum bytes of a block, so that the blocks of all members together fit into the address space.
 #define GOMPI_MAX_BLOCK_BYTES ((int64_t)1 << 40)
 
-// Returns the view of a live communicator whose members share memory and can run a call of this kind there, else NULL.
+// Returns comm's view for shared-memory collectives. Returns NULL if comm is invalid, if its members do not share
+// memory, or if a call of this kind cannot run there.
 static inline struct gompi_shm_coll *gompi_shm_coll_for(MPI_Comm comm, int kind) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	return c != NULL && c->shm_coll != NULL && gompi_shm_supports(kind, c->size) ? c->shm_coll : NULL;
 }
 
-// Returns true if count elements of a type are contiguous at a valid address; then r describes them.
+// Returns true if count elements of a type are contiguous at a valid address, and describes them in *r.
 static inline bool gompi_is_contiguous(struct gompi_buffer *r, const void *buf, MPI_Count count, MPI_Datatype type) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || (t->flags & GOMPI_TYPE_CONTIGUOUS) == 0 || !gompi_type_bytes(t, count, &r->size) ||
@@ -62,8 +63,8 @@ static inline int gompi_shm_run_or_raise(struct gompi_shm_coll *t, struct gompi_
 	return __builtin_expect(rc == GOMPI_COLL_DONE, 1) ? MPI_SUCCESS : gompi_shm_raise(rc, c, comm);
 }
 
-// Makes the reduction for contiguous elements: with a predefined operation, or with a user-defined one on elements
-// without gaps. Returns false if the call must go through Go.
+// Fills in *r for contiguous elements: for a predefined operation, or for a user-defined operation on elements without
+// gaps. Returns false if Go must run the call.
 static inline bool gompi_reduction_of(struct gompi_reduction *r, MPI_Op op, MPI_Datatype datatype) {
 	r->kernel = gompi_op_kernel(op, datatype);
 	if (__builtin_expect(r->kernel != NULL, 1)) {
@@ -78,9 +79,9 @@ static inline struct gompi_collective_side gompi_collective_side(const void *buf
 	return (struct gompi_collective_side){.buf = (uintptr_t)buf, .count = count, .type = (uintptr_t)type};
 }
 
-// Checks the block that this member sends to itself, in a call with one block for each member. Returns true if both
-// blocks have the same length and different addresses. The parameter single is the buffer of one block. The parameter
-// all is the buffer of the blocks of all members. This member's block there has the address self_block.
+// Checks the block that this member sends to itself. The parameter single describes the side of the call with one
+// block. The parameter all describes the side with a block for each member, with the size of one block; this member's
+// block there has the address self_block. Returns true if the two blocks have the same length and different addresses.
 static inline bool gompi_self_block_matches(const struct gompi_buffer *single, const struct gompi_buffer *all,
 					    const char *self_block) {
 	return single->size == all->size && single->at != self_block;

@@ -10,27 +10,29 @@
 
 // --- Sizes
 
-// Limits in bytes. MAX_ROWS_BYTES: the rows of all nodes in an exchange of rows (rows_fit); local_block has this size.
-// MAX_OPERANDS_BYTES: the operands of all nodes in a reduction. MAX_SEGMENTED_BYTES: data that is sent in segments if
-// the network has no RDMA.
+// Limits in bytes. MAX_ROWS_BYTES: the rows of all nodes together (rows_fit), and the size of local_block.
+// MAX_OPERANDS_BYTES: the operands of all nodes together in a reduction. MAX_SEGMENTED_BYTES: the data of one member
+// that is sent in segments; this is done only if the network has no RDMA.
 enum { MAX_ROWS_BYTES = 2 * GOMPI_SHM_SMALL_BYTES, MAX_OPERANDS_BYTES = 48 << 10, MAX_SEGMENTED_BYTES = 8 << 20 };
 
-// Returns true if each node has one member. Its data then goes directly from its memory into a record, and from there
-// into the memory of the others.
+// Returns true if each node has one member. A member's data is then copied directly from its memory into a network
+// record, and from the record into the memory of the other members.
 static bool one_rank_per_node(const struct gompi_hierarchy *s) { return s->max_ranks_per_node == 1; }
 
-// Returns the bytes that a record has for each node's data, together with the data of the nodes forwarded with it.
+// Returns the bytes that a record has for the data of one node. In the exchange (Bruck's algorithm) a record carries
+// the data of up to half of the nodes.
 static uint64_t record_capacity(const struct gompi_hierarchy *s) {
 	return GOMPI_INTERNODE_MAX_BYTES / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
 }
 
-// The segments of a member's data. The first segment travels with the comparison of the calls.
+// The segments of a member's data. The first segment is sent together with the call's signature.
 struct division {
-	uint64_t segments, segment_bytes; // number of segments and bytes of each; 0 segments: the members only compare
+	// With 0 segments, the members only compare their calls. The last segment may be shorter than segment_bytes.
+	uint64_t segments, segment_bytes;
 };
 
-// Divides bytes into segments, each of at most max_bytes, that split no element of elem bytes. More than one segment is
-// allowed only if can_split is true.
+// Divides bytes into segments of at most max_bytes each, without splitting elements of elem bytes. Returns more than
+// one segment only if can_split is true. Returns 0 segments if messages must move the data.
 static struct division divide(uint64_t bytes, uint64_t elem, uint64_t max_bytes, bool can_split) {
 	if (bytes <= max_bytes)
 		return (struct division){1, bytes};
@@ -43,7 +45,7 @@ static struct division divide(uint64_t bytes, uint64_t elem, uint64_t max_bytes,
 
 static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_coll_call *c) {
 	const bool can_split =
-		one_rank_per_node(s) && s->nodes == 2; // with more nodes, less data travels if each reduces a chunk
+		one_rank_per_node(s) && s->nodes == 2; // with more nodes, less data is sent if each reduces a chunk
 	uint64_t max_bytes = can_split ? GOMPI_INTERNODE_MAX_BYTES : MAX_OPERANDS_BYTES / (uint64_t)s->nodes;
 	if (!one_rank_per_node(s))
 		max_bytes = gompi_min_u64(max_bytes, GOMPI_SHM_SMALL_BYTES);
@@ -72,7 +74,7 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 	struct gompi_hierarchy *s = gompi_free_list_alloc(&free_hierarchies);
 	if (s == NULL)
 		return NULL;
-	int32_t *node_of = s->node_of, *local = s->local_ranks; // of the previous communicator of this view
+	int32_t *node_of = s->node_of, *local = s->local_ranks; // of the communicator that used this view before
 	*s = *from;
 	bool copied =
 		copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local_ranks, from->local_size);
@@ -101,9 +103,9 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 
 // --- Results that leaders publish to the members of their nodes
 
-// Published in the high byte of the signature word, in place of the collective: the call failed, or the members' calls
-// differ. In the latter case the leader's buffer holds two signatures that do not match, so at least one is not that of
-// the reader.
+// A leader publishes these values in the high byte of the signature word, in place of the collective, if the call
+// failed or the members' calls differ. If calls differ, the leader's buffer holds two signatures that do not match. So
+// at least one of them differs from the reader's signature.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_MISMATCH = 0xf1 };
 
 struct head_words {
@@ -129,8 +131,8 @@ static int publish_to_node(struct gompi_shm_coll *t, uint64_t w, uint64_t format
 	return 0;
 }
 
-// Publishes the status of a call that has failed at the leader of this node, or whose members' calls differ. Returns
-// status.
+// Publishes the status of a call that has failed at this leader, or whose members' calls differ. Returns status, or an
+// error class if the publication failed.
 static int publish_leader_status(struct gompi_shm_coll *t, struct gompi_coll_call *c, int me, int status) {
 	const struct gompi_coll_mismatch *d = &c->mismatch;
 	const struct head_words two[2] = {{d->local_signature, d->local_format}, {d->peer_signature, d->peer_format}};
@@ -146,8 +148,9 @@ static struct head_words read_head_words(const struct gompi_shm_head *h) {
 	return (struct head_words){gompi_load(&h->signature), gompi_load(&h->format)};
 }
 
-// Returns what a member's leader has published instead of a result: an error class or GOMPI_COLL_MISMATCH. Returns 0 if
-// it has published a result. words holds the words of its head h. The operation is still open.
+// Returns the error class or GOMPI_COLL_MISMATCH that the leader of this node has published instead of a result, or 0
+// if it has published a result. The parameter h is the leader's head, and words holds the words of h. The caller has
+// not finished the operation yet.
 static int read_leader_status(const struct gompi_hierarchy *s, struct gompi_coll_call *c,
 			      const struct gompi_shm_head *h, const struct head_words *words, uint64_t w,
 			      uint64_t format) {
@@ -177,15 +180,15 @@ static int hierarchy_barrier(struct gompi_hierarchy *s, const struct gompi_wait_
 	return rc;
 }
 
-// A call as its leader runs it.
+// A call at a leader.
 struct leader_call {
 	struct gompi_hierarchy *view;
 	struct gompi_coll_call *call;
 	uint64_t signature, format;
 	struct division division;
-	uint64_t first_segment;               // first segment of the call that blocks describes
+	uint64_t first_segment;               // segment of the call that blocks.fill knows as segment 0
 	struct gompi_internode_blocks blocks; // fill is NULL if the data comes from view->local_block
-	int reduce_error;                     // error of a reduction
+	int reduce_error;                     // error class of the reduction, or 0
 };
 
 static void put_local_block(void *arg, int to, uint64_t segment, char *at) {
@@ -194,8 +197,8 @@ static void put_local_block(void *arg, int to, uint64_t segment, char *at) {
 }
 
 // Exchanges this node's data, or its first segment, with the other leaders. With to < 0 all leaders receive the data,
-// else only the leader of node to. If a member of this node makes another call (c->mismatch), reports that to the
-// leaders. Returns GOMPI_COLL_MISMATCH if any calls differ.
+// else only the leader of node to. If a member of this node makes a different call (c->mismatch), reports that to the
+// other leaders. Returns GOMPI_COLL_MISMATCH if the calls of any members differ.
 static int exchange_blocks(struct leader_call *g, int to, const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
 	struct gompi_coll_call *c = g->call;
@@ -229,7 +232,8 @@ static int exchange_blocks(struct leader_call *g, int to, const struct gompi_wai
 			    g->format);
 }
 
-// Exchanges all segments like exchange_blocks. Calls on_segment after each segment that this node receives.
+// Exchanges all segments like exchange_blocks. Calls put to write each segment that this node sends, and on_segment
+// after each segment that this node receives.
 static int exchange_segments(struct leader_call *g, int to, void (*put)(void *arg, int to, uint64_t segment, char *at),
 			     void (*on_segment)(void *arg, uint64_t segment), const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
@@ -249,7 +253,7 @@ static int exchange_segments(struct leader_call *g, int to, void (*put)(void *ar
 		g->first_segment = segment;
 		rc = gompi_internode_gather(s->internode, to, &words, NULL, &g->blocks, false, waiting);
 		if (rc)
-			// the leaders have already compared the calls
+			// cannot differ: the leaders have already compared the calls
 			return rc == GOMPI_INTERNODE_MISMATCH ? MPI_ERR_INTERN : rc;
 		if (receives)
 			on_segment(g, segment);
@@ -259,8 +263,8 @@ static int exchange_segments(struct leader_call *g, int to, void (*put)(void *ar
 
 // --- Reductions
 
-// Reduces the leaders' operands in the order of nodes; operand is this leader's. Stores the address of the result in
-// *result. The result is in into if this node is the last one, else in the buffer of the last node's operand.
+// Reduces the operands of all leaders in node order. operand is this leader's operand. Stores the address of the result
+// in *result. The result is in into if this node is the last one, else in the buffer with the last node's operand.
 static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_reduction *r, const char *operand,
 			char *into, uint64_t bytes, const char **result) {
 	char *acc = into;
@@ -277,8 +281,8 @@ static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_redu
 	return 0;
 }
 
-// Reduces the operands of this node's members and exchanges the result with the leaders. Stores the address of the
-// result in *result.
+// Reduces the operands of this node's members, exchanges the results with the other leaders and reduces them. Stores
+// the address of the final result in *result if this node gets it.
 static int reduce_at_leader(struct leader_call *g, int to, uint64_t bytes, const char **result,
 			    const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
@@ -300,7 +304,7 @@ static int reduce_at_leader(struct leader_call *g, int to, uint64_t bytes, const
 		       : 0;
 }
 
-// Returns the bytes of a segment. The last one may be shorter.
+// Returns the bytes of a segment of data with all bytes. The last segment may be shorter than the others.
 static uint64_t segment_length(const struct leader_call *g, uint64_t all, uint64_t segment) {
 	const uint64_t from = segment * g->division.segment_bytes;
 	return from >= all ? 0 : gompi_min_u64(g->division.segment_bytes, all - from);
@@ -359,7 +363,7 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c
 	if (rc)
 		return rc;
 	t->seq++;
-	if (fits && !receives) { // other members may wait for a result
+	if (fits && !receives) { // this member needs no result
 		gompi_shm_finish(t);
 		return outcome;
 	}
@@ -375,9 +379,9 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_coll_call *c
 	return rc ? rc : outcome;
 }
 
-// --- Collectives in which each member needs data of all others: all members receive all rows and extract their data
+// --- MPI_Gather, MPI_Allgather, MPI_Alltoall, MPI_Scan and MPI_Exscan: each member contributes a row
 
-// A member's row: the number of bytes of its data, and the data.
+// A row: the data that a member contributes, after its number of bytes.
 struct hierarchy_row {
 	uint64_t bytes;
 	char data[];
@@ -393,7 +397,7 @@ static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_
 	return longest;
 }
 
-// Writes a member's row, for nodes with several members.
+// Writes this member's row with padding to stride bytes, on nodes with several members.
 static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_call *c, struct hierarchy_row *row,
 		      uint64_t stride) {
 	row->bytes = c->bytes;
@@ -403,8 +407,8 @@ static void write_row(const struct gompi_hierarchy *s, const struct gompi_coll_c
 	memset(at, 0, stride - (uint64_t)(at - (char *)row));
 }
 
-// Stores this member's part of one segment of rank's row, which is at data. If the number of bytes that the rank
-// contributes (sent_bytes) differs from the expected one, notes the mismatch instead.
+// Stores this member's part of one segment of rank's row: the data at offset from, which is at data. If rank
+// contributes a number of bytes (sent_bytes) that this member does not expect, records a mismatch instead.
 static void store_row(struct gompi_coll_call *c, int rank, uint64_t sent_bytes, const char *data, uint64_t from,
 		      uint64_t max_bytes, uint64_t format) {
 	const uint64_t bytes = row_bytes(c, rank);
@@ -417,7 +421,8 @@ static void store_row(struct gompi_coll_call *c, int rank, uint64_t sent_bytes, 
 
 static bool is_scan(const struct gompi_coll_call *c) { return c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN; }
 
-// Reduces one more operand of a scan, from the last rank of the scan down to the first.
+// Reduces one more operand of a scan into the result. The caller passes the operands from the last rank of the scan
+// down to the first.
 static int scan_operand(struct gompi_coll_call *c, bool first, const char *operand, uint64_t from, uint64_t bytes) {
 	if (!first)
 		return gompi_combine(&c->reduction, operand, c->out + from, bytes);
@@ -478,7 +483,8 @@ static void store_rows(void *arg, uint64_t segment) {
 
 // --- Nodes with several members: all members receive all rows and extract their data
 
-// Runs a leader's part. Fills rows with the rows of all members in rank order, if a member of this node needs them.
+// Runs the leader's part of hierarchy_rows. Fills rows with the rows of all members in rank order, if a member of this
+// node needs them.
 static int exchange_rows(struct leader_call *g, int to, uint64_t stride, char rows[GOMPI_SHM_SMALL_BYTES],
 			 const struct gompi_wait_desc *waiting) {
 	struct gompi_hierarchy *s = g->view;
@@ -505,8 +511,8 @@ static int exchange_rows(struct leader_call *g, int to, uint64_t stride, char ro
 	int rc = exchange_blocks(g, to, waiting);
 	if (rc || stride == 0 || (to >= 0 && to != s->node))
 		return rc;
-	uint8_t next[GOMPI_SHM_SMALL_BYTES / sizeof(struct hierarchy_row)] = {
-		0}; // of each node; every member has a row
+	// For each node, the index of its next row. There are not more nodes than rows.
+	uint8_t next[GOMPI_SHM_SMALL_BYTES / sizeof(struct hierarchy_row)] = {0};
 	for (int i = 0; i < s->n; i++) {
 		int node = s->node_of[i];
 		gompi_copy_small(rows + (uint64_t)i * stride, s->leader_blocks[node] + next[node] * stride, stride);
@@ -577,7 +583,7 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_coll_call *c, 
 		gompi_shm_publish(t, g.signature, g.format);
 		gompi_shm_finish(t);
 		t->seq++;
-		if (fits && !receives) { // other members may wait for the rows
+		if (fits && !receives) { // this member needs no rows
 			gompi_shm_finish(t);
 			return GOMPI_COLL_DONE;
 		}
@@ -609,8 +615,8 @@ static int local_rank_of(const struct gompi_hierarchy *s, int rank) {
 	return low;
 }
 
-// Forwards all segments of a broadcast except the first. recv_bytes: bytes of this member's buffer, or 0 if the root's
-// data does not match it.
+// Broadcasts all segments except the first. recv_bytes is the size of this member's buffer, or 0 if the root's call
+// does not match this member's call.
 static int bcast_segments(struct gompi_hierarchy *s, struct gompi_coll_call *c, const struct division *by,
 			  uint64_t recv_bytes, const struct gompi_wait_desc *waiting) {
 	for (uint64_t segment = 1; segment < by->segments; segment++) {
@@ -635,7 +641,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_coll_call *c,
 	uint64_t w = gompi_signature_word(GOMPI_BCAST, c->root, c->bytes), format = gompi_format_word(c->bytes, 1);
 	struct gompi_internode_call words = {w, format, s->me};
 	const void *data = c->out;
-	struct division by = divide_bcast(s, c->bytes); // of the root's data
+	struct division by = divide_bcast(s, c->bytes); // of the root's data; other members set it below
 	uint32_t bytes = (uint32_t)by.segment_bytes;
 	bool root = s->me == c->root, is_root_local = s->node_of[c->root] == s->node, reads_head = t != NULL && !root;
 	int rc = 0, from = is_root_local ? local_rank_of(s, c->root) : 0;

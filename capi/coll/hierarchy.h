@@ -1,7 +1,7 @@
 // Two-level collectives of communicators that span several nodes. The members on one node use shared-memory
 // collectives. The lowest rank of each node is its leader and exchanges data with the other leaders
-// (fabric/internode.h). Small calls run in these functions completely, without Go. For larger calls the members only
-// compare their arguments; messages then move the data.
+// (fabric/internode.h). Calls with little data run completely in these functions, without Go. For calls with more data,
+// these functions only compare the members' arguments, and messages then move the data.
 #ifndef GOMPI_HIERARCHY_H
 #define GOMPI_HIERARCHY_H
 
@@ -13,25 +13,27 @@
 
 // One member's view of a communicator over several nodes.
 struct gompi_hierarchy {
-	int n, me;                  // ranks in the communicator
-	int nodes, node;            // number of nodes, and the index of this one
-	int local_size, local_rank; // members on this node, and the index of this one among them
+	int n, me;                  // members of the communicator, and rank of this member
+	int nodes, node;            // number of nodes, and index of this node
+	int local_size, local_rank; // members on this node, and index of this member among them
 	int max_ranks_per_node;     // largest number of members on any node
 	int32_t *node_of;           // [n]
 	int32_t *local_ranks;       // [local_size]: ranks of the members on this node, ascending
 	uint32_t barrier_count;
-	uint64_t object;                   // handle of the communicator, for reports; 0 if it has none
-	struct gompi_shm_coll *shm_coll;   // of the members on this node; NULL if there is only one
-	struct gompi_barrier *barrier;     // of the members on this node, in two halves
+	uint64_t object;                   // handle of the communicator, for reports; 0 if there is none
+	struct gompi_shm_coll *shm_coll;   // of the members on this node; NULL if there is only one member
+	struct gompi_barrier *barrier;     // of the members on this node; gather and release are separate steps
 	struct gompi_internode *internode; // connections of the leaders; NULL if this member is no leader
-	char *local_block;                 // data of this node's members, at a leader of several members
-	const char **leader_blocks; // [nodes]: data of each leader, at a leader; the entry of this node is local_block
+	// At a leader: data of the members on this node; NULL if each node has one member.
+	char *local_block;
+	// At a leader, [nodes]: data received from each leader; the element of this node is local_block.
+	const char **leader_blocks;
 	struct gompi_hierarchy *next;
 };
 
-// Returns a view with the contents of s. Copies node_of and local_ranks; uses shm_coll and barrier as they are. id
-// identifies the communicator's messages. leaders holds the leaders' ranks in MPI_COMM_WORLD. Returns NULL if out of
-// memory.
+// Returns a view with the contents of s. Copies the arrays node_of and local_ranks, but only the pointers shm_coll and
+// barrier. id identifies the communicator in the leaders' messages. leaders holds the leaders' ranks in MPI_COMM_WORLD.
+// Returns NULL if out of memory.
 struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *s, uint64_t id, const int32_t *leaders);
 // Returns the view to a free list. Its memory stays valid, like that of struct gompi_shm_coll.
 void gompi_hierarchy_close(struct gompi_hierarchy *s);
@@ -53,9 +55,9 @@ static inline bool gompi_hierarchy_supports(int kind) {
 	return false;
 }
 
-// Runs a call with the results of gompi_shm_run. GOMPI_COLL_USE_MESSAGES: all members made the same call and no data
-// has moved. For a broadcast c->bytes is then root's length, and c->mismatch tells whether this member's length
-// differs.
+// Runs a call. Returns the same values as gompi_shm_run. After GOMPI_COLL_USE_MESSAGES, all members have made the same
+// call and no data has moved. In a broadcast, c->bytes is then the root's length, and c->mismatch is set if this
+// member's length differs.
 int gompi_hierarchy_run(struct gompi_hierarchy *s, struct gompi_coll_call *c);
 
 #pragma GCC visibility pop

@@ -1,20 +1,21 @@
 // MPI_Comm_idup among members that share memory. Member 0 broadcasts its description of the new communicator by a
-// nonblocking shared-memory collective. If a member can fail to use it, the members also exchange their error classes.
-// Go makes the communicator from it.
+// nonblocking shared-memory collective. If a member could fail to create the communicator from the description, the
+// members also exchange their error classes. Go creates the communicator.
 #ifndef GOMPI_IDUP_H
 #define GOMPI_IDUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Bytes of the description, a comm.Draft, that member 0 sends. The first byte is not 0 if no member can fail to use it.
+// Bytes of the description, a comm.Draft, that member 0 sends. The first byte is not 0 if no member can fail to create
+// the communicator from it.
 enum { GOMPI_IDUP_DRAFT_BYTES = 25 };
 
 #pragma GCC visibility push(hidden)
 
 // Starts an idup on a communicator with nonblocking shared-memory collectives (gompi_comm.nbc) and stores the request.
-// Copies draft, the description. Calls gompi_go_callbacks.idup_finish with number on completion, which may be before
-// the return. Returns false if out of memory.
+// Copies the description draft. number identifies the idup for Go: on completion, which may be before this function
+// returns, calls gompi_go_callbacks.idup_finish with it. Returns false if out of memory.
 bool gompi_idup_start(uintptr_t comm, const void *draft, uintptr_t number, uintptr_t request);
 
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
 // Collectives that move data through the members' buffers: bcast, gather, scatter, allgather, alltoall.
 #include "coll/direct.h"
 
-// Returns the bytes for each of n blocks side by side in one buffer.
+// Returns the bytes that each of n blocks can have if the blocks share one buffer of this size class.
 static uint64_t block_capacity(enum gompi_size_class p, int n) {
 	uint64_t share = gompi_size_class_bytes(p) / (uint64_t)n;
 	return share >= GOMPI_CACHE_LINE ? share / GOMPI_CACHE_LINE * GOMPI_CACHE_LINE : share;
@@ -14,7 +14,8 @@ static uint64_t bytes_left(uint64_t size, uint64_t from, uint64_t step) {
 
 // --- From the root: MPI_Bcast and MPI_Scatter. In a scatter the buffer holds `share` bytes for each member.
 
-// Runs the root's part of an operation, for the range [from, from + n) of its data, or of each member's block.
+// Runs the root's part of one operation: fills its buffer with the range [from, from + n) of its data or, in a scatter,
+// of each member's block.
 static inline __attribute__((always_inline)) int root_step(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 							   bool is_scatter, enum gompi_size_class p, uint64_t from,
 							   uint64_t n, uint64_t share) {
@@ -33,7 +34,8 @@ static inline __attribute__((always_inline)) int root_step(struct gompi_shm_coll
 	return 0;
 }
 
-// Moves data that needs more than one operation. The members know the root's size and have compared the call.
+// Moves the data of a call that takes more than one operation, after the first operation. In the first operation the
+// members have read the root's size and compared their calls with the root's.
 static __attribute__((noinline)) int from_root_large(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 						     uint64_t size) {
 	const bool is_scatter = c->kind == GOMPI_SCATTER, root = t->me == c->root;
@@ -107,8 +109,9 @@ int gompi_shm_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c) { ret
 
 // --- To the root or to all members
 
-// Chooses the size class of a call that puts this many bytes in each member's buffer. For GOMPI_IN_LARGE the members
-// first compare their calls. If the longest block is long enough, the data moves directly, and *done is set.
+// Chooses the size class *p of a call with this many bytes in each member's buffer. If the data takes more than one
+// operation, compares the members' calls. If the longest block has more than GOMPI_DIRECT_ABOVE_BYTES bytes, also tries
+// to move the data with direct reads, and sets *done if it has moved.
 static int choose_size_class(struct gompi_shm_coll *t, struct gompi_coll_call *c, const struct gompi_direct_blocks *d,
 			     uint64_t bytes, uint64_t longest, uint64_t w, uint64_t format, enum gompi_size_class *p,
 			     bool *done) {
@@ -136,7 +139,7 @@ static inline __attribute__((always_inline)) int gather_step(struct gompi_shm_co
 		gompi_shm_finish(t);
 		return 0;
 	}
-	gompi_shm_publish(t, w, format); // only a member that is in a different call reads it
+	gompi_shm_publish(t, w, format); // read only by members that make a different call
 	gompi_copy_between(gompi_block(&c->outs, t->me) + from, c->in + from, bytes);
 	for (int i = 0; i < t->n; i++) {
 		if (i == t->me)

@@ -25,7 +25,7 @@ struct gompi_nbc *gompi_nbc_open(void *memory, int n, int me, const int32_t *pee
 	struct gompi_nbc *b = gompi_free_list_alloc(&free_nbcs);
 	if (b == NULL)
 		return NULL;
-	free(b->peers); // of the previous communicator of this view
+	free(b->peers); // arrays of the communicator that used this view before
 	free(b->cell);
 	free(b->mapped);
 	b->peers = malloc((size_t)n * sizeof *b->peers);
@@ -55,7 +55,8 @@ void gompi_nbc_release(struct gompi_nbc *b) {
 
 bool gompi_nbc_comm_freed(struct gompi_nbc *b) { return gompi_or_seq_cst(&b->references, NBC_COMM_FREED) != 0; }
 
-// Returns the number of the collective that all members must have finished before collective number may use its space.
+// Returns the number up to which all members must have finished their collectives before collective number may use its
+// space.
 static uint64_t required_acked(const struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space) {
 	static const uint64_t depth[] = {GOMPI_NBC_HEADS, GOMPI_NBC_BODIES, 1};
 	uint64_t before = number > depth[space] ? number - depth[space] : 0;
@@ -86,8 +87,8 @@ bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nb
 }
 
 void gompi_nbc_notify(struct gompi_nbc *b, bool wake_progress) {
-	// Orders the change of the area before the checks for sleepers. Without it, a member could check the area
-	// before the change and sleep, while this member reads its sleep flag before it is set.
+	// Orders the change of the area before the checks for sleepers. Without it, another member could check the area
+	// before the change and sleep, while this member reads that member's sleep flag before the flag is set.
 	// gompi_cell_ring_doorbell has a barrier of its own.
 	gompi_wake_fence();
 	for (int i = 0; i < b->n; i++) {

@@ -1,10 +1,10 @@
 // Nonblocking shared-memory collectives (nbc): nonblocking and persistent collectives (MPI-5.0 6.12, 6.13) among
-// members that share memory. A communicator has a shared memory area for them. It is separate from the buffers of
-// blocking collectives (shm_coll.h), because a nonblocking collective can complete after blocking calls that started
-// later. Each persistent collective has an area of its own (nbc_persistent.h).
+// members that share memory. Each communicator has a shared memory area for its nonblocking collectives. The area is
+// separate from the buffers of blocking collectives (shm_coll.h), because a nonblocking collective can complete after
+// blocking calls that started later. Each persistent collective has an area of its own (nbc_persistent.h).
 //
-// Every collective has a number and every member has a head for it. All members count the numbers alike: they start the
-// nonblocking collectives of a communicator in one order, and likewise the rounds of a persistent collective. In its
+// Every collective has a number and every member has a head for it. All members use the same numbers: they start the
+// nonblocking collectives of a communicator in the same order, and also the rounds of one persistent collective. In its
 // head a member publishes its call signature (as in struct gompi_shm_head) and its data. The data is one of:
 //   - bytes in the head itself;
 //   - bytes in a body;
@@ -12,10 +12,10 @@
 // Data that does not fit into a body, and cannot be read at its address, passes through the body in segments. Data that
 // fits into all bodies of a member together is stored there, because reading it at its address takes a system call.
 //
-// Heads and bodies are used cyclically. A member refills one only after all members have finished the collective that
-// used it before; a collective that starts earlier than that is queued. A collective with two phases uses the same head
-// and body for both, one after the other. The first phase of collective number n is published as number 2n. The second
-// is published as 2n + 1 after all members have read the first.
+// Heads and bodies are used cyclically. A member refills a head or body only after all members have finished the
+// collective that used it last; until then, it queues the next collective. A collective with two phases uses the same
+// head and body for both, one after the other. The first phase of collective number n is published as number 2n. The
+// second is published as 2n + 1 after all members have read the first.
 //
 // Any thread that makes progress in a process advances its collectives: an application thread inside a call, or the
 // progress thread. Other members notify the progress thread if there is much data or a wait takes long.
@@ -45,9 +45,8 @@ enum {
 };
 
 struct gompi_nbc_head {
-	_Alignas(GOMPI_CACHE_LINE)
-		gompi_a64 number;    // 2n, or 2n + 1 for the second phase, of collective n that uses the head
-	gompi_a64 signature, format; // call signature, as in gompi_shm_head
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 number; // collective n: 2n in the first phase, 2n + 1 in the second
+	gompi_a64 signature, format;                 // call signature, as in gompi_shm_head
 	gompi_a32 segments_written, segments_read;
 	char inline_data[GOMPI_NBC_INLINE_BYTES];
 };
@@ -59,7 +58,7 @@ struct gompi_nbc_member {
 	_Alignas(GOMPI_CACHE_LINE) char body[GOMPI_NBC_BODIES][GOMPI_NBC_BODY_BYTES];
 };
 
-// One member's private view of an area. The lock guards it.
+// One member's private state (its view) for an area. The field lock guards it.
 struct gompi_nbc {
 	struct gompi_combining_lock lock;
 	struct gompi_nbc_member *member; // [n]
@@ -70,24 +69,24 @@ struct gompi_nbc {
 	uint64_t acked;              // all members are known to have finished all collectives up to this number
 	uint64_t last_in_all_bodies; // last collective for which this member filled all its bodies
 	// Set during a progress pass when a collective waits for free space. Later collectives must not reserve a body
-	// before it.
+	// before that collective does.
 	bool space_pending;
 	// Unfinished collectives, in the order of their numbers.
 	struct gompi_nbc_op *first, *tail;
-	struct gompi_nbc *next;      // next view with unfinished collectives
+	struct gompi_nbc *next;      // next view in the list of views with unfinished collectives
 	bool is_listed;              // this view is in that list
 	struct gompi_nbc *next_free; // next in the free list
-	// The communicator. Requests refer to it even after the application has freed it.
+	// The communicator. Requests keep it alive even after the application has freed it. object is its handle.
 	uint64_t object;
 	uintptr_t owner;      // argument of gompi_go_callbacks.release_comm
 	gompi_a32 references; // number of requests, plus NBC_COMM_FREED
 	// Fields for persistent collectives (nbc_persistent.h), in the communicator's view. init_count counts
-	// initializations. mapped[entry] is the memory of a persistent collective's area that this process has mapped;
-	// mapped is NULL before the first one.
+	// initializations. mapped[entry] is the address at which this process has mapped the area of a table entry.
+	// mapped is NULL before the first such area.
 	uint64_t init_count;
 	void **mapped;
-	// Fields in the view of a persistent collective: the communicator's view (parent), the table entry and the
-	// number. parent is NULL in the communicator's view.
+	// Fields in the view of a persistent collective: the communicator's view (parent), the index of the table entry
+	// (entry) and the collective's number. parent is NULL in the communicator's view.
 	struct gompi_nbc *parent;
 	int entry;
 	uint64_t number;
@@ -97,7 +96,7 @@ enum {
 	NBC_COMM_FREED = 1 << 30
 }; // communicator freed: the release of the last request calls gompi_go_callbacks.release_comm
 
-// Returns the head of member i for both phases of a collective.
+// Returns member i's head for the collective with this number. Both phases use the same head.
 static inline struct gompi_nbc_head *gompi_nbc_head(const struct gompi_nbc *b, int i, uint64_t number) {
 	return &b->member[i].head[number / 2 % GOMPI_NBC_HEADS];
 }
@@ -111,25 +110,25 @@ static inline char *gompi_nbc_body(const struct gompi_nbc *b, int i, uint64_t nu
 
 #pragma GCC visibility push(hidden)
 
-// Returns the view of member me of n members on zeroed memory of n * sizeof(struct gompi_nbc_member) bytes. Copies
-// peers, the members' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
+// Creates the view of member me of n members on memory: n zeroed elements of struct gompi_nbc_member, shared by the
+// members. Copies peers, the members' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
 struct gompi_nbc *gompi_nbc_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
 // Marks the communicator as freed. Returns true if requests still refer to it: the release of the last one then calls
 // gompi_go_callbacks.release_comm.
 bool gompi_nbc_comm_freed(struct gompi_nbc *b);
-// Adds and releases a request's reference to the communicator.
+// Adds a request's reference to the communicator. gompi_nbc_release drops such a reference.
 void gompi_nbc_acquire(struct gompi_nbc *b);
 void gompi_nbc_release(struct gompi_nbc *b);
 // Returns the view to the free list.
 void gompi_nbc_close(struct gompi_nbc *b);
-// Resets the shared memory to its unused state. No member may use it any longer.
+// Resets the shared memory to its unused state. The caller ensures that no member uses it any longer.
 void gompi_nbc_reset(struct gompi_nbc *b);
 
-// Returns true if the space that the collective with this number needs is free, and reserves it.
+// Reserves the space that the collective with this number needs. Returns false if the space is still in use.
 bool gompi_nbc_reserve_space(struct gompi_nbc *b, uint64_t number, enum gompi_nbc_space space);
 
 // Notifies the other members that the area has changed. Wakes members that sleep in a call. With wake_progress, also
-// notifies progress threads, because there is work for members whose threads all compute.
+// notifies the members' progress threads, for members whose other threads all compute.
 void gompi_nbc_notify(struct gompi_nbc *b, bool wake_progress);
 
 // Registers the service by which every wait makes progress with nonblocking shared-memory collectives.
@@ -139,10 +138,11 @@ void gompi_nbc_enqueue(struct gompi_nbc *b, struct gompi_nbc_op *s);
 // Advances all collectives of the view as far as possible. Returns true if any has completed. Does not block: if
 // another thread holds the lock, that thread makes another pass for this one.
 bool gompi_nbc_progress(struct gompi_nbc *b);
-// Advances like gompi_nbc_progress. The caller holds the lock; it is released.
+// Advances like gompi_nbc_progress. The caller holds the lock, and the function releases it.
 void gompi_nbc_progress_locked(struct gompi_nbc *b);
 // Releases the lock after a use other than progress. A thread that found the lock held meanwhile has left its progress
-// to the next run of the service. So the caller must be in that service, or in a wait that runs it before it sleeps.
+// to the next run of the service (gompi_nbc_register_service). So the caller must be in this service, or in a wait that
+// runs the service before it sleeps.
 void gompi_nbc_unlock(struct gompi_nbc *b);
 
 #pragma GCC visibility pop

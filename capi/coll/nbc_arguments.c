@@ -1,5 +1,5 @@
-// The arguments of a nonblocking or persistent collective as bytes: in the application's memory where they are
-// contiguous, else in private memory. All arguments are checked here; Go reports the errors.
+// Converts the arguments of a nonblocking or persistent collective to ranges of bytes: in the application's memory if
+// the data is contiguous, else in private memory. Checks all arguments; Go reports the errors.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "coll/nbc_op.h"
 #include "datatype/user_op.h"
 
-// Reductions of at least this many bytes are divided: each member reduces one chunk for all.
+// Reductions of at least this many bytes are divided: each member reduces one chunk for all members.
 enum { NBC_SPLIT_MIN_BYTES = 8 << 10 };
 
 // A collective under construction.
@@ -19,7 +19,8 @@ struct nbc_builder {
 	bool use_messages; // the call must run with messages
 };
 
-// Appends a copy to a list of length *n. The capacity is the next power of two. Returns NULL if out of memory.
+// Appends a zeroed copy to a list of length *n and returns the copy. The list's capacity is *n rounded up to a power of
+// two. Returns NULL if out of memory.
 static struct gompi_nbc_copy *add_copy(struct gompi_nbc_copy **list, int *n) {
 	if ((*n & (*n - 1)) == 0) {
 		struct gompi_nbc_copy *grown = realloc(*list, (size_t)(*n > 0 ? 2 * *n : 1) * sizeof **list);
@@ -32,7 +33,8 @@ static struct gompi_nbc_copy *add_copy(struct gompi_nbc_copy **list, int *n) {
 	return t;
 }
 
-// Appends a copy with private memory of the given size and returns that memory; NULL if out of memory.
+// Appends a copy between *user and private memory of this many bytes. Returns the private memory, or NULL if out of
+// memory.
 static char *add_packed_copy(struct gompi_nbc_copy **list, int *n, const struct gompi_buffer *user, uint64_t bytes) {
 	char *packed = malloc(bytes);
 	struct gompi_nbc_copy *t = packed != NULL ? add_copy(list, n) : NULL;
@@ -51,8 +53,9 @@ static char *add_copy_in(struct nbc_builder *m, const struct gompi_buffer *b) {
 	return add_packed_copy(&m->s->copies_in, &m->s->copies_in_count, b, (uint64_t)b->size);
 }
 
-// make_send_span makes the bytes of an operand, as of the start; make_recv_span makes those of a result, as of the end.
-// They return false if out of memory.
+// Describes in *p the bytes to send from a buffer. If the buffer is not contiguous, they are packed into private memory
+// when the collective starts. make_recv_span describes the bytes to receive, which are unpacked when the collective
+// ends. Both return false if out of memory.
 static bool make_send_span(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p) {
 	*p = (struct gompi_span){b->at, (uint64_t)b->size};
 	return b->type == NULL || (p->at = add_copy_in(m, b)) != NULL;
@@ -64,7 +67,7 @@ static bool make_recv_span(struct nbc_builder *m, const struct gompi_buffer *b, 
 	       (p->at = add_packed_copy(&m->s->copies_out, &m->s->copies_out_count, b, p->bytes)) != NULL;
 }
 
-// Adds a copy of one range to another at the start.
+// Adds a copy from one range to another, which runs when the collective starts. Returns false if out of memory.
 static bool copy_at_start(struct nbc_builder *m, struct gompi_span from, struct gompi_span to) {
 	if (from.bytes == 0 || to.bytes == 0 || from.at == to.at || to.at == NULL)
 		return true;
@@ -101,8 +104,8 @@ static bool argument_block(const struct nbc_builder *m, enum gompi_shape shape,
 
 typedef bool make_span_fn(struct nbc_builder *m, const struct gompi_buffer *b, struct gompi_span *p);
 
-// Makes all blocks of a side with make_span. Of in_place_block (-1: none) only the length is stored; its data stays in
-// place.
+// Describes all blocks of a side with make_span. For block in_place_block, whose data stays in place, stores only the
+// length; -1 means that there is no such block. Returns false if an argument is invalid or memory is exhausted.
 static bool make_blocks(struct nbc_builder *m, enum gompi_shape shape, const struct gompi_collective_side *side,
 			make_span_fn *make_span, int in_place_block, struct gompi_span *blocks) {
 	struct gompi_buffer b;
@@ -118,7 +121,7 @@ static bool make_blocks(struct nbc_builder *m, enum gompi_shape shape, const str
 	return true;
 }
 
-// Makes all blocks of a side with equal blocks: one buffer, divided evenly.
+// Describes all blocks of a side with equal blocks, which divide one buffer evenly. Returns false like make_blocks.
 static bool make_equal_blocks(struct nbc_builder *m, const struct gompi_collective_side *side, make_span_fn *make_span,
 			      struct gompi_span *blocks) {
 	struct gompi_buffer b;
@@ -156,9 +159,9 @@ static bool make_recv_side(struct nbc_builder *m, const struct gompi_collective_
 	return buffer_of(&b, side->buf, side->count, side->type) && make_recv_span(m, &b, p);
 }
 
-// Makes the copy of the block that a member sends to itself; it runs at the start. If the lengths differ, records an
-// error that is reported at the end, because the other members still need this one. Returns false if the ranges are the
-// same memory, or if out of memory.
+// Adds the copy of the block that this member sends to itself, which runs when the collective starts. If the lengths
+// differ, sets argument_error instead: the collective still runs, because the other members need this member, and
+// reports the error on completion. Returns false if both ranges are the same memory, or if out of memory.
 static bool copy_self_block(struct nbc_builder *m, struct gompi_span from, struct gompi_span *to) {
 	if (from.bytes > 0 && from.at == to->at)
 		return false;
@@ -189,7 +192,7 @@ static bool make_bcast(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	return true;
 }
 
-// Makes MPI_Gather, MPI_Allgather and their variants with individual block sizes.
+// Fills in the phase of a gather or allgather, with equal blocks or with blocks of individual sizes.
 static bool make_gather(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	const struct gompi_collective *a = m->a;
 	bool all = a->kind == GOMPI_ALLGATHER || a->kind == GOMPI_ALLGATHERV, receives = all || m->me == a->root;
@@ -207,7 +210,7 @@ static bool make_gather(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	}
 	m->s->bytes = p->in.bytes;
 	if (has_argument_error(m) &&
-	    a->kind == GOMPI_ALLGATHER) // the other members receive this one's data as they expect
+	    a->kind == GOMPI_ALLGATHER) // agree with the other members on the length, and discard their data
 		discard_all(m, p->outs, p->in.bytes);
 	if (has_argument_error(m) && a->kind == GOMPI_GATHER)
 		m->s->bytes = p->outs[m->me].bytes;
@@ -236,7 +239,8 @@ static bool make_alltoall(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	if (gompi_is_in_place(a->recv.buf) ||
 	    !make_blocks(m, gompi_recv_shape(a->kind), &a->recv, make_recv_span, uses_in_place ? m->me : -1, p->outs))
 		return false;
-	// Received data must not overwrite data that has not been sent.
+	// With MPI_IN_PLACE, sends copies of the blocks: received data must not overwrite blocks that have not been
+	// sent.
 	if (!(uses_in_place ? make_send_blocks(m, &a->recv, make_send_copy, p->ins)
 			    : make_send_blocks(m, &a->send, make_send_span, p->ins)) ||
 	    (!uses_in_place && !copy_self_block(m, p->ins[m->me], &p->outs[m->me])))
@@ -247,10 +251,11 @@ static bool make_alltoall(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	return true;
 }
 
-// Reductions.
+// --- Reductions
 
-// The layout in which elements are transferred. Elements without gaps stay as they are in memory. Pairs with a gap keep
-// it, because the kernels need it. Elements for a user-defined function are packed, and unpacked for it.
+// The layout in which elements of a reduction are transferred. Elements without gaps are transferred as they are in
+// memory. Predefined pairs with a gap keep the gap, because the kernels expect it. Elements with gaps for a
+// user-defined function are packed, and unpacked before the function is called.
 enum element_format { ELEMENTS_AS_IS, ELEMENTS_WITH_GAPS, ELEMENTS_PACKED };
 
 static bool make_reduction(struct nbc_builder *m, enum element_format *format) {
@@ -281,7 +286,7 @@ static bool make_reduction(struct nbc_builder *m, enum element_format *format) {
 	return true;
 }
 
-// Makes an operand of count elements.
+// Describes in *p the operand of count elements at the address at.
 static bool make_operand_span(struct nbc_builder *m, enum element_format format, uintptr_t at, int64_t count,
 			      struct gompi_span *p) {
 	struct gompi_buffer b;
@@ -293,7 +298,7 @@ static bool make_operand_span(struct nbc_builder *m, enum element_format format,
 	return true;
 }
 
-// Makes a result of count elements.
+// Describes in *p the result of count elements at the address at.
 static bool make_result_span(struct nbc_builder *m, enum element_format format, uintptr_t at, int64_t count,
 			     struct gompi_span *p) {
 	struct gompi_buffer b;
@@ -366,7 +371,7 @@ static bool make_reduce(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	s->bytes = s->longest_bytes = p->in.bytes;
 	if ((a->kind == GOMPI_REDUCE || a->kind == GOMPI_ALLREDUCE) && !split_reduction(m))
 		return false;
-	// Data that other members may read in place must not change until they have read it.
+	// Other members may read a large operand directly. If the result overwrites this operand, send a copy of it.
 	if (s->phases == 1 && receives && p->in.at == p->out.at && p->in.bytes > GOMPI_NBC_BODY_BYTES / 2) {
 		struct gompi_buffer b = {.at = p->in.at, .size = (int64_t)p->in.bytes};
 		return make_send_copy(m, &b, &p->in);
@@ -400,7 +405,8 @@ static bool make_reduce_scatter(struct nbc_builder *m, struct gompi_nbc_phase *p
 	if (!make_operand_span(m, format, uses_in_place ? a->recv.buf : a->send.buf, all, &p->in) ||
 	    (!uses_in_place && !buffers_differ(m, mine)) || !make_result_span(m, format, a->recv.buf, mine, &p->out))
 		return false;
-	// Data to be sent must not change until the end.
+	// The result must not overwrite this member's operand before all members have read it. So compute it in private
+	// memory and copy it at the end.
 	if (uses_in_place && p->out.at == p->in.at && p->out.bytes > 0) {
 		struct gompi_buffer b = {.at = p->out.at, .size = (int64_t)p->out.bytes};
 		if ((p->out.at = add_packed_copy(&s->copies_out, &s->copies_out_count, &b, p->out.bytes)) == NULL)
@@ -446,7 +452,7 @@ static bool make_phase(struct nbc_builder *m, struct gompi_nbc_phase *p) {
 	return false;
 }
 
-// Returns the kind that represents a kind in shared memory.
+// Returns the kind of the shared-memory collective that runs a call of this kind.
 static int nbc_kind(int kind) {
 	switch (kind) {
 	case GOMPI_ALLGATHERV:

@@ -6,7 +6,7 @@
 #include "info/info.h"
 #include "message/call.h"
 
-// Starts s, or its next round. The caller holds the view's lock.
+// Starts s or, if s is persistent, its next round. The caller holds the view's lock.
 static void begin_round(struct gompi_nbc_op *s) {
 	struct gompi_nbc *b = s->nbc;
 	s->state = NBC_QUEUED;
@@ -47,7 +47,7 @@ static void report_nbc_error(const struct gompi_request *r, struct gompi_error_s
 	v->class = r->result.class;
 }
 
-// Returns the view whose reference count keeps the communicator.
+// Returns the communicator's view, whose reference count keeps the communicator alive.
 static struct gompi_nbc *comm_nbc_of(struct gompi_nbc *b) { return b->parent != NULL ? b->parent : b; }
 
 static void release_nbc_op(struct gompi_request *r) {
@@ -107,7 +107,7 @@ static int start_in_go(const struct gompi_collective *a, bool shares_memory, boo
 	return gompi_go_callbacks.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)request);
 }
 
-// Runs a call with messages, by a cached plan or by one that Go makes.
+// Runs a call with messages: with a cached plan, or with a plan that Go compiles.
 static int start_by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool persistent, MPI_Info info,
 			 MPI_Request *request) {
 	struct gompi_collective call = *a;
@@ -125,8 +125,8 @@ static int start_by_plan(struct gompi_comm *c, const struct gompi_collective *a,
 		}
 		h = (MPI_Request)gompi_request_handle(r);
 	} else {
-		// Success means that there is a request: an error handler may have turned the error code into
-		// MPI_SUCCESS.
+		// The call has succeeded if there is a request. The code does not show it: an error handler may have
+		// turned an error into MPI_SUCCESS.
 		rc = gompi_go_callbacks.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)&h);
 		p = gompi_plan_to_cache();
 		if (p != NULL)

@@ -8,13 +8,13 @@
 #include "coll/nbc_op.h"
 #include "transport/cma.h"
 
-// Bytes of one step of a reduction that reads operands directly. A step stays in the cache. A system call costs 2 us,
-// copying one step 10 us.
+// Bytes of one step of a reduction that reads operands directly: few enough to stay in the cache, enough to amortize
+// the system call. The call costs 2 us, and the copy of one step 10 us.
 enum { REDUCE_CHUNK_BYTES = 128 << 10 };
 
 static const struct gompi_nbc_phase *current_phase(const struct gompi_nbc_op *s) { return &s->phase[s->phase_index]; }
 
-// Returns true if a member's data differs from reader to reader.
+// Returns true if a member has different data for each reader.
 static bool is_personalized(int kind) {
 	return kind == GOMPI_ALLTOALL || kind == GOMPI_ALLTOALLV || kind == GOMPI_SCATTER || kind == GOMPI_SCATTERV ||
 	       kind == GOMPI_REDUCE_SCATTER;
@@ -63,8 +63,8 @@ static bool has_send_data(const struct gompi_nbc_op *s) {
 }
 
 // The layout of a member's data in the head or bodies: its blocks side by side, each with at most block_bytes in a
-// segment. Where the readers do not know the lengths, a table of the lengths of all blocks precedes them. If everything
-// fits at once, the blocks follow each other without padding (is_tight).
+// segment. If the readers do not know the lengths, a table of the lengths of all blocks precedes the blocks. With a
+// table, if all blocks fit into one segment, they follow each other without padding (is_tight).
 struct data_layout {
 	enum gompi_nbc_space space;
 	bool is_tight;        // blocks follow each other without padding
@@ -76,7 +76,7 @@ static uint32_t segment_count(uint64_t longest, uint64_t share) {
 	return longest <= share ? 1 : (uint32_t)((longest + share - 1) / share);
 }
 
-// Lays out blocks whose lengths all members know; longest is the bytes of the longest block.
+// Lays out blocks whose lengths all members know. longest is the length of the longest block in bytes.
 static struct data_layout layout_known(const struct gompi_nbc_op *s, uint64_t longest) {
 	int kind = current_phase(s)->kind;
 	uint64_t blocks = is_personalized(kind) ? (uint64_t)s->nbc->n : 1, capacity = GOMPI_NBC_BODY_BYTES / blocks;
@@ -116,7 +116,7 @@ static char *space_address(const struct gompi_nbc_op *s, int i, enum gompi_nbc_s
 				    : gompi_nbc_body(s->nbc, i, s->number, space);
 }
 
-// Returns the block of this member for member j.
+// Returns this member's block for member j, which is empty if j is this member.
 static struct gompi_span block_for(const struct gompi_nbc_op *s, int j) {
 	return j != s->nbc->me ? current_phase(s)->ins[j] : (struct gompi_span){NULL, 0};
 }
@@ -131,7 +131,7 @@ static uint64_t longest_block(const struct gompi_nbc_op *s) {
 	return longest;
 }
 
-// Stores the lengths of this member's blocks.
+// Stores the length of this member's block for each member.
 static void fill_lengths(const struct gompi_nbc_op *s, uint64_t length[GOMPI_NBC_MAX_RANKS]) {
 	for (int j = 0; j < s->nbc->n; j++)
 		length[j] = block_for(s, j).bytes;
@@ -233,9 +233,9 @@ void gompi_nbc_write_segment(struct gompi_nbc_op *s, uint32_t k) {
 	}
 }
 
-// Reading.
+// --- Reading
 
-// Returns the expected length of member i's data and its destination.
+// Returns the destination of member i's data and the length that this member expects.
 static struct gompi_span block_from(const struct gompi_nbc_op *s, int i) {
 	const struct gompi_nbc_phase *p = current_phase(s);
 	switch (p->kind) {
@@ -257,7 +257,7 @@ static struct gompi_span block_from(const struct gompi_nbc_op *s, int i) {
 	return (struct gompi_span){p->out.at, p->in.bytes};
 }
 
-// Returns the longest block of member i, for collectives in which members know each other's lengths.
+// Returns the length of the longest block of member i, for collectives in which members know each other's lengths.
 static uint64_t longest_peer_block(const struct gompi_nbc_op *s, int i) {
 	int kind = current_phase(s)->kind;
 	if (kind == GOMPI_SCATTER || kind == GOMPI_ALLTOALL)
@@ -265,7 +265,7 @@ static uint64_t longest_peer_block(const struct gompi_nbc_op *s, int i) {
 	return is_personalized(kind) ? longest_block(s) : block_from(s, i).bytes;
 }
 
-// A segment of another member's data for this one.
+// A segment of another member's data for this member.
 struct peer_segment {
 	const char *at;
 	uint64_t bytes, offset; // bytes of the segment, and its offset in the block
@@ -310,7 +310,7 @@ static struct peer_segment find_segment(const struct gompi_nbc_op *s, int i, uin
 	return r;
 }
 
-// Returns true if member i makes the same collective. If not, notes the mismatch.
+// Returns true if member i makes the same collective as this member. If not, records the mismatch.
 static bool check_signature(struct gompi_nbc_op *s, int i) {
 	struct gompi_nbc_head *h = gompi_nbc_head(s->nbc, i, s->number);
 	uint64_t peer_signature = gompi_load(&h->signature), peer_format = gompi_load(&h->format);
@@ -324,7 +324,7 @@ static bool check_signature(struct gompi_nbc_op *s, int i) {
 	return same;
 }
 
-// Notes that a member sends more or fewer bytes than this one expects.
+// Records an error: member i sends more or fewer bytes than this member expects.
 static __attribute__((cold)) void note_length_error(struct gompi_nbc_op *s, int i, uint64_t sent_bytes,
 						    uint64_t expected_bytes) {
 	if (s->error.class == MPI_SUCCESS)
@@ -379,7 +379,7 @@ static bool copy_direct(struct gompi_nbc_op *s, int i) {
 	// the address word after the owner has overwritten it with data, and still see NBC_DIRECT.
 	gompi_full_fence();
 	if (gompi_load(&gompi_nbc_head(s->nbc, i, s->number)->segments_written) != NBC_DIRECT)
-		return false; // another member has refused, and the data comes in segments
+		return false; // another member has refused direct reads, so the data comes in segments
 	uint64_t bytes = gompi_min_u64(from.bytes, to.bytes);
 	if (to.at != NULL && bytes > 0 && !read_peer_memory(s, i, from.at, to.at, bytes))
 		return false;
@@ -388,8 +388,9 @@ static bool copy_direct(struct gompi_nbc_op *s, int i) {
 	return true;
 }
 
-// Reductions. This member's result is the reduction of the operands of ranks [0, upto) in rank order. It is computed
-// from the last rank down to the first, with each further operand on the left.
+// --- Reductions, which start with the last operand and combine each further operand as the left one
+
+// Returns the number of operands of this member's result, which come from the ranks below this number.
 static int operand_ranks(const struct gompi_nbc_op *s) {
 	switch (current_phase(s)->kind) {
 	case GOMPI_REDUCE:
@@ -415,7 +416,7 @@ static void reduce_one(struct gompi_nbc_op *s, bool first, const char *from, cha
 		s->reduce_error = gompi_combine(&s->reduction, from, acc, bytes);
 }
 
-// Reduces segment k of all operands. Returns the number of segments.
+// Reduces segment k of all operands into this member's result. Returns the number of segments.
 static uint32_t reduce_segment(struct gompi_nbc_op *s, uint32_t k) {
 	char overwritten[GOMPI_NBC_ALL_BODIES_BYTES];
 	int upto = operand_ranks(s), me = s->nbc->me;
@@ -432,15 +433,16 @@ static uint32_t reduce_segment(struct gompi_nbc_op *s, uint32_t k) {
 	return layout.segments;
 }
 
-// Reduces all operands directly from the members' memory. Returns true on success; else the operands are unchanged.
+// Reduces all operands directly from the members' memory. Returns false, with all operands unchanged, if an operand
+// cannot be read. If a later read fails, sets s->error and returns true.
 static bool reduce_from_memory(struct gompi_nbc_op *s) {
 	int upto = operand_ranks(s), me = s->nbc->me;
 	struct gompi_span operand = local_operand(s), to = block_from(s, me);
 	uint64_t step = REDUCE_CHUNK_BYTES / s->reduction.size * s->reduction.size;
 	char *buffer = malloc(2 * REDUCE_CHUNK_BYTES), *saved = buffer + REDUCE_CHUNK_BYTES;
 	bool is_readable = buffer != NULL, in_place = operand.at == to.at;
-	// If the result overwrites an operand, the reduction cannot be repeated. So prove first that all operands can
-	// be read.
+	// If the result overwrites an operand, the reduction cannot be repeated after a failed read. So check first
+	// that all operands can be read.
 	for (int i = 0; is_readable && in_place && i < upto; i++)
 		is_readable = i == me || read_peer_memory(s, i, peer_address(s, i).at, buffer, 1);
 	for (uint64_t from = 0; is_readable && from < to.bytes; from += step) {
@@ -459,7 +461,7 @@ static bool reduce_from_memory(struct gompi_nbc_op *s) {
 				gompi_set_error(&s->error, MPI_ERR_BUFFER,
 						"cannot read %llu bytes of the buffer of rank %d",
 						(unsigned long long)to.bytes, i);
-				from = to.bytes; // the other members still need this one
+				from = to.bytes; // ends the loop; the other members still need this member
 				break;
 			}
 			reduce_one(s, first, i == me ? mine : at, acc, bytes);
@@ -469,14 +471,15 @@ static bool reduce_from_memory(struct gompi_nbc_op *s) {
 	return is_readable;
 }
 
-// Records for the waiting thread that a head has not been published yet.
+// Records that head h has not been published yet, so that a waiting thread can poll it without the lock
+// (progress_nbc_op).
 static void note_missing_head(struct gompi_nbc_op *s, struct gompi_nbc_head *h) {
 	gompi_store(&s->missing_number, s->number);
 	gompi_store_release(&s->missing_head, h); // after its number; pairs with progress_nbc_op
 }
 
-// Returns true if the next segments of all members that this one reads have been published. Stores whether some
-// operands come in segments and whether some are to be read directly.
+// Returns true if all members from which this member reads have published their next segment. Stores whether some
+// operands come in segments, and whether some are to be read directly.
 static bool all_published(struct gompi_nbc_op *s, bool *in_segments, bool *direct) {
 	const struct gompi_nbc *b = s->nbc;
 	*in_segments = *direct = false;
@@ -512,8 +515,8 @@ static void report_direct_refused(struct gompi_nbc_op *s) {
 }
 
 static void publish_segments_read(struct gompi_nbc_op *s, uint32_t segments) {
-	// Release: pairs with the acquire in is_read_by_all. The writer waits for it before it overwrites the segment
-	// or its memory.
+	// Release: pairs with the acquire in is_read_by_all. The writer waits for this value before it overwrites the
+	// segment or its data.
 	gompi_store_release(&gompi_nbc_head(s->nbc, s->nbc->me, s->number)->segments_read, segments);
 	if (s->is_awaited)
 		gompi_nbc_notify(s->nbc, gompi_nbc_wakes_progress(s));
@@ -539,7 +542,7 @@ static bool read_operands(struct gompi_nbc_op *s) {
 }
 
 // Reads the data that member i has published so far. Returns true if no more data of member i follows. Sets *refused if
-// this member cannot read directly.
+// this member cannot read member i's memory directly.
 static bool read_available(struct gompi_nbc_op *s, int i, bool *refused) {
 	struct gompi_nbc_head *h = gompi_nbc_head(s->nbc, i, s->number);
 	// Acquire: pairs with the release in publish_phase.

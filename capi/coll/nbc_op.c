@@ -30,7 +30,8 @@ static bool publish_phase(struct gompi_nbc_op *s) {
 	return true;
 }
 
-// Returns true if all readers of this member's data have read this many segments. Sets *refused if one needs segments.
+// Returns true if all readers of this member's data have read this many segments. Sets *refused if a reader has refused
+// direct reads.
 static bool is_read_by_all(struct gompi_nbc_op *s, uint32_t segments, bool *refused) {
 	const struct gompi_nbc *b = s->nbc;
 	bool all = true;
@@ -58,7 +59,7 @@ static void write_next_segment(struct gompi_nbc_op *s) {
 	gompi_nbc_notify(s->nbc, gompi_nbc_wakes_progress(s));
 }
 
-// Writes segments while there is space. Returns true if the other members need nothing more from this one.
+// Writes segments while there is space. Returns true if the other members need nothing more from this member.
 static bool write_segments(struct gompi_nbc_op *s) {
 	bool refused;
 	if (s->segments_written == NBC_DIRECT) {
@@ -137,7 +138,7 @@ bool gompi_nbc_op_advance(struct gompi_nbc_op *s) {
 int gompi_nbc_op_missing_ranks(const struct gompi_nbc_op *s, uint64_t *missing, int words) {
 	const struct gompi_nbc *b = s->nbc;
 	if (s->state != NBC_RUNNING)
-		return -1; // it waits until older collectives complete
+		return -1; // s waits until older collectives complete
 	bool has_unread_data = s->phase_index + 1 < s->phases || s->segments_written == NBC_DIRECT ||
 			       s->segments_written < gompi_nbc_segments(s);
 	int n = 0;

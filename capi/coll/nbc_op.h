@@ -22,7 +22,7 @@ struct gompi_span {
 struct gompi_nbc_copy {
 	struct gompi_buffer user;
 	char *packed;
-	// Not 0: packed holds this many elements in the layout of the type; the copy skips the gaps inside elements.
+	// If not 0, packed holds this many elements with the gaps of their type, and the copy skips the gaps.
 	int64_t elements;
 	bool owns_packed; // the copy frees packed
 };
@@ -30,18 +30,18 @@ struct gompi_nbc_copy {
 // One exchange in shared memory. A collective has one or two phases.
 struct gompi_nbc_phase {
 	int kind;                // collective whose algorithm this phase uses
-	struct gompi_span in;    // data of this member for all readers, or
-	struct gompi_span *ins;  // [n]: for each member
-	struct gompi_span out;   // buffer for data from one member or for a result, or
-	struct gompi_span *outs; // [n]: for data from each member
+	struct gompi_span in;    // this member's data, if all readers get the same data
+	struct gompi_span *ins;  // [n]: otherwise, this member's data for each member
+	struct gompi_span out;   // buffer for data from one member, or for a result
+	struct gompi_span *outs; // [n]: otherwise, buffers for data from each member
 };
 
 // Fields of an MPI_Comm_idup.
 struct gompi_idup {
-	uintptr_t number; // by which Go identifies it
+	uintptr_t number; // identifies the idup in Go
 	char draft[GOMPI_IDUP_DRAFT_BYTES];
-	int32_t class;        // error class of this member
-	int32_t peer_class[]; // error classes of the others
+	int32_t class;        // this member's error class
+	int32_t peer_class[]; // [n]: error classes of the other members
 };
 
 struct gompi_nbc_op {
@@ -50,7 +50,7 @@ struct gompi_nbc_op {
 	struct gompi_request *request;
 	const char *name;                 // of the MPI function
 	int kind, root;                   // of the MPI call
-	uint64_t bytes, longest_bytes;    // call signature, which members compare
+	uint64_t bytes, longest_bytes;    // byte counts of the call signature, which members compare
 	struct gompi_reduction reduction; // size is 1 without a reduction
 	bool calls_user_op;               // the reduction calls a user-defined function
 	int phases;
@@ -59,20 +59,20 @@ struct gompi_nbc_op {
 	// Copies between the application's memory and private memory, at the start and at the end.
 	struct gompi_nbc_copy *copies_in, *copies_out;
 	int copies_in_count, copies_out_count;
-	char *scratch;           // memory for a result that is only forwarded
+	char *scratch;           // memory for a chunk that this member reduces for others
 	struct gompi_idup *idup; // NULL unless this is an MPI_Comm_idup
 
 	// Progress.
 	enum { NBC_QUEUED, NBC_RUNNING, NBC_COMPLETE } state;
 	int phase_index;
-	uint64_t number;              // of the current phase: 2n, or 2n + 1, of collective n
+	uint64_t number;              // of the current phase of collective n: 2n or 2n + 1
 	uint32_t segments_written;    // segments of this member's data that it has written, or NBC_DIRECT
 	uint32_t segments_read;       // segments that have been read from all members
 	uint32_t *peer_segments_read; // [n]: segments read from each member; NBC_READ_DONE after the last one
 	bool read_done;               // this member has read all data of the phase
-	bool is_awaited;              // a member may wait until this one has read its data
-	// A head that has not been published yet, and the number that it will have: checked without the lock.
-	// missing_head is NULL if the check needs the lock.
+	bool is_awaited;              // a member may wait until this member has read its data
+	// A head that has not been published yet, and the number that it will have. progress_nbc_op polls this head
+	// without the lock. missing_head is NULL if progress needs the lock.
 	struct gompi_nbc_head *_Atomic missing_head;
 	gompi_a64 missing_number;
 	struct gompi_coll_mismatch mismatch; // rank is -1 without a mismatch
@@ -96,14 +96,14 @@ void gompi_nbc_op_free(struct gompi_nbc_op *s);
 bool gompi_nbc_op_issue(struct gompi_nbc_op *s, const struct gompi_collective *a, bool persistent,
 			MPI_Request *request);
 
-// Runs the copies at the start and at the end.
+// Runs the copies into private memory at the start. gompi_nbc_op_unpack runs the copies out of it at the end.
 void gompi_nbc_op_pack(struct gompi_nbc_op *s);
 void gompi_nbc_op_unpack(struct gompi_nbc_op *s);
 
 // Advances s as far as possible without blocking. Returns true if this call completed it.
 bool gompi_nbc_op_advance(struct gompi_nbc_op *s);
-// Finds the members that s waits for and that have not started it. Sets a bit for each of the first 64 * words ranks.
-// Returns their number, or -1 if it is unknown.
+// Finds the members that s waits for and that have not started this collective. Sets their bits in missing, for ranks
+// below 64 * words. Returns the number of these members, or -1 if it is unknown.
 int gompi_nbc_op_missing_ranks(const struct gompi_nbc_op *s, uint64_t *missing, int words);
 // Completes the request of s, which has completed and is on no list. The caller holds no lock. s may be freed when this
 // returns.
@@ -114,7 +114,7 @@ void gompi_nbc_op_complete(struct gompi_nbc_op *s);
 // gompi_nbc_reads_from: this member reads data of member i. gompi_nbc_is_read_by: member i reads data of this member.
 bool gompi_nbc_reads_from(const struct gompi_nbc_op *s, int i);
 bool gompi_nbc_is_read_by(const struct gompi_nbc_op *s, int i);
-// Returns the space that this member's data takes.
+// Returns the space that this member's data needs.
 enum gompi_nbc_space gompi_nbc_space_of(const struct gompi_nbc_op *s);
 // Returns true if there is enough data to notify progress threads while the application computes.
 bool gompi_nbc_wakes_progress(const struct gompi_nbc_op *s);

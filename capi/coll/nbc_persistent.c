@@ -14,14 +14,14 @@ static struct gompi_nbc_table *nbc_table_of(const struct gompi_nbc *parent) {
 
 static uint64_t nbc_bytes(const struct gompi_nbc *b) { return (uint64_t)b->n * sizeof *b->member; }
 
-// Returns the index of the entry in a choice, or -1 if the choice has none.
+// Returns the index of the entry in a value of last_choice, or -1 if the value has no entry.
 static int choice_index(uint64_t chosen) {
 	const uint64_t index = chosen & COUNT_MASK;
 	return index <= GOMPI_NBC_MAX_PERSISTENT ? (int)index - 1 : -1;
 }
 
-// Writes the last choice into its entry, which the member that made the choice may not have done yet. Returns the
-// choice. Numbers only grow, so a member that is late changes nothing.
+// Stores the number of the last choice in the chosen entry, because the member that made the choice may not have done
+// so yet. Returns the choice. The numbers of an entry only grow, so a late member changes nothing.
 static uint64_t apply_choice(struct gompi_nbc_table *t) {
 	const uint64_t chosen = gompi_load_acquire(&t->last_choice); // pairs with the change in choose_entry
 	const uint64_t number = chosen >> COUNT_BITS;
@@ -35,7 +35,8 @@ static uint64_t apply_choice(struct gompi_nbc_table *t) {
 }
 
 static bool ensure_memory(struct gompi_nbc *parent, struct gompi_nbc_entry *e) {
-	// Acquire: pairs with the change of block_name below, at another member. This member publishes that block next.
+	// Acquire: pairs with another member's change of block_name below. This member then publishes the other
+	// member's block.
 	if (gompi_load_acquire(&e->block_name) != 0)
 		return true;
 	uint64_t none = 0, name = gompi_go_callbacks.alloc_block(parent->owner, nbc_bytes(parent));

@@ -30,8 +30,8 @@ void gompi_nbc_unlock(struct gompi_nbc *b) {
 		gompi_missed_post(&active_nbcs.walk_lock.missed);
 }
 
-// Removes b from the list if it has no collectives. prev is its predecessor, or NULL. The caller holds
-// active_nbcs.lock.
+// Removes b from the list if it has no unfinished collectives, and returns true if so. prev is the predecessor of b in
+// the list, or NULL. The caller holds active_nbcs.lock.
 static bool unlist_idle(struct gompi_nbc *b, struct gompi_nbc *prev) {
 	if (!gompi_mutex_trylock(&b->lock.mutex))
 		return false;
@@ -89,7 +89,7 @@ static void nbc_notify_peers(void) {
 		return;
 	gompi_mutex_lock(&active_nbcs.lock);
 	for (struct gompi_nbc *b = active_nbcs.first; b != NULL; b = b->next) {
-		if (!gompi_mutex_trylock(&b->lock.mutex)) // another thread makes progress with it
+		if (!gompi_mutex_trylock(&b->lock.mutex)) // another thread makes progress with b
 			continue;
 		for (int i = 0; b->first != NULL && i < b->n; i++)
 			if (i != b->me)
@@ -112,8 +112,8 @@ void gompi_nbc_enqueue(struct gompi_nbc *b, struct gompi_nbc_op *s) {
 		list_nbc(b);
 }
 
-// Moves completed collectives to a list and returns it. Publishes that this member has finished all collectives before
-// its first unfinished one.
+// Removes the completed collectives from b and returns them as a list. Publishes that this member has finished all
+// collectives before its first unfinished one.
 static struct gompi_nbc_op *remove_completed(struct gompi_nbc *b) {
 	struct gompi_nbc_op *completed = NULL, **to = &completed, *last = NULL;
 	for (struct gompi_nbc_op **at = &b->first, *s; (s = *at) != NULL;) {

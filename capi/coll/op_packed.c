@@ -9,7 +9,7 @@ int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *
 	enum { ALIGNED = 16 };
 	if (!gompi_type_bounds(t, count, &lo, &hi))
 		return MPI_ERR_NO_MEM;
-	// Both addresses that the function receives are aligned as for any type.
+	// Both addresses that the function receives are multiples of ALIGNED, which suffices for any type.
 	uint64_t skew = (uint64_t)lo & (ALIGNED - 1), size = (uint64_t)(hi - lo) + skew;
 	size = (size + ALIGNED - 1) & -(uint64_t)ALIGNED;
 	char *memory = calloc(2, size + ALIGNED);

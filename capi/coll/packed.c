@@ -13,7 +13,7 @@ struct packed_side {
 	bool is_contiguous;         // contiguous in the application's memory; packed points there
 };
 
-// Describes a side. Returns false if the call must go through Go.
+// Describes a side with this number of blocks. Returns false if Go must run the call.
 static bool packed_side(struct packed_side *p, const struct gompi_collective_side *s, int64_t blocks) {
 	const struct gompi_type *t = gompi_type_get((MPI_Datatype)s->type);
 	int64_t elements, lo, hi;
@@ -45,8 +45,8 @@ static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
 				  blocks * p->block_bytes);
 }
 
-// Returns the number of blocks that this member sends; 0 if that side is not significant at this member.
-// blocks_received returns those that it receives.
+// Returns the number of blocks that this member sends, or 0 if the send side is not significant at this member.
+// blocks_received returns the same for the receive side.
 static int64_t blocks_sent(int kind, bool root, int n) {
 	return kind == GOMPI_BCAST ? 0 : kind == GOMPI_SCATTER ? (root ? n : 0) : kind == GOMPI_ALLTOALL ? n : 1;
 }

@@ -1,11 +1,12 @@
 // Collectives in which only the sender and the receiver of a block know its length: MPI_Gatherv, MPI_Scatterv,
-// MPI_Alltoallv, MPI_Alltoallw and neighborhood collectives. They take one operation of shared memory. A sender fills
-// its buffer with a table of its blocks and with the blocks that fit. For the others the table holds addresses, from
-// which the receivers read directly. So each member chooses the path of its blocks independently of the other members.
+// MPI_Alltoallv, MPI_Alltoallw and neighborhood collectives. Each call takes one shared-memory operation. A sender
+// fills its buffer with a table of its blocks and with the blocks that fit. For each block that does not fit, the table
+// holds its address, and the receiver reads the block directly from the sender's memory. So each sender decides for its
+// own blocks, without asking other members.
 //
-// A member whose memory is read leaves the operation after all readers have finished. A receiver to which the system
-// denies direct reads asks for the block in segments (struct gompi_shm_mailbox). The sender serves such requests while
-// it waits.
+// A member whose memory is read directly leaves the operation only after all readers have finished. If the system
+// denies direct reads to a receiver, the receiver requests the block in segments (struct gompi_shm_mailbox). The sender
+// serves these requests while it waits.
 #include "coll/protocol.h"
 
 #include <stdlib.h>
@@ -13,47 +14,47 @@
 #include "datatype/datatype.h"
 #include "transport/cma.h"
 
-// One member's state in an operation. The call does not change meanwhile.
+// One member's state in an operation.
 struct pairs {
 	struct gompi_shm_coll *t;
 	struct gompi_coll_call *c;
 	uint64_t number;                  // number of the operation
 	int entries;                      // entries of the table
-	enum gompi_size_class size_class; // the buffer is its head or one body, or
-	bool uses_all_bodies;             // all bodies as one buffer
-	// This member's block for itself; NULL if the block is in the buffer or the member has no such block.
+	enum gompi_size_class size_class; // of the buffer: the head or one body
+	bool uses_all_bodies;             // instead, all bodies together are the buffer
+	// This member's block for itself; NULL if that block is in the buffer, or if there is none.
 	const struct gompi_pair_block *local_block;
-	bool is_lent; // other members read memory of this one, which must not change until they have read it
-	// Copies of blocks for direct reads, one after another; NULL if no block is copied. It separates the two flags:
-	// otherwise the compiler merges their loads into one.
+	bool is_lent; // other members read this member's memory, which must not change until they finish
+	// Copies of blocks for direct reads, one after another; NULL if no block is copied. This field separates
+	// is_lent and has_borrowed: the compiler would merge the loads of adjacent flags into one.
 	char *packed;
-	bool has_borrowed; // this member has read memory that its owner keeps unchanged meanwhile
+	bool has_borrowed; // this member has read a sender's memory; the sender waits for this member
 };
 
 // An entry of a table: a block for one member.
 struct pair_entry {
-	uint64_t position;       // offset in the buffer, or REMOTE_DATA and the address
-	uint64_t receiver_bytes; // receiver in bits 41 and up, bytes of the block below
+	uint64_t position;       // offset in the buffer, or REMOTE_DATA | address of the block
+	uint64_t receiver_bytes; // bits 41 and up: rank of the receiver; bits 0 to 40: bytes of the block
 };
 
 #define REMOTE_DATA ((uint64_t)1 << 63)
 #define BYTES_MASK ((((uint64_t)1) << 41) - 1)
 
-// The format word of a head: the number of entries of the table, and these flags.
+// The format word of a head: the number of table entries << 16, plus these flags.
 enum {
 	IN_BODY = 1,       // the buffer is one body
-	IN_ALL_BODIES = 4, // the buffer is all bodies as one
-	TABLE_REMOTE = 2,  // the buffer holds only one entry, for the table itself
-	SINGLE_BLOCK = 8   // the buffer holds one block for the root and no table; the format word has its bytes
+	IN_ALL_BODIES = 4, // the buffer is all bodies together
+	TABLE_REMOTE = 2,  // instead of the table, the buffer has one entry with the table's address and bytes
+	SINGLE_BLOCK = 8   // the buffer has one block for the root and no table; the format word has bytes << 16
 };
 
-// Entries of a table that fits into the buffer.
+// Maximum entries of a table in the buffer.
 enum { MAX_ENTRIES = GOMPI_SHM_SMALL_BYTES / 2 / sizeof(struct pair_entry) };
 
 static inline bool is_neighborhood(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATHER; }
 
-// Returns true if a block has an entry. A member copies its block for itself directly, except along the edges of a
-// topology, where it may have several.
+// Returns true if a block has a table entry. A member's block for itself has none, because the member copies it
+// directly. In a neighborhood collective it has one, because a member may have several edges to itself.
 static inline bool has_entry(const struct pairs *p, const struct gompi_pair_block *b) {
 	return b->member >= 0 && (b->member != p->t->me || is_neighborhood(p->c->kind));
 }
@@ -68,7 +69,8 @@ static inline bool same_block(const struct gompi_pair_block *a, const struct gom
 
 enum { ALL_BODIES_BYTES = GOMPI_SHM_BODIES * GOMPI_SHM_SMALL_BYTES };
 
-// Returns the buffer of member i. pair_capacity returns the bytes of the buffer.
+// Returns the buffer of member i: all bodies if bodies is set, else one body if body is set, else the head.
+// pair_capacity returns the bytes of the buffer.
 static inline char *pair_buffer(const struct pairs *p, int i, bool body, bool bodies) {
 	if (bodies)
 		return p->t->member[i].body[0];
@@ -79,7 +81,7 @@ static inline uint64_t pair_capacity(bool body, bool bodies) {
 	return bodies ? ALL_BODIES_BYTES : body ? GOMPI_SHM_SMALL_BYTES : GOMPI_SHM_INLINE_BYTES;
 }
 
-// The state while a buffer is filled with the blocks that fit, in their order.
+// State of layout_blocks, which assigns positions to blocks in their order.
 struct fill_state {
 	uint64_t used;   // bytes used in the buffer
 	uint64_t packed; // bytes of blocks that are packed for direct reads
@@ -91,7 +93,8 @@ static inline bool must_pack(const struct gompi_coll_call *c, const struct gompi
 	return b->buf.type != NULL || c->in_place;
 }
 
-// Returns the position of the next block: an offset in the buffer of capacity bytes, or REMOTE_DATA and its address.
+// Assigns a position to the next block b and returns it: an offset in the buffer of capacity bytes or, if b does not
+// fit, REMOTE_DATA | the address of b.
 static inline uint64_t assign_position(const struct pairs *p, const struct gompi_pair_block *b, uint64_t capacity,
 				       struct fill_state *f) {
 	if (f->used + block_bytes(b) <= capacity) {
@@ -107,14 +110,14 @@ static inline uint64_t assign_position(const struct pairs *p, const struct gompi
 	return REMOTE_DATA | ((uint64_t)(uintptr_t)p->packed + at);
 }
 
-// Computes the positions of all blocks. If table is not NULL, also writes the table and the blocks.
+// Assigns positions to all blocks. If table is not NULL, also writes the table and the blocks.
 static inline __attribute__((always_inline)) struct fill_state layout_blocks(const struct pairs *p, uint64_t capacity,
 									     struct pair_entry *table, char *slot) {
 	const struct gompi_coll_call *c = p->c;
 	uint64_t size = (uint64_t)p->entries * sizeof *table;
 	bool table_remote = p->entries > MAX_ENTRIES;
 	struct fill_state f = {table_remote ? sizeof *table : size, table_remote ? size : 0, table_remote};
-	const struct gompi_pair_block *last = NULL; // previous block; equal blocks share one copy
+	const struct gompi_pair_block *last = NULL; // previous block; equal successive blocks share one copy
 	uint64_t at = 0;
 	for (int i = 0, k = 0; i < c->send_count; i++) {
 		const struct gompi_pair_block *b = &c->to[i];
@@ -190,8 +193,8 @@ static int pairs_begin(struct pairs *p) {
 
 // --- Reads of other members' memory
 
-// Returns the address of the block of an entry of this member's table, or of the table if entry is -1, for a direct
-// read. Returns NULL if it is not read directly.
+// Returns the address of the block of an entry of this member's table, or of the table itself if entry is -1. Stores
+// its length in *bytes. Returns NULL if the block or table is in the buffer, or if there is no such entry.
 static const char *lent_block(const struct pairs *p, int64_t entry, uint64_t *bytes) {
 	struct gompi_shm_coll *t = p->t;
 	struct gompi_shm_head *h = gompi_shm_head(t, t->me, p->number);
@@ -216,7 +219,7 @@ static const char *lent_block(const struct pairs *p, int64_t entry, uint64_t *by
 // Serves a pending request of member i to this member, if there is one.
 static void serve_mailbox(const struct pairs *p, int i) {
 	struct gompi_shm_mailbox *m = &p->t->member[i].mail;
-	// Acquire: pairs with the release in read_remote, which stores the other words of the request before.
+	// Acquire: pairs with the release in read_remote, so that this member sees the other words of the request.
 	if (gompi_load_acquire(&m->state) != GOMPI_MAILBOX_REQUESTED + (uint64_t)p->t->me)
 		return;
 	uint64_t size = 0, from = gompi_load(&m->offset), bytes = gompi_load(&m->bytes);
@@ -240,7 +243,8 @@ static bool is_mailbox_filled(void *arg) {
 	return gompi_load_acquire(&p->t->member[p->t->me].mail.state) == GOMPI_MAILBOX_FILLED;
 }
 
-// A block, or a table, in the memory of a member, at address.
+// A block or a table at an address in a member's memory. entry is the block's index in the member's table, or -1 for
+// the table.
 struct remote_block {
 	int member;
 	int64_t entry;
@@ -248,7 +252,8 @@ struct remote_block {
 	bool uses_mailbox;
 };
 
-// Reads bytes of b at offset from. Uses the mailbox after a failed direct read.
+// Reads the range [from, from + bytes) of b into to. Uses the mailbox after a failed direct read. Returns 0 or an error
+// class.
 static int read_remote(const struct pairs *p, struct remote_block *b, uint64_t from, char *to, uint64_t bytes) {
 	struct gompi_shm_coll *t = p->t;
 	if (b->member == t->me) {
@@ -279,7 +284,7 @@ static int read_remote(const struct pairs *p, struct remote_block *b, uint64_t f
 
 enum { READ_STEP_BYTES = 16 << 10 };
 
-// Reads a block into memory that is not contiguous.
+// Reads a block into b, whose memory is not contiguous.
 static int read_remote_typed(const struct pairs *p, struct remote_block *from, const struct gompi_buffer *b) {
 	char data[READ_STEP_BYTES];
 	struct gompi_cursor cursor;
@@ -306,7 +311,8 @@ static __attribute__((cold)) void note_length_mismatch(const struct pairs *p, in
 							   gompi_format_word(expected_bytes, 1)};
 }
 
-// Returns how many of the receives before block i come from the same member: the index of its edge.
+// Returns the number of blocks before block i that come from the same member. This number identifies the edge among
+// several edges from that member.
 static int edge_index(const struct gompi_coll_call *c, int i) {
 	int number = 0;
 	for (int k = 0; k < i; k++)
@@ -338,11 +344,13 @@ static __attribute__((noinline)) int receive_lent(struct pairs *p, const struct 
 				   : read_remote_typed(p, &from, &b->buf);
 }
 
-// Receives block i like pairs_receive, where the table too is in the sender's memory.
+// Receives block i like pairs_receive, if the sender's table is not in its buffer but in its memory (TABLE_REMOTE). *at
+// is the entry for the table.
 static __attribute__((noinline)) int receive_by_remote_table(struct pairs *p, int i, const struct pair_entry *at,
 							     const char *slot, uint64_t entries);
 
-// Receives block i as entry e of its sender's table says. slot is the sender's buffer, of capacity bytes.
+// Receives block i at the position in e, which is entry number entry of the sender's table. slot is the sender's
+// buffer, of capacity bytes.
 static inline int receive_entry(struct pairs *p, int i, int entry, const struct pair_entry *e, const char *slot,
 				uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];
@@ -363,7 +371,7 @@ static inline int receive_entry(struct pairs *p, int i, int entry, const struct 
 	return 0;
 }
 
-// Receives a block that is alone in its sender's buffer.
+// Receives a block from a buffer without a table (SINGLE_BLOCK).
 static inline int receive_single(const struct pairs *p, const struct gompi_pair_block *b, uint64_t bytes,
 				 const char *slot, uint64_t capacity) {
 	if (__builtin_expect(bytes != block_bytes(b), 0))
@@ -375,8 +383,9 @@ static inline int receive_single(const struct pairs *p, const struct gompi_pair_
 	return 0;
 }
 
-// Receives block i, whose sender has published its buffer. Notes a block of unexpected length in the call and does not
-// copy it. Returns 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+// Receives block i, whose sender has published its buffer. If the block has an unexpected length, records a mismatch in
+// the call and does not copy the block. Returns 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM or
+// MPI_ERR_INTERN.
 static int pairs_receive(struct pairs *p, int i) {
 	struct gompi_shm_coll *t = p->t;
 	struct gompi_coll_call *c = p->c;
@@ -439,7 +448,7 @@ static int receive_by_remote_table(struct pairs *p, int i, const struct pair_ent
 
 // --- End of the operation
 
-// Returns true if member i receives data from this one.
+// Returns true if member i receives data from this member.
 static bool is_receiver(const struct pairs *p, int i) {
 	const struct gompi_coll_call *c = p->c;
 	if (c->kind == GOMPI_GATHERV)
@@ -452,7 +461,7 @@ static bool is_receiver(const struct pairs *p, int i) {
 	return false;
 }
 
-// Returns true if all readers of this member's memory have finished. Serves their requests.
+// Returns true if all readers of this member's memory have finished. Serves the mailbox requests of the other readers.
 static bool all_readers_finished(void *arg) {
 	struct pairs *p = arg;
 	struct gompi_shm_coll *t = p->t;
@@ -479,13 +488,15 @@ static __attribute__((noinline)) int wait_for_readers(struct pairs *p) {
 	return rc;
 }
 
-// Finishes the operation after all blocks have been received. Waits until all readers have finished, and frees memory.
+// Finishes the operation after all blocks have been received. Waits until all readers of this member's memory have
+// finished, and frees p->packed.
 static int pairs_finish(struct pairs *p) {
 	gompi_shm_finish(p->t);
 	return __builtin_expect(p->is_lent || p->has_borrowed || p->packed != NULL, 0) ? wait_for_readers(p) : 0;
 }
 
-// Runs MPI_Gatherv at a member whose block fits into its buffer. It waits for no other member.
+// Runs MPI_Gatherv at a member that is not the root and whose block fits into its buffer. Waits only if the buffer is
+// still in use.
 static int gatherv_small(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	const struct gompi_pair_block *b = c->to;
 	enum gompi_size_class size_class = gompi_size_class_of(block_bytes(b));
@@ -499,7 +510,7 @@ static int gatherv_small(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	return GOMPI_COLL_DONE;
 }
 
-// Runs MPI_Gatherv at the root. Like gompi_shm_pairwise, with fewer checks for blocks in buffers.
+// Runs MPI_Gatherv at the root. A variant of gompi_shm_pairwise with fewer checks for blocks in buffers.
 static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	uint64_t w = gompi_signature_word(GOMPI_GATHERV, c->root, 0);
 	struct pairs p = {.t = t, .c = c, .local_block = c->send_count == 1 ? c->to : NULL};
@@ -529,7 +540,7 @@ static int gatherv_root(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	}
 	if (members_read == t->n - 1)
 		t->acked = t->seq - 1;
-	if (__builtin_expect(p.has_borrowed || gompi_coll_mismatch(c), 0)) { // senders may wait for the finished word
+	if (__builtin_expect(p.has_borrowed || gompi_coll_mismatch(c), 0)) { // senders may wait for finished
 		gompi_shm_finish(t);
 		wait_for_readers(&p);
 	} else {
@@ -552,13 +563,13 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	if (rc)
 		return rc;
 	if (c->kind == GOMPI_SCATTERV && t->me != c->root) {
-		p.number = ++t->seq; // no member reads this buffer
+		p.number = ++t->seq; // no member reads this member's buffer
 	} else {
 		rc = pairs_begin(&p);
 		if (rc == 0)
 			pairs_publish(&p);
 	}
-	int first = c->recv_count == t->n ? t->me : 0; // each member starts with another one, to spread the load
+	int first = c->recv_count == t->n ? t->me : 0; // each member starts with a different peer, to spread the load
 	for (int k = 0; k < c->recv_count && rc != MPI_ERR_PROC_ABORTED; k++) {
 		int i = first + k < c->recv_count ? first + k : first + k - c->recv_count, member = c->from[i].member;
 		if (member >= 0 && (member != t->me || is_neighborhood(c->kind)))
@@ -572,7 +583,7 @@ int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 		free(p.packed);
 		return rc;
 	}
-	int members_read = 0; // buffers read; if those of all members, they have finished earlier operations
+	int members_read = 0; // if all members filled their buffers, all have finished the operation before
 	for (int i = 0; i < c->recv_count; i++)
 		members_read += c->from[i].member >= 0 && c->from[i].member != t->me;
 	if (members_read == t->n - 1 && !is_neighborhood(c->kind))

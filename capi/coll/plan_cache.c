@@ -19,9 +19,9 @@ struct arrays {
 };
 
 struct cached_plan {
-	struct gompi_collective call; // copies of its arrays are in arrays
+	struct gompi_collective call; // the contents of its arrays are copied to the field arrays
 	struct gompi_plan *plan;
-	const struct gompi_type **types; // referenced, so that no new type gets the same address
+	const struct gompi_type **types; // the cache holds references, so that no other type gets the same address
 	int type_count;
 	char arrays[]; // contents of the arrays
 };
@@ -61,7 +61,8 @@ static size_t array_bytes(const struct arrays *s) {
 			       (s->types != NULL) * sizeof(MPI_Datatype));
 }
 
-// Copies the arrays to *at, or compares them with the contents there. Returns false if they differ. Advances *at.
+// Copies the arrays to *at or, if compare is true, compares them with the contents at *at. Returns false if they
+// differ. Advances *at.
 static bool copy_or_compare_arrays(const struct arrays *s, char **at, bool compare) {
 	const void *from[] = {s->counts, s->displs, s->types};
 	size_t element[] = {s->count_bytes, s->displ_bytes, sizeof(MPI_Datatype)};
@@ -85,8 +86,8 @@ static bool same_side(const struct gompi_collective_side *x, const struct gompi_
 
 static int types_in(const struct arrays *s) { return s->types != NULL ? s->n : 0; }
 
-// Returns the i-th datatype of a call: first those of its sides, then those of their arrays. NULL if the handle is
-// invalid.
+// Returns the i-th datatype of a call: first the two types of the send and receive side, then the elements of their
+// arrays of types. Returns NULL if the handle is invalid.
 static const struct gompi_type *type_at(const struct gompi_collective *a, const struct arrays s[2], int i) {
 	int sends = types_in(&s[0]);
 	if (i < 2)

@@ -1,5 +1,6 @@
-// Cache of the plans of a communicator's last calls that went by messages, so that a loop does not compile them again.
-// A call with the same arguments as a cached one, and the same numbers in its arrays, reuses its plan.
+// Cache of the plans of a communicator's most recent collectives that used messages, so that a loop does not compile
+// them again. A call reuses the plan of an earlier call with the same arguments, if the arguments' arrays have the same
+// contents.
 #ifndef GOMPI_PLAN_CACHE_H
 #define GOMPI_PLAN_CACHE_H
 
@@ -10,9 +11,10 @@ struct gompi_collective;
 
 #pragma GCC visibility push(hidden)
 
-// Returns the idle cached plan of such a call and marks it as in use; NULL if no such plan is idle.
+// Returns an idle cached plan for this call and marks it as in use. Returns NULL if there is none.
 struct gompi_plan *gompi_plan_cache_acquire(struct gompi_comm *c, const struct gompi_collective *a);
-// Adds the plan of a call, from gompi_plan_to_cache, to the cache, and evicts the oldest plan.
+// Adds p, the plan of this call, to the cache if such calls can be cached, and evicts the oldest plan. p comes from
+// gompi_plan_to_cache.
 void gompi_plan_cache_add(struct gompi_comm *c, const struct gompi_collective *a, struct gompi_plan *p);
 // Frees the cache of the communicator with this handle.
 void gompi_plan_cache_close(uintptr_t handle);

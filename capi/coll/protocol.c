@@ -15,7 +15,8 @@ static bool word_reached(void *arg) {
 	return gompi_load_acquire(w->word) >= w->min;
 }
 
-// Polls n times. Does not poll if there are fewer cores than processes.
+// Polls the word up to n times. Returns true if it has reached its minimum. Does not poll if there are fewer cores than
+// processes.
 static bool spin_on_word(struct word_wait *w, int n) {
 	for (int k = gompi_node.policy.is_oversubscribed ? n : 0; k < n; k++)
 		if (word_reached(w))
@@ -23,8 +24,8 @@ static bool spin_on_word(struct word_wait *w, int n) {
 	return false;
 }
 
-// Publishes, if the others do not know it, that this member has finished all operations before the current one. Wakes
-// members that wait for that or for this member's buffer.
+// Publishes that this member has finished all operations before the current one, unless it has done so already. Wakes
+// members that wait for this member's finished word or buffer.
 static void publish_finished(struct gompi_shm_coll *t) {
 	struct gompi_shm_member *me = &t->member[t->me];
 	if (gompi_load(&me->finished) < t->seq - 1)

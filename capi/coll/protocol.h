@@ -1,7 +1,7 @@
-// Building blocks of the shared-memory collectives. For the files of this directory that implement the algorithms.
+// Building blocks of the shared-memory collectives, for the files of this directory that implement the algorithms.
 //
-// An operation in which a member reads the buffers of all members needs no check of their finished words. A member
-// fills its buffer of operation k only after it has finished operation k - 1, so all members have finished k - 1.
+// A member that has read the buffers of all members in operation k need not check their finished words. A member fills
+// its buffer of operation k only after it has finished operation k - 1. So all members have finished operation k - 1.
 #ifndef GOMPI_PROTOCOL_H
 #define GOMPI_PROTOCOL_H
 
@@ -13,7 +13,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// The location of an operation's data.
+// Location of an operation's data: the head, a small body or a large body.
 enum gompi_size_class { GOMPI_IN_HEAD, GOMPI_IN_SMALL, GOMPI_IN_LARGE };
 
 static inline uint64_t gompi_size_class_bytes(enum gompi_size_class p) {
@@ -22,27 +22,27 @@ static inline uint64_t gompi_size_class_bytes(enum gompi_size_class p) {
 				     : GOMPI_SHM_LARGE_BYTES;
 }
 
-// Returns the smallest size class that holds a member's bytes. Data that does not fit into the control block takes more
-// than one operation.
+// Returns the smallest size class for this many bytes of one member. GOMPI_IN_LARGE: the data takes more than one
+// operation.
 static inline enum gompi_size_class gompi_size_class_of(uint64_t bytes) {
 	return bytes <= GOMPI_SHM_INLINE_BYTES  ? GOMPI_IN_HEAD
 	       : bytes <= GOMPI_SHM_SMALL_BYTES ? GOMPI_IN_SMALL
 						: GOMPI_IN_LARGE;
 }
 
-// Encodes the collective, its root and its byte count (low 32 bits) in one word.
+// Encodes the collective, its root and the low 32 bits of its byte count in one word.
 static inline uint64_t gompi_signature_word(int kind, int root, uint64_t bytes) {
 	return (uint64_t)kind << 56 | (uint64_t)(root & 0xffffff) << 32 | (uint32_t)bytes;
 }
 
-// Encodes bytes, which are below 2^47, and the size of an element that no operation splits.
+// Encodes a byte count below 2^47 and the low 16 bits of the element size. No operation splits an element.
 static inline uint64_t gompi_format_word(uint64_t bytes, uint64_t elem) { return bytes << 16 | (elem & 0xffff); }
 
 static inline struct gompi_shm_head *gompi_shm_head(struct gompi_shm_coll *t, int i, uint64_t number) {
 	return &t->member[i].head[number % GOMPI_SHM_HEADS];
 }
 
-// Returns the data of member i in an operation.
+// Returns the address of member i's data in the operation with this number.
 static inline char *gompi_shm_data(struct gompi_shm_coll *t, int i, uint64_t number, enum gompi_size_class p) {
 	if (p == GOMPI_IN_HEAD)
 		return gompi_shm_head(t, i, number)->data;
@@ -53,7 +53,7 @@ static inline char *gompi_shm_data(struct gompi_shm_coll *t, int i, uint64_t num
 // --- Slow paths of the functions below
 int gompi_shm_await_free(struct gompi_shm_coll *t, uint64_t depth);
 int gompi_shm_await_slow(struct gompi_shm_coll *t, int i);
-// Waits until done(arg) is true. The member that makes it true wakes this member's wait word.
+// Blocks until done(arg) returns true. The member that makes it true wakes the sleepers of this member's wait word.
 int gompi_shm_wait_until(struct gompi_shm_coll *t, bool (*done)(void *), void *arg);
 void gompi_shm_note_mismatch(struct gompi_shm_coll *t, struct gompi_coll_call *c, int i, uint64_t w, uint64_t format);
 
@@ -66,9 +66,9 @@ static inline int gompi_shm_begin(struct gompi_shm_coll *t, enum gompi_size_clas
 	return gompi_shm_await_free(t, depth);
 }
 
-// Publishes the buffer. Uses plain stores: they drain from the store buffer while this member already polls the other
-// buffers, and a full barrier would wait for that. The barrier for sleepers follows before a long wait and when the
-// operation finishes.
+// Publishes this member's buffer with signature w and format. Uses no full barrier, which would wait until the stores
+// have left the CPU's store buffer; without it, this member already polls the other buffers meanwhile. The barrier
+// before the check for sleepers follows before a long wait and when the operation finishes (gompi_wake).
 static inline void gompi_shm_publish(struct gompi_shm_coll *t, uint64_t w, uint64_t format) {
 	struct gompi_shm_head *h = gompi_shm_head(t, t->me, t->seq);
 	gompi_store(&h->signature, w);
@@ -85,8 +85,9 @@ static inline int gompi_shm_await(struct gompi_shm_coll *t, int i) {
 	return gompi_shm_await_slow(t, i);
 }
 
-// Waits for member i's buffer where member i does not wait for this member, so that it may be ahead. If the buffer has
-// arrived, prefetches the next one. Later buffers would often be fetched before they are filled.
+// Waits for member i's buffer like gompi_shm_await, in collectives in which member i does not wait for this member and
+// may be several operations ahead. If the buffer is already filled, prefetches the head of the next operation.
+// Prefetches no later heads, because they are often not filled yet.
 static inline int gompi_shm_await_prefetch(struct gompi_shm_coll *t, int i) {
 	// Acquire: pairs with the release in gompi_shm_publish.
 	if (gompi_load_acquire(&gompi_shm_head(t, i, t->seq)->number) != t->seq)
@@ -95,7 +96,7 @@ static inline int gompi_shm_await_prefetch(struct gompi_shm_coll *t, int i) {
 	return 0;
 }
 
-// Returns true if member i's call has the signature w and this format. If not, notes the difference in c.
+// Returns true if member i's call has the signature w and this format. If not, records the mismatch in c.
 static inline bool gompi_shm_check_signature(struct gompi_shm_coll *t, struct gompi_coll_call *c, int i, uint64_t w,
 					     uint64_t format) {
 	struct gompi_shm_head *h = gompi_shm_head(t, i, t->seq);
@@ -105,7 +106,7 @@ static inline bool gompi_shm_check_signature(struct gompi_shm_coll *t, struct go
 	return false;
 }
 
-// Waits for the buffers of all members and notes differing calls in c.
+// Waits for the buffers of all members. Records in c if a call differs.
 static inline int gompi_shm_await_all(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w,
 				      uint64_t format) {
 	for (int i = t->n - 1; i >= 0; i--) {
@@ -120,7 +121,7 @@ static inline int gompi_shm_await_all(struct gompi_shm_coll *t, struct gompi_col
 	return 0;
 }
 
-// Finishes the current operation: the buffers that it read may be refilled.
+// Finishes the current operation. The other members may then refill the buffers that this member has read.
 static inline void gompi_shm_finish(struct gompi_shm_coll *t) {
 	struct gompi_shm_member *me = &t->member[t->me];
 	gompi_store_release(&me->finished, t->seq); // after the reads of buffers; pairs with gompi_shm_await_free
@@ -129,11 +130,11 @@ static inline void gompi_shm_finish(struct gompi_shm_coll *t) {
 
 // Finishes an operation in which no member waits for this member's finished word. Publishes finished only in every
 // fourth operation (GOMPI_SHM_BODIES): members that fill buffers poll this word, and its cache line would bounce in
-// each operation. A member that fills bodies still finds as many free as it needs. A member that waits for all earlier
-// operations (pairwise.c) waits only for two kinds of members. They wait too, and publish finished then (wait_word), or
-// they finish at once.
+// each operation. A member that fills bodies still finds enough free bodies. A member that waits until all members have
+// finished all earlier operations (pairs_begin) does not hang: each other member either waits too, and then publishes
+// finished (wait_word), or finishes the operation at once.
 //
-// If filled is true, other members may wait for this member's buffer and are woken.
+// If filled is true, this member has filled its buffer, and the function wakes members that wait for it.
 static inline void gompi_shm_finish_lazy(struct gompi_shm_coll *t, bool filled) {
 	if (t->seq % GOMPI_SHM_BODIES == 0)
 		gompi_shm_finish(t);
@@ -147,18 +148,18 @@ static inline int gompi_shm_result(const struct gompi_coll_call *c) {
 	return gompi_coll_mismatch(c) ? GOMPI_COLL_MISMATCH : GOMPI_COLL_DONE;
 }
 
-// Runs an operation in which all members compare the call that they are about to make. Returns GOMPI_COLL_MISMATCH if
-// the calls differ: then no member continues the call.
+// Runs an operation in which all members compare their calls before they move data. Returns GOMPI_COLL_MISMATCH if the
+// calls differ; then no member continues its call.
 int gompi_shm_compare_calls(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format);
 
-// Begins the first operation of a call at a member that follows the root, and waits for the root's buffer. Stores the
-// root's byte count in *bytes. Notes in c if the root's call has a different length. Returns GOMPI_COLL_MISMATCH if the
-// root makes a different call; the operation is finished then. Otherwise the operation stays open and the caller
-// finishes it.
+// Begins the first operation of a broadcast or scatter at a member other than the root, and waits for the root's
+// buffer. Stores the root's byte count in *bytes. Records a mismatch in c if the root's length differs. If the root
+// makes a different call, finishes the operation and returns GOMPI_COLL_MISMATCH. Otherwise the caller must finish the
+// operation.
 int gompi_shm_read_root_header(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t *bytes);
 
-// Returns the size class for data of calls with many operations: large bodies, or small ones if there is no memory for
-// those. Collective: all members call it at the same point.
+// Allocates the large bodies if they do not exist yet. Returns the size class for calls with many operations:
+// GOMPI_IN_LARGE, or GOMPI_IN_SMALL if the allocation failed. Collective: all members call it at the same point.
 enum gompi_size_class gompi_shm_alloc_large(struct gompi_shm_coll *t);
 
 // --- The algorithms; see gompi_shm_run
@@ -172,9 +173,9 @@ int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c
 int gompi_shm_gatherv(struct gompi_shm_coll *t, struct gompi_coll_call *c);
 int gompi_shm_pairwise(struct gompi_shm_coll *t, struct gompi_coll_call *c); // blocks of individual lengths
 
-// Runs one operation of a reduction. The other members fill their buffers with operands of the given size. Member 0
-// reduces all operands into acc and stores the result of the reduction function in *failed. It also notes in c members
-// with a different signature or format.
+// Runs one operation of a reduction whose result only member 0 gets. The other members fill their buffers with operands
+// of this many bytes; they do not use acc and failed. Member 0 reduces all operands into acc and stores the error class
+// of the reduction, or 0, in *failed. It records in c if another member's signature or format differs.
 int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
 			       uint64_t bytes, char *acc, int *failed);
 

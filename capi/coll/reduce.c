@@ -1,9 +1,9 @@
-// Shared-memory reductions. All members reduce the same operands in the same order, or one member does it for all. So
-// all members get bitwise identical results.
+// Shared-memory reductions. Either all members reduce the same operands in the same order, or one member reduces them
+// for all. So all members get bitwise identical results.
 #include "coll/direct.h"
 
-// The operands of an operation, in the members' buffers. This member's own operand is read from another copy where
-// possible, because the cache lines of its buffer are moving to the other members.
+// The operands of one operation, in the members' buffers. local is this member's own operand: where possible a copy
+// outside its buffer, because the other members are fetching the cache lines of the buffer.
 struct operands {
 	struct gompi_shm_coll *t;
 	uint64_t number;
@@ -15,8 +15,8 @@ static inline const char *operand(const struct operands *o, int i) {
 	return i == o->t->me ? o->local : gompi_shm_data(o->t, i, o->number, o->size_class);
 }
 
-// Stores in acc the reduction of the operands of ranks [0, upto) in rank order. It goes from the last rank down to the
-// first, with each further operand on the left.
+// Reduces the operands of ranks [0, upto) into acc, in rank order. Starts with the last operand and combines each
+// further operand as the left one. Returns 0 or an error class.
 static inline __attribute__((always_inline)) int
 reduce_operands(const struct gompi_reduction *r, const struct operands *o, char *acc, uint64_t bytes, int upto) {
 	gompi_copy_between(acc, operand(o, upto - 1), bytes);
@@ -28,8 +28,9 @@ reduce_operands(const struct gompi_reduction *r, const struct operands *o, char 
 	return 0;
 }
 
-// Runs one operation: all members fill their buffers. Those that get a result reduce the operands of ranks [0, upto).
-// Stores the first error of the reduction in *failed and continues, because the other members still need this one.
+// Runs one operation: every member fills its buffer, and a member with upto > 0 reduces the operands of ranks [0,
+// upto). Stores the first error of the reduction in *failed. The call continues after such an error, because the other
+// members still need this member's operands.
 static inline int reduce_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, enum gompi_size_class p,
 			      uint64_t from, uint64_t bytes, int upto, int *failed) {
 	const struct gompi_reduction *r = &c->reduction;
@@ -88,11 +89,11 @@ int gompi_shm_reduce_to_leader(struct gompi_shm_coll *t, struct gompi_coll_call 
 }
 
 // One step of a divided reduction. Each member writes its operand to its buffer, except the chunk that it reduces
-// itself. It reduces its chunk of all operands into its next buffer, from which the others read it.
+// itself. Then it reduces its chunk of all operands into its next buffer, from which the other members read the result.
 struct chunk_step {
-	uint64_t offset, bytes;  // of the step
-	uint64_t chunk_capacity; // bytes for each chunk in a buffer
-	uint64_t chunk_bytes;    // bytes of each chunk except the last ones
+	uint64_t offset, bytes;  // range of the step in the operands
+	uint64_t chunk_capacity; // bytes that a buffer has for each chunk
+	uint64_t chunk_bytes;    // bytes of each chunk; the last chunks may be shorter
 };
 
 static inline uint64_t chunk_begin(const struct chunk_step *s, int i) {
@@ -103,7 +104,7 @@ static inline uint64_t chunk_length(const struct chunk_step *s, int i) {
 	return chunk_begin(s, i + 1) - chunk_begin(s, i);
 }
 
-// Returns the offset of member j's chunk in the buffer of member i, which omits its own chunk.
+// Returns the offset of member j's chunk in the buffer of member i, which omits member i's own chunk.
 static inline uint64_t chunk_offset(const struct chunk_step *s, int i, int j) {
 	return (uint64_t)(j < i ? j : j - 1) * s->chunk_capacity;
 }
@@ -158,7 +159,7 @@ static int split_step(struct gompi_shm_coll *t, struct gompi_coll_call *c, const
 	return 0;
 }
 
-// Reductions of at least this many bytes are divided: each member reduces a chunk for all.
+// Reductions of at least this many bytes are divided: each member reduces one chunk for all members.
 enum { SHM_SPLIT_MIN_BYTES = 8 << 10 };
 
 // Reduces data that needs more than one operation. Not inlined, so that its callers need fewer registers.
@@ -167,8 +168,8 @@ static __attribute__((noinline)) int reduce_large(struct gompi_shm_coll *t, stru
 	int rc, failed = 0;
 	bool all = c->kind == GOMPI_ALLREDUCE || c->kind == GOMPI_REDUCE, done = false;
 	uint64_t w = gompi_signature_word(c->kind, c->root, c->bytes), format = gompi_format_word(c->bytes, r->size);
-	// With two members each reads the other's operand: a chunk reduced by one member would have to be transferred
-	// too.
+	// With two members, each reads the other's whole operand: chunks would save no transfer, because each reduced
+	// chunk would have to be transferred too.
 	const bool use_chunks = all && t->n > 2;
 	if (c->bytes > (use_chunks ? (uint64_t)t->n * GOMPI_CHUNK_DIRECT_ABOVE : GOMPI_REDUCE_DIRECT_ABOVE)) {
 		struct gompi_direct_reduction d = {.is_split = use_chunks,
@@ -213,7 +214,7 @@ int gompi_shm_reduce(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	return rc ? rc : failed ? failed : gompi_shm_result(c);
 }
 
-// Runs MPI_Reduce_scatter: each member gets the reduction of all members' blocks for it.
+// Runs MPI_Reduce_scatter: member i gets the reduction of block i of all members.
 int gompi_shm_reduce_scatter(struct gompi_shm_coll *t, struct gompi_coll_call *c) {
 	const struct gompi_reduction *r = &c->reduction;
 	uint64_t longest = 0, n = (uint64_t)t->n;

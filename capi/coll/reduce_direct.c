@@ -1,12 +1,12 @@
-// Large reductions without copies of the operands. Each member reduces its result, or a chunk for all, from the
-// operands in the memory of the other members, with process_vm_readv.
+// Large reductions that read the operands directly from the other members' memory with process_vm_readv. Each member
+// computes its own result, or one chunk of the result for all members.
 #include <stdlib.h>
 
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// Bytes that are read at once. They stay in a cache until they are reduced. A system call costs 2 us, copying this many
-// bytes 10 us.
+// Bytes of one direct read: few enough to stay in the cache until they are reduced, enough to amortize the system call.
+// The call costs 2 us, and the copy 10 us.
 enum { DIRECT_READ_BYTES = 128 << 10 };
 
 // The state of the direct reads of a call.
@@ -14,8 +14,9 @@ struct direct_reads {
 	struct gompi_shm_coll *t;
 	struct gompi_coll_call *c;
 	uint64_t *operand; // [n]: addresses of the members' operands
-	// Buffers of DIRECT_READ_BYTES bytes: data that was read; a result that must not overwrite an operand yet;
-	// chunks for all, used alternately.
+	// Buffers of DIRECT_READ_BYTES bytes. segment holds data that was read. pending_result holds a result that must
+	// not overwrite this member's operand yet. chunks hold reduced chunks, alternately, if this member gets no
+	// result.
 	char *segment, *pending_result, *chunks[2];
 	bool read_failed; // a read failed
 };
@@ -26,8 +27,8 @@ static bool read_peer(struct direct_reads *f, int i, uint64_t at, char *to, uint
 	return is_read;
 }
 
-// Stores in result the reduction of the operands of ranks [0, upto) at offset from, in rank order. It goes from the
-// last rank down to the first, with each further operand on the left. Returns the error of the reduction function.
+// Reduces the range [from, from + bytes) of the operands of ranks [0, upto) into result, in rank order. Starts with the
+// last operand and combines each further operand as the left one. Returns 0 or the error class of the reduction.
 static int reduce_from_peers(struct direct_reads *f, uint64_t from, uint64_t bytes, int upto, char *result) {
 	const struct gompi_reduction *r = &f->c->reduction;
 	const uint64_t max_bytes = DIRECT_READ_BYTES / r->size * r->size;
@@ -51,9 +52,9 @@ static int reduce_from_peers(struct direct_reads *f, uint64_t from, uint64_t byt
 	return failed;
 }
 
-// Runs a divided reduction: each member reduces a chunk of each step for all, and members that get a result read all
-// chunks. A chunk is in the result buffer of the member that reduced it, or in private memory if that member gets no
-// result.
+// Runs a divided reduction: each member reduces one chunk of each step for all members, and the members that receive
+// the result read all chunks. A chunk is in the result buffer of the member that reduced it, or in private memory if
+// that member gets no result.
 static int reduce_chunks(struct direct_reads *f, uint64_t w, uint64_t format, int *failed) {
 	struct gompi_shm_coll *t = f->t;
 	struct gompi_coll_call *c = f->c;
@@ -74,8 +75,8 @@ static int reduce_chunks(struct direct_reads *f, uint64_t w, uint64_t format, in
 		if (rc)
 			return rc;
 		f->read_failed = f->read_failed || !all_have;
-		// A member publishes the address of its chunk after it has read this member's operand for it. So the
-		// result may overwrite that range of the operand.
+		// A member publishes the address of its chunk after it has read that range of this member's operand. So
+		// the chunk may overwrite that range.
 		for (int i = 0; receives && i < t->n && !f->read_failed; i++) {
 			uint64_t at = gompi_min_u64((uint64_t)i * chunk_bytes, left);
 			if (i != t->me && at < left)
@@ -86,7 +87,7 @@ static int reduce_chunks(struct direct_reads *f, uint64_t w, uint64_t format, in
 	return 0;
 }
 
-// Returns true if a byte at either end of the range that this member will read can be read, at every member.
+// Returns true if the first and the last byte of the range [begin, end) of the operands of ranks [0, upto) can be read.
 static bool is_range_readable(struct direct_reads *f, uint64_t begin, uint64_t end, int upto) {
 	char byte;
 	for (int i = 0; i < upto && begin < end; i++)
@@ -96,7 +97,8 @@ static bool is_range_readable(struct direct_reads *f, uint64_t begin, uint64_t e
 	return true;
 }
 
-// The first word that a member publishes: the address of its operand, and whether its result overwrites the operand.
+// The first word that a member publishes: the address of its operand << ADDRESS_SHIFT, plus OVERWRITES_OPERAND if its
+// result overwrites the operand.
 enum { OVERWRITES_OPERAND = 1, ADDRESS_SHIFT = 1 };
 
 int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c, uint64_t w, uint64_t format,
@@ -128,8 +130,8 @@ int gompi_shm_reduce_direct(struct gompi_shm_coll *t, struct gompi_coll_call *c,
 	bool is_split = d->is_split || (overwrites && c->kind == GOMPI_ALLREDUCE);
 	if (rc || !can_read || (overwrites && !is_split && c->kind != GOMPI_REDUCE))
 		goto out;
-	// If results overwrite operands, the reduction cannot be repeated. So prove first that all operands can be
-	// read.
+	// If results overwrite operands, the reduction cannot be repeated after a failed read. So check first that all
+	// operands can be read.
 	if (overwrites &&
 	    (rc = gompi_shm_exchange_word(t, c, w, format, is_range_readable(&f, 0, c->bytes, t->n), &can_read)) != 0)
 		goto out;

@@ -1,4 +1,5 @@
-// A reduction of elements in the layout in which they are transferred: by a kernel, a user-defined function, or Go.
+// The reduction of a collective. A kernel, a user-defined function or Go computes it, on elements in the layout in
+// which they are transferred.
 #ifndef GOMPI_REDUCTION_H
 #define GOMPI_REDUCTION_H
 
@@ -9,24 +10,25 @@
 
 struct gompi_reduction {
 	uint64_t size;       // bytes of an element
-	gompi_kernel kernel; // of a predefined operation, or
+	gompi_kernel kernel; // of a predefined operation; otherwise NULL
 
-	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c; or
+	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c; 0 if Go reduces
 	bool large;
 	uintptr_t type; // datatype argument of function
-	// not NULL: elements travel packed and are unpacked to this type for function
+	// if not NULL, elements are transferred packed and are unpacked into this type for function
 	const struct gompi_type *unpacked_type;
 
 	uintptr_t go_handle; // argument of gompi_go_callbacks.reduce_in_go
 };
 
 #pragma GCC visibility push(hidden)
-// Reduces packed elements with a user-defined function that needs them unpacked. Returns MPI_ERR_NO_MEM or 0.
+// Combines n packed elements like gompi_combine, with a user-defined function that needs them unpacked. Returns
+// MPI_ERR_NO_MEM or 0.
 int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *inout, uint64_t n);
 #pragma GCC visibility pop
 
-// Computes inout[i] = in[i] op inout[i] for all whole elements in the given number of bytes; in comes from lower ranks.
-// Returns 0 or an error class of gompi_go_callbacks.reduce_in_go.
+// Computes inout[i] = in[i] op inout[i] for all whole elements in this many bytes. in is an operand of a lower rank
+// than inout. Returns 0 or an error class.
 static inline int gompi_combine(const struct gompi_reduction *r, const void *in, void *inout, uint64_t bytes) {
 	if (bytes == 0)
 		return 0;

@@ -1,7 +1,8 @@
 // Blocking shared-memory collectives with blocks of individual sizes: MPI_Allgatherv, MPI_Reduce_scatter,
 // MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10), and
-// neighborhood collectives (8.6). Communicators with more members than the arrays here have elements, and all other
-// calls, go to Go before anything has changed. The entry points are generated (z_collectives.c).
+// neighborhood collectives (8.6). C runs calls with valid arguments on communicators whose members share memory, up to
+// GOMPI_PAIRWISE_MAX_RANKS members. It passes all other calls to Go before any state has changed. The entry points are
+// generated (z_collectives.c).
 #include "coll/blocks.h"
 
 #include <stdlib.h>
@@ -34,8 +35,8 @@ static int run_allgatherv(const struct gompi_collective *a) {
 	return gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 }
 
-// Runs a reduction with size[i] bytes for each member i. Returns false if the call must go through Go; else stores what
-// the MPI call returns in *rc.
+// Runs a reduction with size[i] bytes for each member i. Returns false if Go must run the call. Otherwise stores the
+// return value of the MPI call in *rc.
 static bool reduce_blocks(struct gompi_shm_coll *t, const struct gompi_collective *a, const uint64_t size[], int *rc) {
 	const MPI_Datatype datatype = (MPI_Datatype)a->recv.type;
 	const void *recvbuf = (const void *)a->recv.buf, *sendbuf = (const void *)a->send.buf;
@@ -61,7 +62,8 @@ static bool reduce_blocks(struct gompi_shm_coll *t, const struct gompi_collectiv
 		*rc = gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 		return true;
 	}
-	// Data to be sent must not change until the end.
+	// The result must not overwrite this member's operand before all members have read it. So reduce into another
+	// buffer and copy the result when the call has ended.
 	char stack_buffer[GOMPI_SHM_SMALL_BYTES];
 	c.out = size[t->me] <= sizeof stack_buffer ? stack_buffer : malloc(size[t->me]);
 	if (c.out == NULL)
@@ -76,7 +78,8 @@ static bool reduce_blocks(struct gompi_shm_coll *t, const struct gompi_collectiv
 	return true;
 }
 
-// Computes the bytes of count elements. Returns false if count is negative or the bytes exceed the maximum of a block.
+// Computes the bytes of count elements of type t. Returns false if t is NULL, count is negative or the bytes exceed
+// GOMPI_MAX_BLOCK_BYTES.
 static inline bool get_block_bytes(const struct gompi_type *t, int64_t count, uint64_t *bytes) {
 	int64_t n;
 	if (t == NULL || !gompi_type_bytes(t, count, &n) || n > GOMPI_MAX_BLOCK_BYTES)
@@ -101,10 +104,10 @@ static int run_reduce_scatter(const struct gompi_collective *a) {
 	return i == t->n && reduce_blocks(t, a, size, &rc) ? rc : run_in_go(a);
 }
 
-// --- Lengths that only the sender and the receiver know
+// --- Collectives in which only the sender and the receiver of a block know its length
 
-// Returns true if the block that a member sends to itself has the length of the one that it receives, and another
-// address.
+// Returns true if the blocks that this member sends to itself and receives from itself have the same length and
+// different addresses.
 static inline bool is_self_pair_valid(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
 	return to->buf.size == from->buf.size && (to->buf.at != from->buf.at || to->buf.size == 0);
 }
@@ -119,7 +122,7 @@ static int run_alltoallv(const struct gompi_collective *a) {
 	c.kind = a->kind, c.root = 0, c.name = a->name, c.send_count = c.recv_count = t->n, c.from = from;
 	c.in_place = gompi_is_in_place(a->send.buf);
 	if (c.in_place)
-		c.to = from, from[t->me].member = -1; // its block is in place already
+		c.to = from, from[t->me].member = -1; // this member's block is in place already
 	else if (gompi_pair_blocks_init(to, t->n, NULL, a, SHAPE_VECTOR, &a->send) &&
 		 is_self_pair_valid(&to[t->me], &from[t->me]))
 		c.to = to;
@@ -128,7 +131,8 @@ static int run_alltoallv(const struct gompi_collective *a) {
 	return gompi_shm_run_or_raise(t, &c, (MPI_Comm)a->comm);
 }
 
-// Runs MPI_Gatherv and MPI_Scatterv: the root has a block for each member, the others have one block.
+// Runs MPI_Gatherv and MPI_Scatterv: the root has a block for each member, and every member has one block on the other
+// side.
 static int run_rooted(const struct gompi_collective *a) {
 	const bool is_gather = a->kind == GOMPI_GATHERV;
 	const struct gompi_collective_side *all_side = is_gather ? &a->recv : &a->send,
@@ -165,8 +169,9 @@ static int run_neighborhood(const struct gompi_collective *a) {
 	    !gompi_pair_blocks_init(to, c->topology.destinations, c->topology.ranks + c->topology.sources, a,
 				    gompi_send_shape(a->kind), &a->send))
 		return run_in_go(a);
-	// The data sent to the neighbor before arrives as that from the neighbor after, so their receives are swapped.
-	// If both are one process, the order distinguishes them.
+	// In each dimension of a Cartesian topology, data that a member sends to its lower neighbor arrives as data
+	// from the upper neighbor, and vice versa. So swap the two receives of a dimension. This matters if both
+	// neighbors are the same process: then only their order distinguishes the blocks (edge_index).
 	for (int i = 0; c->topology.kind == MPI_CART && i + 1 < c->topology.sources; i += 2) {
 		struct gompi_pair_block before = from[i];
 		from[i] = from[i + 1];

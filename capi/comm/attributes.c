@@ -8,7 +8,7 @@
 
 struct gompi_comm_predefined gompi_comm_predefined;
 
-// Returns the address of a predefined attribute's value, or NULL if keyval is not predefined. *set tells whether the
+// Returns the address of a predefined attribute's value, or NULL if keyval is not predefined. Sets *set to true if the
 // attribute has a value.
 static inline int *predefined(int keyval, bool *set) {
 	struct gompi_comm_predefined *a = &gompi_comm_predefined;

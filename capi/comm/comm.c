@@ -15,7 +15,7 @@ struct gompi_comm gompi_comm_world, gompi_comm_self;
 // Fills in c from `from`, except the handle: setting the handle makes the descriptor live. Returns false if out of
 // memory.
 static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
-	// lists of the previous communicator with this descriptor
+	// releases the lists of the communicator that used this descriptor before
 	gompi_ranks_release(&c->peers);
 	gompi_ranks_release(&c->members);
 	if (!gompi_ranks_copy(&c->peers, &from->peers))

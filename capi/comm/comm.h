@@ -25,7 +25,7 @@ struct gompi_comm {
 	uint64_t id;              // base of its message contexts: core/comm.Comm.Context adds an offset
 	struct gompi_ranks peers; // processes that messages are sent to: the group, or the remote group
 
-	struct gompi_barrier *barrier; // NULL if the members share no memory, or there is only one
+	struct gompi_barrier *barrier; // NULL if the members share no memory, or there is only one member
 	uint32_t barrier_count;
 	struct gompi_shm_coll *shm_coll;     // shared-memory collectives (coll/shm_coll.h); NULL in the same cases
 	struct gompi_nbc *nbc;               // nonblocking shared-memory collectives (coll/nbc.h); NULL in the same
@@ -33,7 +33,7 @@ struct gompi_comm {
 	struct gompi_hierarchy *hierarchy;   // two-level collectives of members on several nodes (coll/hierarchy.h),
 					     // instead of both
 	struct gompi_plan_cache *plan_cache; // cached plans of its last calls (coll/plan_cache.h)
-	int32_t plan_tag;                    // number of calls so far that used plans with requests; also their tag
+	int32_t plan_tag;                    // tag of the latest call that used a plan with requests
 	struct gompi_topology topology;
 	struct gompi_bsend_buffer
 		*_Atomic bsend_buffer; // attached buffer (message/bsend_buffer.h); NULL if there never was
@@ -50,8 +50,8 @@ extern struct gompi_table gompi_comms; // all communicators except the next two
 extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 
 // True if the program has set an error handler on MPI_COMM_SELF. Errors that belong to no object are raised on
-// MPI_COMM_SELF. Older MPI standards raised them on MPI_COMM_WORLD, and most programs rely on it. So MPI_COMM_WORLD's
-// handler is used until the program sets one on MPI_COMM_SELF.
+// MPI_COMM_SELF. Older MPI standards raised them on MPI_COMM_WORLD, and most programs rely on that. So MPI_COMM_WORLD's
+// handler is used until the program sets a handler on MPI_COMM_SELF.
 extern atomic_bool gompi_comm_self_handler_set;
 
 // Returns the descriptor of a live communicator that the application has a handle of, or NULL.
@@ -64,20 +64,20 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	return gompi_table_get(&gompi_comms, h);
 }
 
-// Creates the descriptor of a communicator as described by c. Copies the lists and takes over the hints. Returns NULL
-// if out of memory.
+// Creates the descriptor of a communicator as described by c. Copies the lists and takes ownership of the hints.
+// Returns NULL if out of memory.
 struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 
-// Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if there is no such
+// Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if info is not an info
 // object.
 int gompi_comm_hints_set(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_error_status *v);
 
 // Returns the error handler of a communicator for a new communicator derived from it. Acquires a reference.
 uintptr_t gompi_comm_errhandler(uintptr_t handle);
 
-// Stores the name of a communicator, of less than MPI_MAX_OBJECT_NAME bytes. Returns its length, or 0 if it has no name
-// or does not exist.
+// Stores the name of a communicator in name, which has MPI_MAX_OBJECT_NAME bytes. Returns the length of the name, or 0
+// if the communicator has no name or does not exist.
 int gompi_comm_name(MPI_Comm comm, char *name);
 
 // Reports MPI_ERR_COMM in *v for a handle that is not a live communicator.

@@ -1,13 +1,14 @@
 // MPI_Dims_create (MPI-5.0 8.5.2): chooses dimensions that are as close to each other as possible, in descending order.
-// It minimizes the difference of the largest and the smallest. Among equal solutions the last dimension is as large as
-// possible, then the one before it, and so on, as in MPICH.
+// It minimizes the difference between the largest and the smallest dimension. Among solutions with the same difference,
+// it makes the last dimension as large as possible, then the last but one, and so on, as MPICH does.
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/error_status.h"
 #include "comm/z_calls.h"
 
-// Upper bounds for a number below 2^31: prime factors, and divisors (of 2095133040).
+// Upper bounds for numbers below 2^31: of the number of prime factors, and of the number of divisors (2095133040 has
+// the most).
 enum { MAX_PRIMES = 30, MAX_DIVISORS = 1600 };
 
 // A list of divisors in ascending order.
@@ -33,7 +34,7 @@ static int primes_of(uint32_t n, uint32_t primes[]) {
 	return found;
 }
 
-// Adds the products of all divisors with prime^1 to prime^times.
+// Adds the products of the divisors in d with prime, prime^2, ..., prime^times to d.
 static void add_multiples(struct divisors *d, uint32_t prime, int times) {
 	uint32_t old[MAX_DIVISORS], power = 1;
 	int old_count = d->n;
@@ -71,7 +72,7 @@ static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t lo
 		return k == 0 ? n == 1 : low <= n && n <= high;
 	if (power_up_to(low, k, n) > n || power_up_to(high, k, n) < n)
 		return false;
-	for (int i = 0; i < d->n && d->at[i] <= high; i++) // try each as the smallest factor
+	for (int i = 0; i < d->n && d->at[i] <= high; i++) // tries each divisor as the smallest factor
 		if (d->at[i] >= low && n % d->at[i] == 0) {
 			if (power_up_to(d->at[i], k, n) > n)
 				break;
@@ -83,7 +84,7 @@ static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t lo
 
 // Stores k >= 2 numbers in descending order whose product is n.
 static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t numbers[]) {
-	uint32_t largest = n, smallest = 0; // n and 1 are the first solution, unless a better one exists
+	uint32_t largest = n, smallest = 0; // worse than any solution, even than n and 1
 	for (int i = 0; i < d->n; i++) {
 		uint32_t x = d->at[i], spread = largest - smallest;
 		if (power_up_to(x, k, n) < n)
@@ -101,7 +102,7 @@ static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t
 	}
 	uint32_t remaining = n / largest, min_factor = smallest;
 	numbers[0] = largest;
-	for (int last = k - 1, i = d->n - 1; last > 0; last--) { // beginning with the last
+	for (int last = k - 1, i = d->n - 1; last > 0; last--) { // chooses the last number first
 		for (i = d->n - 1; d->at[i] > largest || remaining % d->at[i] != 0 || d->at[i] < min_factor ||
 				   !has_product(d, remaining / d->at[i], last - 1, d->at[i], largest);)
 			i--;
@@ -110,7 +111,7 @@ static void choose_factors(const struct divisors *d, uint32_t n, int k, uint32_t
 	}
 }
 
-// Returns the number whose k-th power has these prime factors, or 0 if no number has them.
+// Returns the number whose k-th power has these prime factors, or 0 if there is no such number.
 static uint32_t root_of(const uint32_t primes[], int found, int k) {
 	uint32_t root = 1;
 	for (int i = 0; i < found; i += k) {
@@ -139,8 +140,9 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 	struct gompi_error_status v;
 	int rc = MPI_SUCCESS, left = nnodes, unset = 0;
 	if (ndims < 0 || (ndims > 0 && dims == NULL))
-		rc = gompi_set_error(&v, MPI_ERR_ARG, "ndims is %d, and dims is at address %#llx", ndims,
-				     (unsigned long long)(uintptr_t)dims);
+		rc = gompi_set_error(&v, MPI_ERR_ARG,
+				     "ndims is %d and dims %p: ndims must not be negative, nor dims NULL", ndims,
+				     (void *)dims);
 	else if (nnodes <= 0)
 		rc = gompi_set_error(&v, MPI_ERR_ARG, "nnodes is %d; it must be positive", nnodes);
 	for (int i = 0; i < ndims && rc == MPI_SUCCESS; i++) {
@@ -168,7 +170,7 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 		numbers[0] = (uint32_t)left;
 	} else if (trial) {
 		k = two_factors((uint32_t)left, numbers);
-	} else if (found < unset) { // at least one number is 1, so the largest must be minimal: one prime each
+	} else if (found < unset) { // at least one number is 1: one prime each makes the largest number minimal
 		for (k = 0; k < found; k++)
 			numbers[k] = primes[found - 1 - k];
 	} else if ((numbers[0] = root_of(primes, found, unset)) != 0) {

@@ -1,5 +1,5 @@
-// The hints of communicators (MPI-5.0 7.4.4). The library may ignore all of them, and does. It stores them only to
-// report them. The lock of info objects guards them. Nothing blocks or communicates.
+// The hints of communicators (MPI-5.0 7.4.4). MPI permits a library to ignore all of them. This library does, and
+// stores them only for MPI_Comm_get_info. The lock of info objects guards the hints. Nothing blocks or communicates.
 #include <stdlib.h>
 
 #include "comm/comm.h"

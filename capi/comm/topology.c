@@ -7,7 +7,7 @@
 #include "base/error_status.h"
 #include "comm/z_calls.h"
 
-// Returns the numbers that follow the ranks of the neighbors.
+// Returns the part of t->ranks after the ranks of the neighbors (topology.h).
 static const int32_t *topology_data(const struct gompi_topology *t) { return t->ranks + t->sources + t->destinations; }
 
 static const int32_t *dims_of(const struct gompi_topology *grid) { return topology_data(grid); }
@@ -87,7 +87,7 @@ int gompi_topo_test(MPI_Comm comm, int *status) {
 }
 GOMPI_ENTRY(MPI_Topo_test, gompi_topo_test);
 
-/* Grids: the last coordinate runs fastest. */
+/* Grids: the last coordinate varies fastest with the rank. */
 
 int gompi_cartdim_get(MPI_Comm comm, int *ndims) {
 	int rc;
@@ -283,7 +283,7 @@ int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges
 }
 GOMPI_ENTRY(MPI_Graph_map, gompi_graph_map);
 
-/* Graphs that every member knows whole: the neighbors of rank i are the edges from index[i-1] up to index[i]. */
+/* Graphs (MPI_Graph_create): every member stores the whole graph. The edges of rank i are index[i-1] to index[i]-1. */
 
 static inline int first_neighbor(const struct gompi_topology *t, int rank) {
 	return rank > 0 ? index_of(t)[rank - 1] : 0;
@@ -349,7 +349,7 @@ int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbo
 }
 GOMPI_ENTRY(MPI_Graph_neighbors, gompi_graph_neighbors);
 
-/* Distributed graphs, of which each member knows its neighbors. */
+/* Distributed graphs: each member stores only its own neighbors. */
 
 int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted) {
 	int rc;

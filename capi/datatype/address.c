@@ -1,4 +1,5 @@
-// Addresses and their arithmetic (MPI-5.0 5.1.5), which is unsigned: overflow of signed integers is undefined in C.
+// Addresses and their arithmetic (MPI-5.0 5.1.5). The functions compute with unsigned integers, because overflow of
+// signed integers is undefined behavior in C.
 #include "base/error_status.h"
 #include "datatype/z_calls.h"
 

@@ -1,19 +1,20 @@
-// Updates of elements with atomic instructions: kernels by operation and element type, the alignment that they need,
-// and the maximum number of elements.
+// Updates elements with atomic instructions. Contains the kernels by operation and element type, the alignment that the
+// kernels need, and the maximum number of elements.
 #ifndef GOMPI_ATOMIC_H
 #define GOMPI_ATOMIC_H
 
 #include "base/atomics.h"
 #include "datatype/op.h"
 
-// GOMPI_ATOMIC_MAX_COUNT: maximum number of elements that may be updated one by one without a lock where several
-// threads update the same memory. More elements are faster under the lock with a vectorized loop (measured,
-// docs/RATIONALE.md). Up to GOMPI_ATOMIC_ALWAYS_COUNT elements are always updated one by one.
+// GOMPI_ATOMIC_MAX_COUNT: maximum number of elements that an operation may update with atomic instructions instead of
+// under the lock, if several threads update the same memory. For more elements, a vectorized loop under the lock is
+// faster (measured, docs/RATIONALE.md). Up to GOMPI_ATOMIC_ALWAYS_COUNT elements are always updated with atomic
+// instructions.
 enum { GOMPI_ATOMIC_MAX_COUNT = 64, GOMPI_ATOMIC_ALWAYS_COUNT = 2 };
 
-// Returns true if count elements of size bytes may be updated one by one. More than one element of a single byte may
-// not: programs transfer structures as MPI_BYTE, for example a pointer with its rank, and expect such an update to be
-// atomic as a whole (docs/RATIONALE.md).
+// Returns true if count elements of size bytes may be updated one by one. Several one-byte elements may not: programs
+// transfer structures as MPI_BYTE, for example a pointer with its rank, and expect the update of the whole structure to
+// be atomic (docs/RATIONALE.md).
 static inline bool gompi_atomic_is_allowed(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_ATOMIC_MAX_COUNT);
 }
@@ -23,7 +24,7 @@ static inline bool gompi_atomic_is_fastest(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_ATOMIC_ALWAYS_COUNT);
 }
 
-// Returns true if an element of size bytes (a power of two) at to is aligned for atomic instructions.
+// Returns true if address to is aligned for atomic instructions on an element of size bytes (a power of two).
 static inline bool gompi_is_aligned(const void *to, int64_t size) {
 	return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0;
 }
@@ -33,7 +34,8 @@ static inline bool gompi_is_aligned(const void *to, int64_t size) {
 // gompi_unlocked_update_end; target is aligned to the element.
 typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
 
-// Classes of elements with the same size and arithmetic; GOMPI_NO_CLASS if no instruction covers them.
+// Element classes. The predefined types of one class have the same size and arithmetic. GOMPI_NO_CLASS: no atomic
+// instruction exists for the type.
 enum gompi_element_class {
 	GOMPI_NO_CLASS,
 	GOMPI_I8,
@@ -55,10 +57,12 @@ enum gompi_element_class {
 };
 
 extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CLASSES];
-// The kernels by row and column of op.h, only where the standard allows the pair. Filled by gompi_type_fill_tables.
+// The kernels by row (operation) and column (type) as in op.h; NULL where the standard does not allow the pair. Filled
+// by gompi_type_fill_tables.
 extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 
-// Returns the kernel for op on elements of a predefined type, NULL if op is not defined for that type.
+// Returns the kernel for op on elements of a predefined type. Returns NULL if op is not defined for the type, or if no
+// atomic instruction exists for it.
 static inline gompi_atomic_kernel gompi_atomic_kernel_for(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)type - GOMPI_OP_TYPE_FIRST;
 	return o < GOMPI_OP_HANDLES && t < GOMPI_OP_TYPE_HANDLES
@@ -66,7 +70,8 @@ static inline gompi_atomic_kernel gompi_atomic_kernel_for(MPI_Op op, MPI_Datatyp
 		       : NULL;
 }
 
-// Returns the kernel for a type for which gompi_simple_bytes is not 0.
+// Returns the kernel like gompi_atomic_kernel_for. Precondition: gompi_simple_bytes(type) is not 0, so that type needs
+// no range check.
 static inline gompi_atomic_kernel gompi_atomic_kernel_simple(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST;
 	return __builtin_expect(o < GOMPI_OP_HANDLES, 1)
@@ -74,8 +79,8 @@ static inline gompi_atomic_kernel gompi_atomic_kernel_simple(MPI_Op op, MPI_Data
 		       : NULL;
 }
 
-// Compares and swaps one element of 1, 2, 4 or 8 bytes; target is aligned to it. Stores the previous value in result.
-// Returns true if the values compared equal.
+// Compares and swaps one element of 1, 2, 4 or 8 bytes. target is aligned to the element. Stores the previous value in
+// result. Returns true if the target was equal to compare, so that it has been replaced by origin.
 static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result,
 						  uint64_t size) {
 #define CASE(U)                                                                 \

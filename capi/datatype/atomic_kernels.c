@@ -1,4 +1,4 @@
-// An atomic update for each operation and class of elements: the kernels of small accumulates.
+// Atomic kernels: one for each operation and element class. Small accumulates use them.
 #include <string.h>
 
 #include "datatype/atomic.h"
@@ -73,8 +73,8 @@
 	SWAP(land_##N, U, U, a && b) \
 	SWAP(lor_##N, U, U, a || b) \
 	SWAP(lxor_##N, U, U, !a != !b)
-// Integer sums and products wrap: they are computed in the unsigned type, widened so that it is not promoted to a
-// signed int.
+// Integer sums and products wrap around, because they are computed in unsigned types. Products are computed in 64 bits:
+// C would promote a smaller unsigned type to signed int.
 #define INTEGERS(N, C, U) \
 	FETCH(sum_##N, U, gompi_element_add(&t[i], x)) \
 	SWAP(prod_##N, U, U, (uint64_t)a * b) \

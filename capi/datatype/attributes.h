@@ -1,5 +1,5 @@
-// Attributes and names of datatypes (MPI-5.0 7.7.4 and 7.8). Few types have any, so they are found by the type's handle
-// in a table.
+// Attributes and names of datatypes (MPI-5.0 7.7.4 and 7.8). Few types have attributes or a name, so tables map the
+// handles of these types to them.
 #ifndef GOMPI_TYPE_ATTRIBUTES_H
 #define GOMPI_TYPE_ATTRIBUTES_H
 
@@ -8,7 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// Tables for constructed types and for predefined ones, whose handles may end with the same bits.
+// Index 0: table of the constructed types; index 1: of the predefined types. A constructed and a predefined type need
+// separate tables, because their handles may end with the same bits.
 extern struct gompi_table gompi_type_attributes[2];
 
 static inline struct gompi_table *gompi_type_attributes_table(uintptr_t handle) {
@@ -27,16 +28,17 @@ static inline struct gompi_attributes *gompi_type_attributes_ensure(uintptr_t ha
 	return __builtin_expect(t != NULL, 1) ? t : gompi_type_attributes_make(handle);
 }
 
-// Stores the name of a type, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length; 0 if it has no name.
+// Stores the name of a type in name, which has MPI_MAX_OBJECT_NAME bytes. Returns the length of the name; 0 if the type
+// has no name.
 int gompi_type_name(uintptr_t handle, char *name);
 // Sets the initial name of a predefined type.
 void gompi_type_set_default_name(uintptr_t handle, const char *name, int length);
 
-// Copies the attributes of a type to its duplicate, which has none yet. Returns the error class in v. After an error of
-// a copy function the duplicate has none.
+// Copies the attributes of type from to its duplicate, type to, which has no attributes yet. Returns MPI_SUCCESS, or
+// the error class in v. If a copy function fails, the duplicate has no attributes.
 int gompi_type_attributes_copy(struct gompi_error_status *v, uintptr_t from, uintptr_t to);
-// Deletes the attributes of a type that is being freed. Returns the error class in v. Stops at an error of a delete
-// function: that attribute and those set before it remain.
+// Deletes the attributes of a type that is being freed. Returns MPI_SUCCESS, or the error class in v. Stops if a delete
+// function fails: its attribute and all attributes that were set earlier remain.
 int gompi_type_attributes_delete(struct gompi_error_status *v, uintptr_t handle);
 
 #pragma GCC visibility pop

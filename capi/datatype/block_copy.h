@@ -43,7 +43,8 @@ static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 	}
 }
 
-// Runs the loop with a constant size for the most frequent block sizes, so that each block is a load and a store.
+// Expands loop with a constant size for the most frequent block sizes, so that each block is copied with one load and
+// one store.
 #define COPY_SIZES(block, loop)        \
 	switch (block) {               \
 	case 1:                        \

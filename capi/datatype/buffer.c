@@ -4,7 +4,7 @@
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool no_data,
 		       struct gompi_error_status *v) {
 	*b = (struct gompi_buffer){0};
-	if (count == 0 && type == MPI_DATATYPE_NULL) // programs with nothing to send pass it
+	if (count == 0 && type == MPI_DATATYPE_NULL) // programs that have nothing to send pass MPI_DATATYPE_NULL
 		return MPI_SUCCESS;
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)

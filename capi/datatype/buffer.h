@@ -9,12 +9,12 @@
 #include "datatype/memory.h"
 #include "datatype/predefined.h"
 
-// size bytes of data. Without a type they are at an address. With a type they are the data of count copies, after the
-// first skip_bytes bytes.
+// A buffer of size bytes of data. If type is NULL, the data is contiguous and begins at at. Else it is the data of
+// count copies of type at at, without the first skip_bytes bytes.
 struct gompi_buffer {
 	union {
 		char *at;
-		// Of target memory that this process has not mapped: the offset in its window or, in a dynamic window,
+		// If this process has not mapped the target memory: the offset in the window or, for a dynamic window,
 		// the address in the target's process.
 		uint64_t offset;
 	};
@@ -29,14 +29,14 @@ struct gompi_buffer {
 
 #pragma GCC visibility push(hidden)
 
-// Makes *b the buffer of count copies of a committed datatype. no_data: the call transfers no data, as with
-// MPI_PROC_NULL, and the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE,
+// Makes *b the buffer of count copies of a committed datatype. no_data is true if the call transfers no data, as with
+// MPI_PROC_NULL; then the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE,
 // MPI_ERR_BUFFER, MPI_ERR_VALUE_TOO_LARGE.
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool no_data,
 		       struct gompi_error_status *v);
 
-// Returns true, and makes *b, if the data has a predefined type without gaps and a valid address. This is the fast path
-// of gompi_buffer_check for most messages.
+// Fills in *b and returns true if the data has a predefined type without gaps and a valid address. This is the fast
+// path of gompi_buffer_check for most messages.
 static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type) {
 	int64_t size = gompi_simple_bytes(type);
 	if (__builtin_expect(size == 0 || (uint64_t)count > INT32_MAX || (uintptr_t)at - 4096 >= 1ULL << 62, 0))
@@ -68,8 +68,8 @@ static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to,
 		gompi_buffer_unpack_typed(b, to, from, n);
 }
 
-// Fills out with the contiguous ranges of the data from byte from on, in order. Returns their number; if it is less
-// than max, these are all ranges.
+// Fills out with up to max contiguous ranges of the data, in order, beginning at byte from of the data. Returns the
+// number of ranges. If it is less than max, out has all ranges.
 int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int max);
 
 // Copies the first n bytes of the data of one buffer to another.

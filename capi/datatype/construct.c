@@ -1,5 +1,5 @@
 // Constructs types from recipes. Valid recipes with a layout that draft.h supports are constructed here without a call
-// into Go; Go constructs the same type again when it needs it. Go handles all other recipes and reports all errors.
+// into Go; Go constructs the same type again if it needs the type. Go handles all other recipes and reports all errors.
 #include <stdlib.h>
 #include "base/minmax.h"
 #include <string.h>
@@ -84,7 +84,7 @@ static void compute_bounds(struct construction *m) {
 		m->overflow |= __builtin_sub_overflow(m->hi, m->lo, &length);
 		length = sum_of(&m->overflow, length, f->align - 1);
 		f->lb = m->lo;
-		// a division costs as much as this whole function
+		// avoids a division, which costs as much as the rest of this function
 		bool power = (f->align & (f->align - 1)) == 0 && length >= 0;
 		ub = sum_of(&m->overflow, m->lo, power ? length & -(int64_t)f->align : length / f->align * f->align);
 	}
@@ -135,7 +135,8 @@ static void fill_envelope(struct gompi_type_props *f, const struct gompi_recipe 
 	f->counts = r->is_large ? counts : 0;
 }
 
-// Constructs MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector: count blocks of copies, step apart.
+// Constructs MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector: count blocks of blocklength copies of
+// old. The blocks begin step bytes apart.
 static bool construct_strided(struct construction *m, const struct gompi_type *old, int64_t count, int64_t blocklength,
 			      int64_t step) {
 	int64_t extent = old->extent, lo = 0, hi = 0;
@@ -178,8 +179,8 @@ static bool construct_subarray(struct construction *m, const struct gompi_type *
 	return true;
 }
 
-// The share of a process in one dimension of a distributed array: blocks of block elements, step apart, beginning at
-// start. The last block has last elements.
+// The share of a process in one dimension of a distributed array. It has a number of blocks, with block elements each;
+// the last block has only last elements. The first block begins at start. step is the distance between blocks.
 struct darray_share {
 	int64_t start, block, blocks, step, last;
 };
@@ -246,7 +247,7 @@ static bool construct_darray(struct construction *m, const struct gompi_type *ol
 	for (int64_t k = 0; k < r->n; k++) {
 		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // fastest dimension first
 		const struct darray_share *s = &of[i];
-		// the last block is shorter than the others: Go constructs the type
+		// Go constructs the type if the last block is shorter than the other blocks
 		if (s->last != s->block && s->blocks > 1)
 			return false;
 		gompi_draft_repeat(m->t, s->last, extent, &m->overflow);
@@ -269,8 +270,9 @@ static inline bool is_dense(const struct gompi_type *old, int64_t blocklength) {
 
 static inline bool is_large_offset(int64_t x) { return (uint64_t)x + (UINT64_C(1) << 60) >= UINT64_C(1) << 61; }
 
-// Constructs types with displacements: one type for all blocks, or one for each if fields, which is a constant at every
-// call. If there are several blocks, each must be contiguous, and they become a list. A single block may have any type.
+// Constructs types with displacements (indexed, indexed block and struct types). fields: each block has a type of its
+// own, as in a struct; otherwise all blocks have the same type. fields is a compile-time constant in every call. If
+// there are several blocks, each must be contiguous, and they become a list. A single block may have any type.
 static inline __attribute__((always_inline)) bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes,
 							 bool fields) {
 	const struct gompi_recipe *r = m->r;
@@ -278,9 +280,9 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	const struct gompi_type_props *props = old != NULL ? gompi_type_props_of(old) : NULL;
 	bool in_bytes = fields || r->combiner == MPI_COMBINER_HINDEXED || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 	int64_t total = 0, lo = 0, hi = 0;
-	// a local, because it stays in a register, unlike m->overflow
+	// overflow is a local variable because that stays in a register, unlike m->overflow
 	bool overflow = false, is_uniform = old != NULL && is_dense(old, 2);
-	int64_t copies = -1, from = 0, to = 0; // bounds of this many copies of old at 0
+	int64_t copies = -1, from = 0, to = 0; // from and to: bounds of this many copies of old at displacement 0
 	if (r->list[0] == NULL && r->a < 0)
 		return false;
 	for (int64_t i = 0; i < r->n; i++) {
@@ -295,7 +297,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 			if (fields) {
 				span(&overflow, props, displacements[i], n, old->extent, &first, &end);
 			} else {
-				// Large offsets are left to Go: the order of additions determines whether they
+				// Go handles large offsets: the order of the additions determines whether they
 				// overflow.
 				if (n != copies) {
 					span(&overflow, props, 0, copies = n, old->extent, &from, &to);
@@ -331,7 +333,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	return true;
 }
 
-// Returns the number of words of the nodes that the recipe adds.
+// Returns the number of words of the nodes that the recipe adds to the program.
 static int64_t nodes_of(const struct gompi_recipe *r) {
 	switch (r->combiner) {
 	case MPI_COMBINER_CONTIGUOUS:
@@ -390,8 +392,9 @@ static bool construct_like(struct construction *m, const struct gompi_type *old)
 	return !__builtin_add_overflow(m->r->a, m->r->b, &ub);
 }
 
-// Returns true if all pointers that C must read are valid, and C constructed the old types. Go could not construct an
-// old type of its own again once the handle is freed. Stores the number of words of the longest old program in *words.
+// Returns true if all lists that the constructor needs are present, and each old type is predefined or was constructed
+// by C. An old type that Go constructed has no recipe; once its handle is freed, Go could not construct the new type
+// again. Stores the number of words of the longest old program in *words.
 static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 	bool lists = r->combiner == MPI_COMBINER_SUBARRAY || r->combiner == MPI_COMBINER_DARRAY;
 	*words = GOMPI_TYPE_HEAD;
@@ -441,8 +444,8 @@ struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r) {
 	struct construction m = {.r = r, .t = t, .f = &gompi_type_meta(t)->props};
 	const struct gompi_type *old = r->type_count > 0 ? gompi_recipe_type(r, 0) : NULL;
 	*m.f = (struct gompi_type_props){.align = 1};
-	// Types with displacements (list[1] without list[2]) are drafted by blocks(). It calls gompi_draft_begin itself
-	// if there is one block.
+	// blocks() makes the programs of types with displacements (list[1] without list[2]). If there is only one
+	// block, it calls gompi_draft_begin itself.
 	if (old != NULL && (r->list[1] == NULL || r->list[2] != NULL))
 		gompi_draft_begin(t, old);
 	bool keeps_contents = r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP;

@@ -19,7 +19,7 @@ type Recipe struct {
 	Types           []uintptr
 }
 
-// Construct returns the handle of the type that C constructs from a recipe, or 0 if C leaves that to Go.
+// Construct returns the handle of the type that C constructs from a recipe, or 0 if Go must construct the type.
 func Construct(r Recipe) (h uintptr) {
 	c := C.struct_gompi_recipe{
 		combiner: C.int(r.Combiner), order: C.int(r.Order), is_large: C.bool(r.Large), n: C.int64_t(r.N),

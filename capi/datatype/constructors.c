@@ -3,7 +3,7 @@
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
-// Constructs a type from one old type. MPI_Aint and MPI_Count both have 64 bits.
+// Constructs a type from one old type. MPI_Aint and MPI_Count both have 64 bits, so lists of either have is_64bit set.
 #define FROM_ONE(name, ...)                                                                                        \
 	gompi_type_construct(                                                                                      \
 		&(struct gompi_recipe){.call = "MPI_Type_" name, .type_count = 1, .types = &oldtype, __VA_ARGS__}, \

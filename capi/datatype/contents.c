@@ -7,7 +7,7 @@
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
-// The destination of numbers: counts if it is not NULL (large-count form), else integers.
+// The destination of put_number: counts if it is not NULL (large-count form), else integers.
 struct numbers {
 	MPI_Count *counts;
 	int *integers;
@@ -20,7 +20,7 @@ static inline void put_number(struct numbers *to, int64_t value) {
 		*to->integers++ = (int)value;
 }
 
-// Stores a list. If addresses is not NULL, the list has displacements in bytes and is stored there.
+// Stores one list of r: in addresses if that is not NULL (displacements in bytes), else with put_number.
 static void put_list(struct numbers *to, MPI_Aint *addresses, const struct gompi_recipe *r, int list) {
 	for (int64_t i = 0; r->list[list] != NULL && i < r->n; i++) {
 		if (addresses != NULL)

@@ -10,13 +10,14 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,
 		       int64_t n) {
-	if (n == 1) // usually a long block
+	if (n == 1) // a single block is usually long
 		copy_one(d, s, block);
 	else
 		copy_blocks(d, dstride, s, sstride, block, n);
 }
 
-// One side of a copy: the current blocks, the blocks after a split one, and the source of further blocks.
+// One side of a copy (source or destination). after_split has the blocks that follow r, if r is the rest of a block
+// that was copied in part.
 struct side {
 	struct gompi_run r, after_split;
 	struct gompi_cursor *source; // NULL if there are no further blocks
@@ -34,7 +35,8 @@ static inline bool refill(struct side *s) {
 	return s->r.n;
 }
 
-// Advances a side by n whole blocks, or by bytes if the copy ended inside a block.
+// Advances a side by n whole blocks if bytes is 0. Else advances it by bytes within the current block, of which the
+// copy used only a part.
 static inline void advance_side(struct side *s, int64_t n, int64_t bytes) {
 	struct gompi_run *r = &s->r;
 	if (!bytes) {
@@ -87,7 +89,7 @@ static int64_t copy_sides(char *dst, struct side *d, const char *src, struct sid
 	return done;
 }
 
-// Stores all blocks of count copies as one run. Returns false if they are not one run.
+// Describes all blocks of count copies as one run in *r. Returns false if they form several runs.
 static inline bool as_single_run(struct gompi_run *r, const struct gompi_type *t, int64_t count) {
 	if (t->flags & GOMPI_TYPE_CONTIGUOUS)
 		*r = (struct gompi_run){t->origin, count * t->size, count && t->size, 0};
@@ -104,7 +106,7 @@ static inline bool as_single_run(struct gompi_run *r, const struct gompi_type *t
 	return true;
 }
 
-// Copies between two equal layouts: iterates over both at once.
+// Copies between two equal layouts, with one cursor for both.
 static int64_t copy_same(char *dst, const char *src, const struct gompi_type *t, int64_t count) {
 	struct gompi_run r;
 	if (as_single_run(&r, t, count)) {

@@ -1,5 +1,6 @@
-// Counts of datatypes in a status (MPI-5.0 3.2.5, 5.1.11 and 13.3). The types need not be committed. No function blocks
-// or communicates. Go counts the elements of types whose elements differ in size.
+// Conversions between the number of bytes in a status and counts of datatypes or basic elements (MPI-5.0 3.2.5, 5.1.11
+// and 13.3). The types need not be committed. No function blocks or communicates. Go counts the elements of types whose
+// basic elements differ in size.
 #include "datatype/type_props.h"
 
 #include "base/status.h"
@@ -17,7 +18,7 @@ static inline int64_t divide_exactly(int64_t bytes, int64_t size) {
 	return n * size == bytes ? n : MPI_UNDEFINED;
 }
 
-// Returns the number of copies of a type in a number of bytes that is not negative.
+// Returns the number of copies of a type in bytes >= 0 bytes, or MPI_UNDEFINED if the bytes end inside a copy.
 static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	(void)datatype;
 	if (f->size == 0)
@@ -25,7 +26,8 @@ static inline int64_t copies(MPI_Datatype datatype, const struct gompi_type_prop
 	return divide_exactly(bytes, f->size);
 }
 
-// Returns the number of basic elements of a type in a number of bytes that is not negative.
+// Returns the number of basic elements of a type in bytes >= 0 bytes, or MPI_UNDEFINED if the bytes end inside an
+// element.
 static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t bytes) {
 	if (f->size == 0)
 		return bytes == 0 ? 0 : MPI_UNDEFINED;
@@ -35,8 +37,8 @@ static inline int64_t elements(MPI_Datatype datatype, const struct gompi_type_pr
 	return gompi_go_callbacks.count_elements((uintptr_t)datatype, bytes, &n) ? n : MPI_UNDEFINED;
 }
 
-// Stores the result of f for the number of bytes in a status: as an MPI_Count if wide, else as an int, or MPI_UNDEFINED
-// if it does not fit.
+// Stores the result of f for the number of bytes in a status in *count, which is an MPI_Count if wide, else an int.
+// Stores MPI_UNDEFINED if the result does not fit into an int.
 static inline int get_status_count(const char *call, const MPI_Status *status, MPI_Datatype datatype, void *count,
 				   bool wide, int64_t (*f)(MPI_Datatype, const struct gompi_type_props *, int64_t)) {
 	const struct gompi_type_props *props = gompi_type_props_get(datatype);
@@ -80,7 +82,8 @@ int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Co
 }
 GOMPI_ENTRY(MPI_Get_elements_x, gompi_get_elements_x);
 
-// Computes the number of bytes of n basic elements of a type. Returns false if it does not exist or overflows.
+// Computes the number of bytes of n basic elements of a type. Returns false if n is negative, the type has no elements
+// for n > 0, or the number overflows.
 static inline bool bytes_of_elements(MPI_Datatype datatype, const struct gompi_type_props *f, int64_t n,
 				     int64_t *bytes) {
 	*bytes = 0;
@@ -99,7 +102,7 @@ static __attribute__((cold)) int raise_elements(const char *call, MPI_Datatype d
 	return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// Sets the elements of a status in all cases. Not inlined, so that most calls need no stack frame.
+// Slow path of set_elements, for all cases. It is not inlined, so that the fast path needs no stack frame.
 static __attribute__((noinline)) int set_elements_slow(const char *call, MPI_Status *status, MPI_Datatype datatype,
 						       int64_t n) {
 	const struct gompi_type_props *f = gompi_type_props_get(datatype);

@@ -2,7 +2,8 @@
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
-// Descends from a node to the block that holds its packed byte pos. Pushes a frame for each node on the way.
+// Descends from a node to the block that contains byte pos of the node's packed data. Pushes a frame for each node on
+// the way.
 static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t pos) {
 	const int64_t *p = c->prog;
 	for (;;) {

@@ -25,7 +25,7 @@ struct gompi_type {
 	int64_t words;       // number of words of the whole program
 	int64_t flags;       // GOMPI_TYPE_ flags
 	int64_t elem;        // handle of the one predefined type of all elements, or 0
-	int64_t elem_size;   // distance of elements in an array of them; 0 without elem
+	int64_t elem_size;   // distance between the elements of an array; 0 if elem is 0
 	int64_t elements;    // number of elements of predefined types
 	int64_t size;        // bytes of data
 	int64_t lb;          // lower bound
@@ -70,8 +70,8 @@ static inline const struct gompi_type *gompi_type_get_any(MPI_Datatype datatype)
 	return gompi_table_get(&gompi_types.table, h);
 }
 
-// Returns the committed type with this handle, or NULL. It stays valid until the type is freed. Callers that need it
-// longer acquire a reference (gompi_type_retain).
+// Returns the committed type with this handle, or NULL. The pointer stays valid until the type is freed. Callers that
+// need it longer acquire a reference (gompi_type_retain).
 static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
 	const struct gompi_type *t = gompi_type_get_any(datatype);
 	return t != NULL && t->magic ? t : NULL;
@@ -100,8 +100,8 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
 // Returns true if data that begins lo bytes after buf is at an invalid address. An address in the first page is
-// invalid, because that page is never mapped. Then buf is NULL or another MPI constant, or it is MPI_BOTTOM and the
-// displacements of the type are not addresses.
+// invalid, because that page is never mapped. The cause is a buf that is NULL or another MPI constant, or MPI_BOTTOM
+// with displacements that are not addresses.
 static inline bool gompi_invalid_address(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
 
 // A run: n blocks of block bytes, stride apart. The first is at offset from the buffer's address.
@@ -131,7 +131,8 @@ struct gompi_cursor {
 	} stack[GOMPI_TYPE_MAX_DEPTH];
 };
 
-// Positions c at the first byte of count copies. gompi_type_bytes and gompi_type_bounds returned true for them.
+// Positions c at the first byte of count copies. Precondition: gompi_type_bytes and gompi_type_bounds returned true for
+// t and count.
 void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_cursor_view view);
 
 // Positions c after pos packed bytes, in O(depth + log n).
@@ -161,8 +162,8 @@ static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, i
 	return n;
 }
 
-// Consumes the whole blocks of the current run, of at most limit bytes in total. Returns n = 0 at the end, or if not
-// even one block fits; then gompi_cursor_next consumes the beginning of a block.
+// Consumes and returns as many whole blocks of the current run as fit into limit bytes. Returns a run with n = 0 at the
+// end of the data, or if not even one block fits; then gompi_cursor_next can consume a part of the block.
 static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t limit) {
 	struct gompi_run r = c->run;
 	if (!r.n)
@@ -184,9 +185,9 @@ static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t 
 int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit);
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
 
-// Makes a type of n elements of a predefined type in words, the caller's memory of GOMPI_ELEMENTS_WORDS(n) words.
-// Returns the array to which the caller writes the displacements. Only cursors over elements can use it. flags:
-// GOMPI_TYPE_OVERLAP or 0.
+// Makes a type of n elements of a predefined type in words, an array of the caller with GOMPI_ELEMENTS_WORDS(n) words.
+// Returns the array to which the caller writes the displacements of the elements. Only cursors with the view
+// GOMPI_ELEMENTS can use the type. flags is GOMPI_TYPE_OVERLAP or 0.
 #define GOMPI_ELEMENTS_WORDS(n) (GOMPI_TYPE_HEAD + 8 + (n))
 int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n, int64_t flags);
 
@@ -216,13 +217,13 @@ struct gompi_type_props {
 	int64_t basic_count;                            // basic elements of one copy; a pair type counts as two
 	// bytes of each basic element; 0 if their sizes differ or the type has no elements
 	int64_t basic_bytes;
-	// MPI_Type_get_envelope_c
+	// results of MPI_Type_get_envelope_c
 	int64_t integers, addresses, counts, types;
 	int combiner;
 	int align; // largest alignment of an element; 1 without elements
-	// bytes of the units that external32 stores reversed, if that is its only difference; else 0
+	// size of the units whose bytes external32 reverses, if it differs from the native form only by that; else 0
 	int swap_unit_bytes;
-	bool is_large;   // only the forms with MPI_Count can describe its construction
+	bool is_large;   // constructed with large counts, so that only MPI_Type_get_envelope_c can describe it
 	bool is_resized; // lb and extent were set explicitly
 };
 
@@ -231,7 +232,7 @@ struct gompi_type_meta {
 	_Alignas(16) gompi_a64 ref_count; // the handle counts as one reference
 	uintptr_t handle;
 	_Atomic uintptr_t go_number;           // Go's number of the type; 0 if Go does not know it
-	const struct gompi_recipe *recipe;     // its construction, if C constructed it; NULL if Go did
+	const struct gompi_recipe *recipe;     // the constructor's arguments if C constructed the type, else NULL
 	int64_t words;                         // number of words of the program
 	size_t alloc_bytes;                    // bytes of this struct and its program with all that follows
 	bool holds_types;                      // it holds references to the types that it was constructed from
@@ -239,8 +240,8 @@ struct gompi_type_meta {
 	struct gompi_type_props props;
 };
 
-// Copies a program to the slot of the predefined type with this handle. words is its length. Returns false if it does
-// not fit.
+// Copies a program to the slot of the predefined type with this handle. words is the length of the program. Returns
+// false if it is longer than a slot.
 bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const int64_t *program, int64_t words);
 
 // Returns a type without a handle, with space for a program of this many words, whose head is zeroed, and for
@@ -249,8 +250,8 @@ struct gompi_type *gompi_type_new(int64_t words, size_t extra_bytes);
 // Assigns a handle to a new type and returns it. Returns 0, and frees the type, if out of memory or handles. The type
 // is committed if its magic is GOMPI_TYPE_MAGIC.
 uintptr_t gompi_type_add_handle(struct gompi_type *t);
-// Makes a type from a program of Go, whose number for it is number, and returns its handle as gompi_type_add_handle
-// does.
+// Makes a type from a program that Go has constructed. number is Go's number of the type. Returns the handle, or 0 if
+// out of memory or handles.
 uintptr_t gompi_type_add_from_go(struct gompi_type_props props, const int64_t *program, int64_t words,
 				 uintptr_t number);
 // Commits the type with this handle. Returns false if no type has this handle.
@@ -260,7 +261,7 @@ bool gompi_type_commit_handle(uintptr_t handle);
 // remains while references exist and for some time afterwards, so that an erroneous concurrent use in another thread
 // reads an old type and not garbage.
 bool gompi_type_remove(uintptr_t handle);
-// Removes a type like gompi_type_remove, and stores Go's number of it, or 0 if Go does not know it.
+// Removes a type like gompi_type_remove, and stores Go's number of the type, or 0 if Go does not know the type.
 bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number);
 
 static inline struct gompi_type_meta *gompi_type_meta(const struct gompi_type *t) {
@@ -272,8 +273,8 @@ static inline bool gompi_type_is_freeable(const struct gompi_type *t) {
 	return (uintptr_t)t - (uintptr_t)gompi_type_slots >= sizeof gompi_type_slots;
 }
 
-// Acquires a reference to a type from gompi_type_get; gompi_type_release releases it. For operations that continue
-// after their call, because the application may free the type meanwhile. Neither function blocks.
+// Acquires a reference to a type from gompi_type_get; gompi_type_release releases it. Operations that continue after
+// their call need a reference, because the application may free the type meanwhile. Neither function blocks.
 static inline void gompi_type_retain(const struct gompi_type *t) {
 	if (gompi_type_is_freeable(t))
 		gompi_add(&gompi_type_meta(t)->ref_count, 1);
@@ -283,14 +284,15 @@ static inline void gompi_type_retain(const struct gompi_type *t) {
 void gompi_type_destroy(const struct gompi_type *t);
 
 static inline void gompi_type_release(const struct gompi_type *t) {
-	// seq_cst: orders the reads by other threads before the release of the memory in the last thread
+	// seq_cst: the reads of the type by all threads come before free() in the thread that drops the last reference
 	if (gompi_type_is_freeable(t) && gompi_sub_seq_cst(&gompi_type_meta(t)->ref_count, 1) == 1)
 		gompi_type_destroy(t);
 }
 
-// Returns a live type that Go does not know, with a reference; else returns NULL. Stores Go's number of the type, which
-// is 0 if there is no such type. gompi_type_set_go_number stores that number; it returns false if the type has been
-// freed. Only Go calls these.
+// gompi_type_find_unnumbered returns the live type with this handle and acquires a reference to it, if Go does not know
+// the type yet. Otherwise it returns NULL and stores Go's number of the type, or 0 if no type has this handle.
+// gompi_type_set_go_number stores Go's number of a type. It returns false if the type has been freed. Only Go calls
+// these functions.
 const struct gompi_type *gompi_type_find_unnumbered(uintptr_t handle, uintptr_t *number);
 bool gompi_type_set_go_number(const struct gompi_type *t, uintptr_t number);
 static inline uintptr_t gompi_type_go_number(const struct gompi_type *t) {

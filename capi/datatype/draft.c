@@ -141,8 +141,8 @@ static int64_t run_end(int64_t n, const int64_t *displacements, const int64_t *s
 	return j - i < 3 ? i + 1 : j;
 }
 
-// Determines whether a byte is in two blocks. Compares unordered blocks with each other only if there are at most
-// MAX_COMPARED. Returns false if the answer is unknown.
+// Determines whether some byte is in two blocks, and stores the result in *overlap. Unsorted blocks are compared in
+// pairs, but only up to MAX_COMPARED blocks. Returns false if the result is unknown.
 static bool find_overlap(int64_t n, const int64_t *displacements, const int64_t *sizes, bool *overlap) {
 	enum { MAX_COMPARED = 16 };
 	bool up = true, down = true;
@@ -163,7 +163,7 @@ static bool find_overlap(int64_t n, const int64_t *displacements, const int64_t 
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *out_overflow) {
 	int64_t k = 0;
-	bool overflow = false; // a local, because it stays in a register, unlike *out_overflow
+	bool overflow = false; // a local variable stays in a register, unlike *out_overflow
 	for (int64_t i = 0; i < n; i++) {
 		if (sizes[i] == 0)
 			continue;
@@ -194,7 +194,7 @@ bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements,
 		uniform &= sizes[i] == sizes[0];
 	}
 	int64_t runs = 0;
-	add64(hi, lo == INT64_MIN ? INT64_MAX : -lo, &overflow); // so that all distances fit into 64 bits
+	add64(hi, lo == INT64_MIN ? INT64_MAX : -lo, &overflow); // checks that all distances fit into 64 bits
 	if (overflow)
 		return false;
 	for (int64_t i = 0; i < k; runs++)
@@ -205,7 +205,7 @@ bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements,
 		gompi_draft_repeat(t, k, stride, out_overflow);
 		return true;
 	}
-	// Go constructs types that have loops among other blocks, because some loops may be merged.
+	// Go constructs types in which loops and other blocks alternate, because it may merge some loops.
 	if (fields ? !uniform && runs * 2 <= k : runs * 4 <= k)
 		return false;
 	if (!find_overlap(k, displacements, sizes, &overlap))

@@ -18,8 +18,8 @@ void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, boo
 // Moves the program by displacement.
 void gompi_draft_shift(struct gompi_type *t, int64_t displacement, bool *overflow);
 // Makes the program of n blocks with sizes[i] bytes at displacements[i]. Destroys the contents of both lists. fields:
-// the blocks are those of a struct; then equal blocks at equal distances become the nodes that core/datatype's concat
-// makes. Returns false if Go must construct the type.
+// the blocks are those of a struct. Equal blocks at equal distances then become the same nodes as in core/datatype's
+// concat. Returns false if Go must construct the type.
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *out_overflow);
 // Fills in the values that follow from the nodes, the extent and the elements. elem is the predefined type of all

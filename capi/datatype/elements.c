@@ -1,4 +1,5 @@
-// Constructs types whose elements are the elements, or the bytes, of another type.
+// Constructs types for updates of elements: from n elements of a predefined type, and from a type whose bytes become
+// the elements.
 #include <stdlib.h>
 #include <string.h>
 

@@ -42,7 +42,8 @@ GOMPI_ENTRY(MPI_Type_size_c, gompi_type_size_c);
 int gompi_type_size_x(MPI_Datatype datatype, MPI_Count *size) { return type_size("MPI_Type_size_x", datatype, size); }
 GOMPI_ENTRY(MPI_Type_size_x, gompi_type_size_x);
 
-// Stores lower bound and extent, or the true ones. MPI_Aint and MPI_Count are the same type.
+// Stores the lower bound and the extent or, if is_true, the true lower bound and the true extent. MPI_Aint and
+// MPI_Count are the same type.
 static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, int64_t *lb, int64_t *length) {
 	const struct gompi_type_props *f = gompi_type_props_get(datatype);
 	if (f == NULL)
@@ -92,8 +93,8 @@ bool gompi_type_overlaps(const struct gompi_type *t, int64_t count) {
 		return false;
 	if (!(t->flags & GOMPI_TYPE_STRIDED))
 		return true;
-	// Copies may be in each other's gaps, like the columns of a matrix. Then blocks repeat at two distances, and
-	// the larger distance must span all blocks at the smaller one.
+	// Copies may be in each other's gaps, like the columns of a matrix. The blocks then repeat at two distances.
+	// They do not overlap if the larger distance spans all blocks that repeat at the smaller distance.
 	uint64_t blocks = t->stride < 0 ? -(uint64_t)t->stride : (uint64_t)t->stride, block = (uint64_t)t->block;
 	return copies < blocks ? copies < block || blocks - block < (uint64_t)(count - 1) * copies
 			       : blocks < block || copies - block < (uint64_t)(t->repeat - 1) * blocks;

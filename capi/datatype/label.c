@@ -52,6 +52,7 @@ int gompi_bad_buffer(struct gompi_error_status *v, const char *what, const void 
 		return gompi_set_error(v, MPI_ERR_BUFFER, "%s is NULL, but the call accesses %lld bytes of it", what,
 				       (long long)bytes);
 	return gompi_set_error(v, MPI_ERR_BUFFER,
-			       "%s is at %p; its %lld bytes of data, from offset %+lld, are not in memory", what, at,
-			       (long long)bytes, (long long)lo);
+			       "%s at %p is not valid memory: its %lld bytes of data, from offset %+lld, begin below "
+			       "address 4096",
+			       what, at, (long long)bytes, (long long)lo);
 }

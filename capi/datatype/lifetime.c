@@ -1,4 +1,4 @@
-// Commit, duplication and release of datatypes (MPI-5.0 5.1.9 and 5.1.10). None of them blocks. Errors are raised on
+// Commit, duplication and release of datatypes (MPI-5.0 5.1.9 and 5.1.10). No function blocks. Errors are raised on
 // MPI_COMM_SELF.
 #include "base/go_callbacks.h"
 #include "base/error_status.h"
@@ -61,7 +61,7 @@ int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
 	if (made == MPI_DATATYPE_NULL)
 		return rc;
 	if (gompi_type_attributes_copy(&v, (uintptr_t)oldtype, (uintptr_t)made) != MPI_SUCCESS) {
-		*newtype = MPI_DATATYPE_NULL; // as for communicators
+		*newtype = MPI_DATATYPE_NULL; // as MPI_Comm_dup does after an error
 		gompi_type_free(&made);
 		return gompi_return_error(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}

@@ -1,6 +1,6 @@
-// Copies of application memory: buffers of calls, and windows. All such copies use these functions, so that another
-// kind of memory, such as a device's, is added in one place. It becomes a value of enum gompi_memory, which the
-// argument checks store in struct gompi_buffer, and a case in each of these:
+// Copies of application memory: buffers of calls, and windows. All such copies use these functions, so that support for
+// another kind of memory, such as a device's, is added in one place. The new kind needs a value of enum gompi_memory,
+// which the argument checks store in struct gompi_buffer, and a case in each of these functions:
 //
 //     contiguous data          gompi_copy_out, gompi_copy_in, gompi_copy_between, gompi_copy_word, gompi_copy_bytes
 //     a buffer's data          gompi_buffer_pack, gompi_buffer_unpack, gompi_buffer_copy (buffer.h)
@@ -8,7 +8,7 @@
 //     elements                 the kernels of operations (op.h, atomic.h)
 //     other processes' memory  gompi_cma_move (transport/cma.h), cma_read_data (message/rendezvous.c)
 //
-// In the packages that call them, memcpy is reserved for the library's own structures (TestLintMemcpy).
+// In the packages that call these functions, memcpy is reserved for the library's own structures (TestLintMemcpy).
 #ifndef GOMPI_MEMORY_H
 #define GOMPI_MEMORY_H
 
@@ -47,7 +47,7 @@ static inline void gompi_copy_between(void *to, const void *from, uint64_t n) {
 }
 
 // Copies 8 bytes within application memory. gompi_copy_bytes copies any number of bytes and returns MPI_SUCCESS, so
-// that a fast path can end with a tail call of it and needs no stack frame.
+// that a fast path can end with a tail call to it and needs no stack frame.
 static inline void gompi_copy_word(void *to, const void *from) { memcpy(to, from, 8); }
 __attribute__((visibility("hidden"))) int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
 

@@ -1,5 +1,6 @@
 // Look-up of types that the library owns (MPI-5.0 6.9.4, 19.1.9). Errors are raised on MPI_COMM_SELF. No function
-// blocks or communicates. Go creates an unnamed type at the first request.
+// blocks or communicates. Go creates an unnamed type (MPI_Type_create_f90_integer, _real, _complex) at its first
+// request.
 #include "base/biased_mutex.h"
 #include "base/go_callbacks.h"
 #include "base/error_status.h"
@@ -75,8 +76,8 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 }
 GOMPI_ENTRY(MPI_Type_get_value_index, gompi_type_get_value_index);
 
-// Cache of the unnamed types that were requested. Go returns further types when it is full. The store to count
-// publishes the entries.
+// Cache of the unnamed types that the application has requested. When the cache is full, every request for another type
+// calls Go. The store to count publishes the entries.
 enum { MAX_UNNAMED = 64 };
 static struct {
 	struct gompi_biased_mutex lock;

@@ -12,12 +12,13 @@
 #pragma GCC visibility push(hidden)
 
 // A kernel computes target[i] = target[i] op origin[i] for n elements of its type. Neither address needs to be aligned.
-// The arrays are identical or do not overlap. Padding inside pair types is neither read nor written. Integers wrap. MIN
-// and MAX of floating point keep the target if a comparison is false, as with NaN. MINLOC and MAXLOC select the smaller
-// index if the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
+// Either both arrays are the same memory, or they do not overlap. Padding inside pair types is neither read nor
+// written. Integers wrap. Floating-point MIN and MAX keep the target if the comparison is false, as with NaN. MINLOC
+// and MAXLOC select the smaller index if the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
 typedef void (*gompi_kernel)(const void *origin, void *target, size_t n);
 
-// Dimensions of the table of kernels. Row and column 0 are empty. Handles map to rows and columns.
+// Dimensions of the table of kernels. gompi_op_row and gompi_op_column map handles to rows and columns. Row 0 and
+// column 0 have no kernels: they stand for all other handles.
 enum {
 	GOMPI_OP_FIRST = 0x20,
 	GOMPI_OP_HANDLES = 0x20,
@@ -45,7 +46,7 @@ static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined) {
 	return gompi_op_kernels[gompi_op_row[o]][gompi_op_column[t]];
 }
 
-// Runs the kernel of op and type (handles) on n elements. Returns -1, without any effect, if op is not defined for that
+// Runs the kernel of op and type (handles) on n elements. Returns -1, without any effect, if op is not defined for the
 // type.
 int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, size_t n);
 

@@ -54,11 +54,12 @@ PAIR_TYPE(double_double, double, double)
 _Static_assert(sizeof(f80) == 16 && sizeof(f128) == 16 && sizeof(c80) == 32 && sizeof(long_double_int) == 32,
 	"the sizes in core/datatype");
 
-// The types in which integers are added and multiplied: unsigned, so that they wrap, and not promoted to int.
+// The types in which integers are added and multiplied: unsigned, so that they wrap around, and at least as wide as
+// int, so that C does not promote them.
 typedef uint32_t wide_i8, wide_u8, wide_i16, wide_u16, wide_i32, wide_u32;
 typedef uint64_t wide_i64, wide_u64;
 typedef unsigned __int128 wide_i128, wide_u128;
-// Half precision is computed in single precision and rounded once.
+// Half precision is computed in single precision, and the result is rounded once.
 typedef float wide_f16, wide_c16, wide_f32, wide_c32;
 typedef double wide_f64, wide_c64;
 typedef long double wide_f80, wide_c80;
@@ -99,7 +100,7 @@ typedef _Float128 wide_f128, wide_c128;
 #define ROUNDED
 #endif
 
-// One loop; a is the origin's element, b the target's.
+// A kernel that runs statement for each element. a points to the element of the origin, b to that of the target.
 #define KERNEL(name, type, statement) \
 	static void name##_##type(const void *origin, void *target, size_t n) \
 	{ \
@@ -125,7 +126,7 @@ typedef _Float128 wide_f128, wide_c128;
 		wide_##T ar = a->re; wide_##T ai = a->im; wide_##T br = b->re; wide_##T bi = b->im; \
 		b->re = br * ar - bi * ai; \
 		b->im = br * ai + bi * ar)
-// The second test compares the indices first, because it then fails early in most cases.
+// The else branch compares the indices before the values, because this comparison fails early in most cases.
 #define PAIR_KERNELS(T) \
 	KERNEL(MINLOC, T, \
 		if (a->v < b->v) { b->v = a->v; b->i = a->i; } else if (a->i < b->i && a->v == b->v) b->i = a->i) \
@@ -155,7 +156,7 @@ COMPLEX(c16) COMPLEX(c32) COMPLEX(c64) COMPLEX(c80) COMPLEX(c128)
 PAIR_KERNELS(float_int) PAIR_KERNELS(double_int) PAIR_KERNELS(long_int) PAIR_KERNELS(int_int) PAIR_KERNELS(short_int)
 PAIR_KERNELS(i64_i64) PAIR_KERNELS(long_double_int) PAIR_KERNELS(float_float) PAIR_KERNELS(double_double)
 
-// Rows and columns.
+// Rows (operations) and columns (types) of the table of kernels.
 enum { ROW_SUM = 1, ROW_MIN, ROW_MAX, ROW_PROD, ROW_BAND, ROW_BOR, ROW_BXOR,
 	ROW_LAND, ROW_LOR, ROW_LXOR, ROW_MINLOC, ROW_MAXLOC, ROW_REPLACE, ROW_NO_OP, ROWS };
 #define COLUMN(h, T, class) COLUMN_##h,

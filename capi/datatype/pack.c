@@ -3,14 +3,15 @@
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
-// Entries of a list of blocks that have one size (prefix is NULL) or individual sizes.
+// Consecutive entries of a list of blocks. prefix is NULL if all blocks have block bytes; else it has the running sum
+// of their sizes.
 struct entries {
 	const int64_t *disp, *prefix;
 	int64_t base, block, n, bytes;
 };
 
-// Consumes the remaining blocks of the list that the cursor is in, as many as fit in limit bytes. Returns n = 0 if the
-// cursor is not in a list or not at the beginning of a block, or if no block fits.
+// Consumes remaining blocks of the cursor's current list, of at most limit bytes in total. Returns n = 0 if the cursor
+// is not in a list or not at the beginning of a block, or if no block fits.
 static inline struct entries next_entries(struct gompi_cursor *c, int64_t limit) {
 	struct entries e = {.n = 0};
 	if (!c->depth || c->skip_bytes)
@@ -41,7 +42,7 @@ static inline struct entries next_entries(struct gompi_cursor *c, int64_t limit)
 	return e;
 }
 
-// gather copies the blocks of a list to contiguous memory; scatter copies the other way.
+// gather copies the blocks of a list to contiguous memory; scatter copies contiguous memory to the blocks of a list.
 static inline void gather(char *restrict d, const char *restrict s, struct entries e) {
 	s += e.base;
 #define EACH(copy, size)                  \
@@ -68,8 +69,8 @@ static inline void scatter(char *restrict d, const char *restrict s, struct entr
 #undef EACH
 }
 
-// Copies the next bytes between unpacked, at the positions of the cursor, and packed: limit bytes, or all that remain.
-// Returns the number of bytes copied.
+// Copies the next limit bytes, or all that remain: from the cursor's positions in unpacked to packed if is_pack, else
+// in the opposite direction. Returns the number of bytes copied.
 static inline __attribute__((always_inline)) int64_t transfer_next(bool is_pack, char *unpacked, struct gompi_cursor *c,
 								   char *packed, int64_t limit) {
 	int64_t done = 0;

@@ -1,4 +1,4 @@
-// Properties of predefined datatypes for the fast paths, by handle: tables that core fills when the process starts.
+// Properties of predefined datatypes for the fast paths, by handle: tables that Go fills when the process starts.
 #ifndef GOMPI_PREDEFINED_H
 #define GOMPI_PREDEFINED_H
 
@@ -7,7 +7,7 @@
 
 #include "base/abi.h"
 
-// Bytes of a predefined type without gaps, by handle; 0 for others. Filled by gompi_type_fill_tables.
+// Bytes of a predefined type without gaps, by handle; 0 for all other types. Filled by gompi_type_fill_tables.
 enum { GOMPI_PREDEFINED_HANDLES = 0x300 };
 extern uint8_t gompi_simple_size[GOMPI_PREDEFINED_HANDLES];
 
@@ -17,7 +17,7 @@ static inline int64_t gompi_simple_bytes(MPI_Datatype type) {
 }
 
 // Bytes of a predefined type that MPI_Compare_and_swap accepts: C and Fortran integers, logicals, multi-language types
-// and byte (MPI-5.0 12.3.4); 0 for others.
+// and byte (MPI-5.0 12.3.4); 0 for all other types.
 extern uint8_t gompi_cas_type_size[GOMPI_PREDEFINED_HANDLES];
 
 static inline int64_t gompi_cas_type_bytes(MPI_Datatype type) {
@@ -25,8 +25,8 @@ static inline int64_t gompi_cas_type_bytes(MPI_Datatype type) {
 	return __builtin_expect(i < GOMPI_PREDEFINED_HANDLES, 1) ? gompi_cas_type_size[i] : 0;
 }
 
-// Fills the tables for a predefined type: its bytes, whether it has no gaps, the class of its elements, and whether
-// MPI_Compare_and_swap accepts it.
+// Fills the tables for a predefined type: size in bytes, whether the type has no gaps (simple), its element class, and
+// whether MPI_Compare_and_swap accepts the type (swappable).
 void gompi_type_fill_tables(uintptr_t handle, int size, bool simple, int class, bool swappable);
 
 #endif

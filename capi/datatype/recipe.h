@@ -13,9 +13,11 @@ struct gompi_recipe {
 	bool is_stored;   // stored by a type, which holds references to the types that it was constructed from
 	int order;        // of a subarray or distributed array
 	int64_t n;        // copies, blocks or dimensions
-	int64_t a, b;     // by combiner: blocklength and stride; blocklength; lower bound and extent; size and rank
-	// Lengths and displacements of blocks; or sizes, subsizes and starts; or sizes, distributions, their arguments
-	// and the process grid. NULL for a list that the constructor does not have.
+	// vector: blocklength and stride; indexed block: blocklength; resized: lb and extent; darray: size and rank
+	int64_t a, b;
+	// Indexed and struct types: lengths and displacements of the blocks. Subarrays: sizes, subsizes and starts.
+	// Distributed arrays: sizes, distributions, distribution arguments and process grid. NULL if the constructor
+	// does not have the list.
 	const void *list[GOMPI_RECIPE_LISTS];
 	bool is_64bit[GOMPI_RECIPE_LISTS]; // list of 64-bit integers instead of int
 	int64_t type_count;                // number of datatypes
@@ -44,12 +46,12 @@ static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 
 #pragma GCC visibility push(hidden)
 
-// Stores a copy of r in the memory of t, after its program of this many words, and acquires references to the types of
-// r.
+// Stores a copy of r in the memory of t, after the program of t, which has this many words. Acquires references to the
+// types of r.
 void gompi_recipe_store(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
-// Makes a type without a handle. Returns NULL if Go must construct it or report the error.
+// Makes a type without a handle. Returns NULL if Go must construct the type or report an error.
 struct gompi_type *gompi_recipe_construct(const struct gompi_recipe *r);
-// Constructs a type and stores its handle. Returns what the constructor returns.
+// Constructs a type and stores its handle. Returns the result of the MPI call.
 int gompi_type_construct(const struct gompi_recipe *r, MPI_Datatype *newtype);
 
 #pragma GCC visibility pop

@@ -15,7 +15,8 @@ struct gompi_handles gompi_types = {.table = {&gompi_table_empty},
 				    .kind_bits = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
 				    .max_number = (1 << GOMPI_KIND_BITS) - 1};
 
-// The lock guards changes of the table. removed holds the most recently removed types; the oldest one is at next.
+// The lock guards changes of the table. removed holds the most recently removed types; the oldest of them has the index
+// next.
 static struct {
 	struct gompi_biased_mutex lock;
 	const struct gompi_type *removed[64];
@@ -31,8 +32,8 @@ bool gompi_type_install(uintptr_t handle, struct gompi_type_props props, const i
 	return true;
 }
 
-// Returns the memory of the oldest removed type, or NULL if its size does not fit or it is still in use. Programs that
-// create and free types in loops benefit.
+// Returns the memory of the oldest removed type, or NULL if the memory has the wrong size or is still in use. This
+// speeds up programs that create and free types in loops.
 static struct gompi_type_meta *reuse_removed(size_t bytes) {
 	struct gompi_type_meta *meta = NULL;
 	gompi_biased_lock(&type_table_state.lock);
@@ -119,9 +120,10 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 	return t != NULL;
 }
 
-// Keeps a reference to a small type in removed until as many later types as it has entries have been removed.
+// Keeps the reference of a small type in the removed array until that array has been filled with types that were
+// removed later.
 bool gompi_type_remove_get_number(uintptr_t handle, uintptr_t *number) {
-	const int64_t large_words = 1 << 16; // words
+	const int64_t large_words = 1 << 16;
 	gompi_biased_lock(&type_table_state.lock);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
 	bool found = old != NULL;

@@ -30,10 +30,10 @@ static inline const struct gompi_type_props *gompi_type_props_get(MPI_Datatype d
 	return t != NULL ? &gompi_type_meta(t)->props : NULL;
 }
 
-// Returns n for functions that store an int: MPI_UNDEFINED if it does not fit.
+// Returns n as an int, or MPI_UNDEFINED if it does not fit into an int.
 static inline int gompi_as_int(int64_t n) { return n == (int)n ? (int)n : MPI_UNDEFINED; }
 
-// Raises MPI_ERR_TYPE for a handle of no live datatype. Returns what the MPI call returns.
+// Raises MPI_ERR_TYPE for a handle that is not the handle of a live datatype. Returns the result of the MPI call.
 __attribute__((cold)) int gompi_not_a_datatype(MPI_Datatype datatype, const char *call);
 
 #pragma GCC visibility pop

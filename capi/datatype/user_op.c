@@ -1,4 +1,4 @@
-// Creates and frees operations. They belong to no communicator, so errors are raised on MPI_COMM_SELF.
+// Creates and frees operations. Operations belong to no communicator, so errors are raised on MPI_COMM_SELF.
 #include "datatype/user_op.h"
 
 #include "base/error_status.h"

@@ -15,8 +15,8 @@ struct gompi_user_op {
 
 extern struct gompi_object_pool gompi_user_ops;
 
-// Returns the user-defined operation with this handle, or NULL. It stays valid until the operation is freed; callers
-// that need it longer copy its contents.
+// Returns the user-defined operation with this handle, or NULL. The pointer stays valid until the operation is freed;
+// callers that need it longer copy its contents.
 static inline const struct gompi_user_op *gompi_user_op_get(MPI_Op op) {
 	return gompi_table_get(&gompi_user_ops.handles.table, (uintptr_t)op);
 }

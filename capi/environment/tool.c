@@ -1,5 +1,5 @@
 // The tool information interface (MPI-5.0 15.3). It offers no variables, categories, events or sources yet. Functions
-// that take an index, a name or a handle of one are generated stubs that return an error (core/abi/gen).
+// that take an index, a name or a handle of such an object are generated stubs that return an error (core/abi/gen).
 #include "environment/tool.h"
 
 #include "base/atomics.h"
@@ -82,7 +82,8 @@ int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 }
 GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free);
 
-// Applies an operation to all handles of a session. A session has no handles, so this only checks the arguments.
+// Implements MPI_T_pvar_start, MPI_T_pvar_stop and MPI_T_pvar_reset. A session has no handles, so this only checks the
+// arguments.
 static int check_pvar_call(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 	if (gompi_load(&initialized) == 0)
 		return MPI_T_ERR_NOT_INITIALIZED;

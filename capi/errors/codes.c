@@ -30,7 +30,7 @@ struct added_code {
 	int next_removed;     // next in the list of removed numbers; 0 at its end
 };
 
-// Guards all changes. Its holder runs a few instructions or copies a text.
+// Guards all changes. It is held only for a few instructions or to copy a text.
 static struct gompi_biased_mutex codes_lock;
 // Entry i is number FIRST_ADDED_CODE + i. The list is not freed when it grows, because a reader may still access it.
 static struct added_list {
@@ -179,7 +179,7 @@ static int class_text(int class, char *text) {
 int gompi_error_text(int code, char *text) {
 	if (class_index(code) >= 0)
 		return class_text(code, text);
-	if (code == MPI_ERR_LASTCODE) // no error has this class; it ends MPI's table of classes
+	if (code == MPI_ERR_LASTCODE) // no error has this class; it is the upper bound of the predefined classes
 		return (int)(stpcpy(text, "MPI_ERR_LASTCODE: last error code") - text);
 	gompi_biased_lock(&codes_lock);
 	const struct added_code *c = find_added(code);
@@ -188,7 +188,7 @@ int gompi_error_text(int code, char *text) {
 	return n;
 }
 
-// Executes MPI_Error_class for all other codes, and raises its errors.
+// Slow path of MPI_Error_class, for all codes that are not small predefined classes and for all errors.
 static __attribute__((noinline)) int error_class_slow(int errorcode, int *errorclass) {
 	struct gompi_error_status v;
 	if (errorclass == NULL)

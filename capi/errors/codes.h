@@ -30,7 +30,7 @@ void gompi_error_store_text(int class, const char *text);
 // MPI_Win_call_errhandler). gompi_go_callbacks.called_error_text composes the text when it is needed.
 void gompi_error_note_called(int class, int kind, uintptr_t object);
 
-// Stores the text of an error code, of less than MPI_MAX_ERROR_STRING bytes. The text of a class is its name, its
+// Stores the text of an error code in text, which has MPI_MAX_ERROR_STRING bytes. The text of a class is its name, its
 // meaning and the text of its latest error in this process. The text of an added code is its string, or empty if it has
 // none. Returns the length, or -1 if there is no such code.
 int gompi_error_text(int code, char *text);

@@ -36,7 +36,7 @@ static void release_locked(uintptr_t h) {
 		release_entry_locked(e, h);
 }
 
-// Sets the error handler of an object. Returns the handle of the old one.
+// Sets the error handler of an object. Returns the handle of the old error handler.
 static uintptr_t handler_set_locked(struct gompi_errhandler_ref *r, uintptr_t h) {
 	const struct errhandler *x = errhandler_at(h);
 	uintptr_t old = gompi_load(&r->handle);

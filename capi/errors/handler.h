@@ -15,15 +15,15 @@ static inline bool gompi_errhandler_predefined(uintptr_t h) {
 // The error handler of an object.
 struct gompi_errhandler_ref {
 	_Atomic uintptr_t handle; // handle of the error handler
-	// The application's function, or the handle of a predefined handler. Errors are raised by it, without access to
-	// the handler object.
+	// The application's function, or the handle of a predefined handler. It suffices to raise an error, without
+	// access to the handler object.
 	_Atomic uintptr_t function;
 };
 
 // Sets the handler of a new object, which then owns the caller's reference.
 void gompi_errhandler_init(struct gompi_errhandler_ref *r, uintptr_t h);
 // Attaches a handler to an object of a kind (GOMPI_ON_) and releases the old one. Returns MPI_SUCCESS or the error
-// class in *v: MPI_ERR_ERRHANDLER if it is not a handler, or one for another kind.
+// class in *v: MPI_ERR_ERRHANDLER if h is not an error handler, or is for another kind of object.
 int gompi_errhandler_attach_slow(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,
 				 MPI_Errhandler h);
 static inline int gompi_errhandler_attach(struct gompi_error_status *v, int kind, struct gompi_errhandler_ref *r,
@@ -38,7 +38,8 @@ void gompi_errhandler_release(uintptr_t h);
 void gompi_errhandler_detach(struct gompi_errhandler_ref *r);
 
 // Runs an error handler function of the application with an object and an error code. Returns the code that the
-// function stored. Must be called without Go frames below, because the function may call MPI or leave by longjmp.
+// function stored. Must be called without Go frames on the stack, because the function may call MPI or leave by
+// longjmp.
 int gompi_errhandler_run(uintptr_t function, uintptr_t object, int code);
 
 // Calls the error handler of an object with a code of the application. Returns MPI_SUCCESS if the handler returns. The

@@ -7,11 +7,11 @@
 #include "fabric/net.h"
 #include "tcp/tcp.h"
 
-enum { CELL_CHECK_NS = 500000000 }; // interval of the checks of the cells
+enum { CELL_CHECK_NS = 500000000 }; // interval at which the cells are checked for requests
 
 // The record that is forwarded from node to node.
 struct connect_request {
-	int32_t from, to;  // ranks: `to` is asked to connect to `from`
+	int32_t from, to;  // ranks: process `to` must connect to process `from`
 	int32_t hops_left; // number of nodes that may still forward it
 	int32_t zero;
 };
@@ -62,7 +62,8 @@ void gompi_connect_back_open(void) {
 	next_check_ns = 0;
 }
 
-// Writes a request into this process' cell. If the slot is in use, the request is dropped; the caller repeats it.
+// Writes a request into this process' cell. Drops the request if its element of the array is in use; the caller repeats
+// it.
 void gompi_connect_back_request(int peer) {
 	uint32_t empty = 0;
 	gompi_cas_strong(&gompi_my_cell()->unreachable[peer % GOMPI_UNREACHABLE_SLOTS], &empty, (uint32_t)peer + 1);
@@ -85,7 +86,7 @@ void gompi_connect_back_tick(int64_t now) {
 	if (now < next_check_ns)
 		return;
 	if (next_check_ns == 0 &&
-	    gompi_health_is_lowest()) { // first call: the previous node may be unable to connect to this one
+	    gompi_health_is_lowest()) { // first call: the previous node may be unable to connect to this node
 		int prev_leader = gompi_health_lowest_rank(-1);
 		if (prev_leader >= 0)
 			connect_to_peer(prev_leader);

@@ -1,10 +1,10 @@
-// Connections that can be made in one direction only: a process that cannot connect to a peer asks the peer to connect
-// to it.
+// Connections that can be made in one direction only: a process that cannot connect to a peer requests that the peer
+// connect to the process.
 //
-// The process writes the request into its cell. The lowest process of its node forwards the request from node to node,
-// to the peer's node. There it is written into the peer's cell. The lowest processes of neighbouring nodes try to
-// connect in both directions. So a request reaches the peer's node if, of each two neighbouring nodes, at least one can
-// connect to the other.
+// The process writes the request into its cell. The lowest process of its node sends the request to the lowest process
+// of the next node, and so on until it reaches the peer's node. There the lowest process writes the request into the
+// peer's cell. The lowest processes of neighbouring nodes try to connect in both directions. So a request reaches the
+// peer's node if, of each two neighbouring nodes, at least one can connect to the other.
 #ifndef GOMPI_FABRIC_CONNECT_BACK_H
 #define GOMPI_FABRIC_CONNECT_BACK_H
 
@@ -12,13 +12,14 @@
 
 #pragma GCC visibility push(hidden)
 
-// Initializes. Called before the network is open, after gompi_health_open.
+// Registers the handler of FABRIC_CONNECT_BACK. Called after gompi_health_open, before the network is open.
 void gompi_connect_back_open(void);
 
 // Requests that the peer connect to this process. The caller holds gompi_net.lock. May be repeated.
 void gompi_connect_back_request(int peer);
 
-// Forwards pending requests, periodically. Called by the progress thread.
+// Forwards the pending requests of this node and connects to the peers that request it, once per interval. now is the
+// time in ns. Called by the progress thread.
 void gompi_connect_back_tick(int64_t now);
 
 #pragma GCC visibility pop

@@ -25,15 +25,16 @@ int gompi_net_doorbell_open(void) {
 static void ring_doorbell(void) {
 	static const uint64_t one = 1;
 	if (write(gompi_net_doorbell.fd, &one, sizeof one) < 0) {
-		// The counter is full (EAGAIN): the progress thread wakes anyway.
+		// EAGAIN: the counter is at its maximum, so the progress thread wakes anyway.
 	}
 }
 
 // Wakes an armed progress thread (Dekker-style handshake). The progress thread stores PROGRESS_ARMED, then reads the
-// lists. A thread that has added to a list then reads the mode. With the two full fences, at least one of them sees the
-// other's store. Otherwise the progress thread could sleep while the list is not empty.
+// lists. A thread that has added to a list then reads the mode. With the two full fences, at least one of the two
+// threads sees the other thread's store. Without them, the progress thread could sleep while the list is not empty.
 void gompi_net_wake_if_armed(void) {
-	// it checks the lists before it sleeps, and must not count itself as an active application thread
+	// The progress thread checks the lists before it sleeps, and must not count itself as an active application
+	// thread.
 	if (gompi_is_progress_thread)
 		return;
 	gompi_store(&gompi_net_doorbell.app_active, 1);
@@ -51,9 +52,9 @@ void gompi_net_app_polled(void) {
 		gompi_store(&gompi_net_doorbell.app_polled, 1);
 }
 
-// Asks a progress thread that makes rounds to arm itself now: a handler wakes the thread that is about to sleep, so
-// arrivals must be handled at once. Without this call it would arm itself after a round without activity, which is
-// later.
+// Makes a progress thread that makes rounds arm itself now. The caller is about to sleep and is woken by a handler, so
+// the progress thread must handle arrivals at once. Without this call, it would arm itself only after a round without
+// activity.
 void gompi_net_app_sleeps(void) {
 	if (gompi_load(&gompi_my_cell()->poller_count) > 0)
 		return;

@@ -1,21 +1,18 @@
-// The doorbell of the network's progress thread: what it sleeps on, and how other threads wake it. Its loop is in
-// progress_thread.c.
+// The doorbell of the network's progress thread: the descriptors on which the thread sleeps, and the functions by which
+// other threads wake it. The thread's loop is in progress_thread.c.
 #ifndef GOMPI_FABRIC_DOORBELL_H
 #define GOMPI_FABRIC_DOORBELL_H
 
 #include "base/atomics.h"
 
-// The state of the progress thread.
-enum {
-	PROGRESS_ROUNDS,
-	PROGRESS_ARMED,
-	PROGRESS_ARM_REQUESTED
-}; // PROGRESS_ARM_REQUESTED: it is asked to check whether it can be armed
+// The state of the progress thread (progress_thread.h): it makes rounds, is armed, or makes rounds and must check at
+// once whether it can arm itself.
+enum { PROGRESS_ROUNDS, PROGRESS_ARMED, PROGRESS_ARM_REQUESTED };
 
 struct gompi_net_doorbell {
 	gompi_a32 mode;
 	gompi_a32 app_active; // 1 if an application thread has communicated since the progress thread last checked
-	gompi_a32 app_polled; // 1 if an application thread has polled for arrivals since then
+	gompi_a32 app_polled; // 1 if an application thread has polled for arrivals since that check
 	int fd;
 };
 
@@ -23,20 +20,21 @@ struct gompi_net_doorbell {
 
 extern struct gompi_net_doorbell gompi_net_doorbell;
 
-// Creates the descriptor that it sleeps on. Returns 0 or an errno.
+// Creates the descriptor on which the progress thread sleeps. Returns 0 or an errno.
 int gompi_net_doorbell_open(void);
-// Sleeps for at most ns nanoseconds (-1: no limit) or until the doorbell is rung. If armed, arrivals end the sleep too.
-// Returns true if something has arrived.
+// Sleeps until the doorbell is rung, for at most ns nanoseconds (-1: no limit). If armed is true, an arrival also ends
+// the sleep. Returns true if something has arrived.
 bool gompi_net_doorbell_sleep(bool armed, int64_t ns);
 
-// Wakes an armed progress thread, which would not notice a new list entry. Call it after the entry is added.
+// Wakes an armed progress thread, which would otherwise sleep although a list of work is not empty. Call it after
+// adding to the list.
 void gompi_net_wake_if_armed(void);
 
-// Wakes the progress thread for work that only one of its rounds does. Call it after the work is published.
+// Wakes the progress thread for work that only the progress thread does. Call it after publishing the work.
 void gompi_net_doorbell_ring(void);
 
-// gompi_net_app_polled records that an application thread polls for arrivals; gompi_net_app_sleeps that it is about to
-// sleep.
+// gompi_net_app_polled records that an application thread polls for arrivals. gompi_net_app_sleeps records that an
+// application thread is about to sleep.
 void gompi_net_app_polled(void);
 void gompi_net_app_sleeps(void);
 

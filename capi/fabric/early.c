@@ -17,13 +17,13 @@ struct early_record {
 	struct internode_record record;
 };
 
-// A group that has been closed before all of its records had arrived.
+// A group that was closed after a failed call, before all of its records had arrived.
 struct closed_group {
 	struct closed_group *next;
 	uint64_t id;
 };
 
-// Bytes and queries sent early between this process and a peer. Exists as long as the network.
+// Bytes and queries sent early between this process and a peer, in both directions. Lives as long as the network.
 struct credit_state {
 	struct credit_state *next; // in its bucket
 	int32_t peer;
@@ -34,17 +34,17 @@ struct credit_state {
 };
 
 static struct {
-	struct gompi_mutex mu; // protects all below, and arrivals until their generation is stored
+	struct gompi_mutex mu; // protects the fields below, and each arrival until its generation is stored
 	struct gompi_internode *groups[BUCKETS];
-	struct early_record *records[BUCKETS];       // by the ids of their groups
-	struct closed_group *closed_groups[BUCKETS]; // by id
+	struct early_record *records[BUCKETS];       // by group id
+	struct closed_group *closed_groups[BUCKETS]; // by group id
 	struct credit_state *credits[BUCKETS];
 	struct arrival_buffer *free_large; // free list of large buffers
 	int free_large_count;
 } early_state;
 
-// Buffers of records above LARGE_RECORD_BYTES bytes return to the free list after use, which holds at most
-// MAX_FREE_LARGE.
+// A record of more than LARGE_RECORD_BYTES bytes uses a large buffer, which returns to the free list after use. The
+// free list holds at most MAX_FREE_LARGE buffers.
 enum { LARGE_RECORD_BYTES = 4 << 10, MAX_FREE_LARGE = 16 };
 
 // Frees the records and groups of a previous network.
@@ -87,9 +87,9 @@ static struct closed_group **find_closed_group(uint64_t id) {
 	return at;
 }
 
-// --- Answers
+// --- Replies
 
-// An answer, sent after the lock is released.
+// A reply to a record, which is sent after early_state.mu is released.
 struct early_reply {
 	int peer;
 	struct internode_record record;
@@ -99,7 +99,7 @@ static void send_early_reply(const struct early_reply *a) {
 	int class;
 	char *to = gompi_fabric_reserve(a->peer, FABRIC_INTERNODE, sizeof a->record, FABRIC_ANSWER, &class);
 	if (to == NULL && class == MPI_ERR_NO_MEM)
-		gompi_abort_out_of_memory(sizeof a->record); // the peer would wait forever
+		gompi_abort_out_of_memory(sizeof a->record); // without the reply, the peer would wait forever
 	if (to == NULL)
 		return; // the peer has failed
 	memcpy(to, &a->record, sizeof a->record);
@@ -120,8 +120,8 @@ static struct early_reply make_open_reply(struct credit_state *a, const struct i
 				     .call.bytes = claim_ack_bytes(a)}};
 }
 
-// Records that length bytes of a's peer have found their group. Returns true if *answer must be sent to acknowledge
-// them: at a quarter of the limit.
+// Records that a record of length bytes from a's peer has been matched with a group. Returns true if the caller must
+// send *answer, which acknowledges the bytes matched so far. This happens at a quarter of the limit.
 static bool add_matched_bytes(struct credit_state *a, size_t length, struct early_reply *answer) {
 	a->ack_due_bytes += (uint32_t)length + GOMPI_EARLY_OVERHEAD;
 	if (a->ack_due_bytes < GOMPI_EARLY_MAX_BYTES / 4)
@@ -187,7 +187,7 @@ void gompi_early_release(struct gompi_internode *m) {
 	}
 }
 
-// Stores a record where its call waits for it. Drops records that no correct member sends.
+// Stores a record in the arrival on which its call waits. Drops records that no correct member sends.
 static void store_arrival(struct gompi_internode *m, int peer, const struct internode_record *r, size_t length) {
 	if (!is_member(m, peer, r) || r->generation - gompi_load(&m->generation) >= GOMPI_INTERNODE_MAX_AHEAD)
 		return;
@@ -200,7 +200,7 @@ static void store_arrival(struct gompi_internode *m, int peer, const struct inte
 	gompi_store_release(&a->generation, r->generation); // pairs with the acquire in has_arrived
 }
 
-// Handles a record for an open group. Returns true if *answer must be sent.
+// Handles a record for an open group. Returns true if the caller must send *answer.
 static bool accept_for_open_group(struct gompi_internode *m, struct credit_state *a, const struct internode_record *r,
 				  size_t length, struct early_reply *answer) {
 	if (r->kind != INTERNODE_QUERY_OPEN) {
@@ -312,7 +312,7 @@ struct gompi_internode *gompi_internode_open(uint64_t id, int n, int me, const i
 	*bucket = m;
 	struct closed_group **closed_at = find_closed_group(id), *closed_before = *closed_at;
 	if (closed_before != NULL)
-		*closed_at = closed_before->next; // the id is used again
+		*closed_at = closed_before->next; // the id is reused
 	free(closed_before);
 	for (struct early_record *e; (e = dequeue_early_record(id)) != NULL; free(e)) {
 		struct early_reply answer;
@@ -354,7 +354,7 @@ void gompi_internode_close(struct gompi_internode *m) {
 
 static bool peer_has_opened(void *arg) { return gompi_load(&((struct edge *)arg)->is_open) != 0; }
 
-// Asks the peer of a round whether it has opened the group, and waits until it has.
+// Queries whether the receiver of a round has opened the group, and waits until it has. Returns 0 or an error class.
 static int wait_for_peer_open(struct gompi_internode *m, int round, const struct gompi_wait_desc *waiting) {
 	struct edge *e = &m->edge[round];
 	int class = 0;
@@ -370,7 +370,7 @@ static int wait_for_peer_open(struct gompi_internode *m, int round, const struct
 	return gompi_await(&gompi_my_cell()->wait, peer_has_opened, e, &on);
 }
 
-// Returns true, and charges cost, if a record may be sent early to the peer of a round.
+// Charges cost bytes to the credit of e's receiver. Returns false, without charging, if the credit is not sufficient.
 static bool try_early_credit(const struct edge *e, uint32_t cost) {
 	gompi_mutex_lock(&early_state.mu);
 	struct credit_state *a = credit_state_of(e->to_peer);

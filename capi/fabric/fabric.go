@@ -1,7 +1,7 @@
-// Package fabric is the network between the nodes of a job, in C, on gompirma's TCP provider or libfabric: ordered
-// records, and reads and writes of registered memory.
+// Package fabric is the network between the nodes of a job, written in C. It runs on gompirma's TCP provider or on
+// libfabric. It transfers ordered records, and reads and writes registered memory.
 //
-// It must not know windows, messages or collectives: each of these listens on its own port.
+// It must not know windows, messages or collectives. Each of these registers a handler for its own port.
 package fabric
 
 /*
@@ -41,8 +41,8 @@ type Provider struct {
 	Version uint32
 }
 
-// Choose chooses the provider for a job. wanted is the name that the user has given, "" if none. It takes about 300 ms
-// the first time if libfabric may have a provider.
+// Choose chooses the provider for a job. wanted is the name that the user has given, or "". The first call takes about
+// 300 ms if it has to load libfabric.
 func Choose(wanted string) (Provider, error) {
 	var (
 		detail [C.GOMPI_FABRIC_ERROR_BYTES]C.char
@@ -59,7 +59,7 @@ func Choose(wanted string) (Provider, error) {
 	return Provider{C.GoString(&chosen.name[0]), uint32(chosen.version)}, nil
 }
 
-// Candidate is a provider on this machine, and why it is chosen or not.
+// Candidate is a provider on this machine. Detail says why it is chosen or not.
 type Candidate struct {
 	Provider
 	Chosen bool
@@ -67,7 +67,7 @@ type Candidate struct {
 }
 
 // Candidates lists the providers: gompirma's own first, then libfabric's in its order. wanted is as for Choose. version
-// is that of libfabric, "" if it is not installed.
+// is the version of libfabric, or "" if libfabric is not installed.
 func Candidates(wanted string) (list []Candidate, version string, err error) {
 	const maxCandidates = 64
 	var (

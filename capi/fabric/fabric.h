@@ -4,12 +4,12 @@
 //
 // A peer is a process on another node, identified by its number (rank in MPI_COMM_WORLD). Connections are made at first
 // use. Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in
-// the next round of the progress thread. Frames with records use credits (flow control), which the peer returns when it
-// has received the frame. This bounds the receiver's memory, and no frame is dropped for lack of memory. Answers need
-// no credit.
+// the next round of the progress thread. A frame with records uses a credit (flow control), which the peer returns when
+// it has received the frame. This bounds the receiver's memory, so that no frame is dropped for lack of memory. A reply
+// (FABRIC_ANSWER) does not block if there is no credit: it waits in a queue of the sender.
 //
-// This directory knows neither windows nor messages: it hands each record to the handler of the port that the record
-// names.
+// This directory knows neither windows nor messages. It passes each record to the handler of the port that is named in
+// the record.
 #ifndef GOMPI_FABRIC_H
 #define GOMPI_FABRIC_H
 
@@ -21,7 +21,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// The receiver of a record: each port has one handler.
+// Ports identify the receiver of a record. Each port has one handler.
 enum gompi_port {
 	FABRIC_FAILURES,     // this directory: reports of failed processes (health.c)
 	FABRIC_CONNECT_BACK, // this directory: requests to connect (connect_back.c)
@@ -31,8 +31,8 @@ enum gompi_port {
 	FABRIC_PORTS
 };
 
-// The callbacks of a port. At most one thread of the process at a time calls them: the one that currently makes
-// progress. It holds no lock of this directory. The callbacks may reserve records with FABRIC_ANSWER and start
+// The callbacks of a port. At most one thread of the process at a time calls them: the thread that currently serves the
+// network. It holds no lock of this directory. The callbacks may reserve records with FABRIC_ANSWER and start
 // transfers, but must not block.
 struct gompi_port_handler {
 	// Handles a record of at most GOMPI_MAX_RECORD_BYTES bytes, aligned to 8. The data is valid only during the
@@ -46,60 +46,60 @@ struct gompi_port_handler {
 // Makes h the handler of a port. Must be called before the network is opened.
 void gompi_fabric_set_handler(enum gompi_port port, const struct gompi_port_handler *h);
 
-// Set while the job spans nodes and the network is open. MPI_Finalize clears it while other threads may still read it.
+// True while the job spans nodes and the network is open. MPI_Finalize clears it while other threads may still read it.
 extern atomic_bool gompi_fabric_open_flag;
 static inline bool gompi_fabric_is_open(void) {
 	return gompi_load_acquire(&gompi_fabric_open_flag); // pairs with the release in gompi_net_begin
 }
 
-// Maximum length of a record in bytes: it holds a message of 64 KiB.
+// Maximum length of a record in bytes: enough for a message of 64 KiB.
 enum { GOMPI_MAX_RECORD_BYTES = (64 << 10) + 128 };
 
 enum gompi_fabric_wait {
 	FABRIC_WAIT, // blocks, and makes progress, until space is available; for MPI calls
 	FABRIC_TRY,  // fails if no space is available now
-	// never blocks for credits: uses more memory of this process if necessary; only for answers to a record of the
-	// peer
+	// never blocks for credits, but uses more memory of this process if necessary; only for replies to a record of
+	// the peer
 	FABRIC_ANSWER,
 };
 
-// Reserves space for a record to peer, aligned to 8, and returns where its data goes. The caller holds the peer's lock
-// until it calls gompi_fabric_commit; it may only write the record in between. Returns NULL on failure, and sets
-// *class: MPI_ERR_PROC_ABORTED if the peer has failed, MPI_ERR_PENDING without space (FABRIC_TRY only),
+// Reserves space for a record to peer and returns the address for its data, aligned to 8. Acquires the peer's lock,
+// which gompi_fabric_commit releases; in between the caller may only write the record. On failure returns NULL and sets
+// *class: MPI_ERR_PROC_ABORTED if the peer has failed, MPI_ERR_PENDING if there is no space (FABRIC_TRY only),
 // MPI_ERR_NO_MEM if out of memory.
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class);
 
 // When a committed record is sent.
 enum gompi_urgency {
 	FABRIC_NOW,         // at once, with all records that are queued for the peer
-	FABRIC_AFTER_BATCH, // after all records that arrived with the one that it answers have been handled
+	FABRIC_AFTER_BATCH, // after all records have been handled that arrived together with the record it replies to
 	FABRIC_PENDING,     // with the next frame to this peer, at the latest in the progress thread's next round
 };
 
-// Queues or sends the reserved record, and releases the peer's lock. length is the final length; it may be smaller than
-// the reserved one.
+// Queues or sends the reserved record, and releases the peer's lock. length is the final length, at most the reserved
+// length.
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency);
 
 // Sends the queued records of a peer, or of all peers (-1).
 void gompi_fabric_flush(int peer);
-// Sends the queued records of all peers if one of them has been committed with FABRIC_AFTER_BATCH.
+// Sends the queued records of all peers if any record has been committed with FABRIC_AFTER_BATCH.
 void gompi_fabric_flush_batch(void);
 
-// Registered memory, as peers address it. 16 bytes; sent to peers in this form.
+// Registered memory in the form in which peers address it. These 16 bytes are sent to peers.
 struct gompi_region {
 	uint64_t key;     // random, or chosen by the provider; 0 if not registered
 	uint64_t address; // base to which an offset is added
 };
 
-// Registers memory for peers to read, and to write if writable. If writable is false, the memory itself may be
-// read-only. It must stay valid until gompi_fabric_unregister. Returns 0, MPI_ERR_NO_MEM or MPI_ERR_OTHER.
+// Registers memory for peers to read, and to write if writable. If writable is false, the memory may be mapped
+// read-only. The memory must stay valid until gompi_fabric_unregister. Returns 0, MPI_ERR_NO_MEM or MPI_ERR_OTHER.
 int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region);
 void gompi_fabric_unregister(const struct gompi_region *region);
 
-// A read or write in progress. The caller keeps it and local valid until done is called. One thread at a time calls
-// done, holding no lock, possibly before the call that starts the transfer returns. The class is 0,
-// MPI_ERR_PROC_ABORTED or MPI_ERR_OTHER. The callback may start other transfers and wake waiters (gompi_wake); it must
-// not block.
+// A read or write of a peer's memory in progress. The caller keeps this structure and the memory at local valid until
+// done is called. One thread at a time calls done, without holding a lock, possibly before gompi_fabric_transfer
+// returns. class is 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM or MPI_ERR_OTHER. The callback may start
+// other transfers and wake waiters (gompi_wake); it must not block.
 struct gompi_transfer {
 	void (*done)(struct gompi_transfer *t, int class);
 	char *local;
@@ -113,22 +113,23 @@ struct gompi_transfer {
 
 // Starts t. The caller has set all fields except internal. The transfer may be queued, and always starts eventually. A
 // write completes when its data is visible in the peer's memory. The caller must have checked that the range is inside
-// the region: some providers close the whole connection after one invalid address. There is no ordering among
-// transfers, nor between transfers and records.
+// the region: some providers close the whole connection after one invalid address. Transfers are not ordered relative
+// to each other or to records.
 void gompi_fabric_transfer(struct gompi_transfer *t);
 
-// True if the network has a device that accesses memory by itself (RDMA). Otherwise processors on both sides move the
-// data with system calls.
+// True if the network device accesses memory without the CPU (RDMA). Otherwise the CPUs on both sides move the data
+// with system calls.
 extern bool gompi_fabric_has_rdma;
 
 // Returns true if a transfer of this size, started now, is expected to be faster than records with the same data.
 bool gompi_fabric_use_rdma(uint64_t bytes);
 
-// Returns true if a peer is known to have failed, or has been silent for too long. All waits for such a peer end.
+// Returns true if a peer is known to have failed or has been silent for too long. All waits for such a peer return an
+// error.
 bool gompi_fabric_peer_failed(int peer);
 
-// Handles what has arrived and sends what can be sent. Returns true if there was work. Every wait calls it. Does not
-// block.
+// Handles arrivals and completions, and sends queued records. Returns true if there was work. Every wait calls it. Does
+// not block.
 bool gompi_fabric_progress(void);
 
 #pragma GCC visibility pop

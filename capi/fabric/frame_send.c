@@ -1,4 +1,4 @@
-// Sending frames: in order, and within the credits.
+// Sends frames in order, within the limit of the credits.
 #include <string.h>
 
 #include <rdma/fi_errno.h>
@@ -8,8 +8,8 @@
 #include "fabric/peer.h"
 #include "tcp/tcp.h"
 
-// Returns how many frames may be in flight to a peer. Each peer continues on its own credits, so no wake-up is needed
-// when the number of frames in flight to other peers drops.
+// Returns how many frames may be in flight to a peer (the window). No wake-up is needed when the window grows because
+// other peers have acknowledged frames: each acknowledgement of a peer itself sends its next frames.
 static uint32_t current_window(void) {
 	return gompi_load(&gompi_frames_in_flight) < GOMPI_CROWDED_FRAMES ? GOMPI_SEND_WINDOW
 									  : GOMPI_SEND_WINDOW_CROWDED;
@@ -62,18 +62,18 @@ static int send_frame(struct gompi_peer *p, struct gompi_frame *f) {
 	return (int)rc;
 }
 
-// Wakes the threads, and schedules the handlers, that wait for room.
+// Wakes the threads that wait for space, and schedules the on_room handlers that wait for it.
 static void notify_room(struct gompi_peer *p) {
 	gompi_store(&p->blocked, 0);
-	// between the store of blocked and the reads of sleepers and ports_waiting. Without it, a thread that saw
-	// blocked set and then goes to sleep could be missed.
+	// Orders the store of blocked before the reads of the sleepers and of ports_waiting. Without this fence, a
+	// thread that has seen blocked set and then goes to sleep could be missed.
 	gompi_full_fence();
 	gompi_wake_if_asleep(&p->room_waiters);
 	if (gompi_load(&p->ports_waiting) != 0)
 		gompi_peer_schedule_retry(p); // the serving thread calls the handlers
 }
 
-// Discards the frames of a failed peer, and wakes the threads that wait for room.
+// Discards the frames to a failed peer, and wakes the threads that wait for space.
 static void drop_frames(struct gompi_peer *p) {
 	struct gompi_frame *f;
 	while ((f = p->queue_first) != NULL) {
@@ -139,8 +139,8 @@ void gompi_peer_send(struct gompi_peer *p) {
 void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 	gompi_mutex_lock(&p->lock);
 	const uint32_t newly_acked = received - p->frames_acked;
-	// A frame that another one has overtaken carries an older count: newly_acked wraps around, and is ignored as
-	// too large.
+	// A frame that arrives after a later frame carries an older count. newly_acked then wraps around to a large
+	// number, and is ignored.
 	if (newly_acked != 0 && newly_acked <= p->frames_sent - p->frames_acked) {
 		count_acked(p, newly_acked);
 		gompi_peer_send(p);
@@ -148,7 +148,7 @@ void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received) {
 	gompi_mutex_unlock(&p->lock);
 }
 
-// Sends a frame that is only a head. The caller holds p's lock. Returns 0, or an error of libfabric.
+// Sends a frame that consists of a head only. The caller holds p's lock. Returns 0, or an error of libfabric.
 static int send_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
 	const uint32_t received = gompi_load(&p->frames_received);
 	struct gompi_frame_head h = {.source = (uint32_t)gompi_node.self,

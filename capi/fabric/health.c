@@ -15,14 +15,13 @@
 #include "fabric/peer.h"
 
 enum {
-	PROBE_NS = 750000000,        // between two probes of the next node
-	SECOND_CHECK_NS = 500000000, // between two checks of the second process of a node whether the first lives
-	OTHERS_CHECK_NS =
-		2000000000,     // between two checks of the other processes whether they have become first or second
-	REFUSED_NS = 500000000, // after which a peer with a lost connection that cannot be made again is failed
-	REFUSED_RETRY_NS = 150000000, // between two probes while connections are refused
+	PROBE_NS = 750000000,         // interval of the probes of the next node
+	SECOND_CHECK_NS = 500000000,  // interval at which the second living process checks whether the first lives
+	OTHERS_CHECK_NS = 2000000000, // interval at which the other processes check whether they are first or second
+	REFUSED_NS = 500000000,       // time after which a peer that refuses to reconnect is failed
+	REFUSED_RETRY_NS = 150000000, // interval of the probes while a peer refuses connections
 	MAX_UNANSWERED = 8,           // maximum number of unanswered probes
-	WITNESSES = 3,                // processes of a node that are asked when its lowest one is silent
+	WITNESSES = 3,                // other processes of a node that are probed when its lowest process is silent
 };
 
 static struct {
@@ -30,8 +29,8 @@ static struct {
 	int nodes, node;      // number of nodes; this node
 	int64_t timeout_ns, interval_ns;
 	int64_t next_tick_ns, last_tick_ns; // times of the next tick and of the previous one
-	int64_t silence_since_ns; // start of the measurement of silence: after the last pause of this process itself
-	int probed_rank;          // rank of the peer asked on the next node; -1 if none
+	int64_t silence_since_ns; // silence of peers before this time does not count: this process was stopped itself
+	int probed_rank;          // rank of the process that is probed on the next node; -1 if none
 	bool is_refused;          // a peer that was connected before refuses connections
 	bool *is_reported;        // by index on this node: its failure has been reported
 	gompi_a32 is_stopped;
@@ -71,8 +70,8 @@ void gompi_health_stop(void) { gompi_store_seq_cst(&health.is_stopped, 1); }
 
 // --- A process has failed
 
-// Records a failure for this node, and wakes all waits of its processes to check whether they depend on it. Returns
-// false if it was recorded before: then other nodes have been notified.
+// Records a failure for all processes of this node, and wakes all their waits, which check whether they depend on the
+// failed process. Returns false if the failure was recorded before, so that other nodes have been notified already.
 static bool record_failure(int rank, int cause) {
 	if (!gompi_record_failure(rank, (uint32_t)cause))
 		return false;
@@ -93,8 +92,8 @@ bool gompi_fabric_peer_failed(int peer) {
 	       gompi_is_failed(peer);
 }
 
-// Marks a process, or all processes of its node (GOMPI_FAILED_NODE_TIMEOUT), as failed: its transfers end, and its
-// failure is not reported again.
+// Marks a peer as failed or, if cause is GOMPI_FAILED_NODE_TIMEOUT, all peers on its node. Their transfers then end,
+// and their failures are not reported again.
 static void mark_failed(int rank, int cause) {
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
 		if (p->rank == rank || (cause == GOMPI_FAILED_NODE_TIMEOUT && node_of(p->rank) == node_of(rank))) {
@@ -104,7 +103,7 @@ static void mark_failed(int rank, int cause) {
 		}
 }
 
-// Returns the next higher living rank on the node of rank; -1 if rank is the highest one.
+// Returns the next higher living rank on the node of rank, or -1 if there is none.
 static int next_living(int rank) {
 	for (int next = rank + 1; next < gompi_net.size; next++)
 		if (node_of(next) == node_of(rank) && !gompi_fabric_peer_failed(next))
@@ -127,10 +126,10 @@ static void send_failure_report(int to, struct failure_report d) {
 	gompi_fabric_commit(to, sizeof d, FABRIC_NOW);
 }
 
-// Notifies the nodes 1, 2, 4 ... after this one, which forward the report: each node receives it from several others. A
-// failure that all nodes detect at the same time causes no more messages than one that a single process detects. If the
-// failed process is silent, other processes on its node may be silent too, so up to WITNESSES more processes of that
-// node are notified.
+// Notifies the nodes 1, 2, 4 ... after this node, which forward the report once. So each node receives the report from
+// several nodes. A failure that all nodes detect at the same time causes no more messages than a failure that one
+// process detects. If the failed process is silent, other processes on its node may be silent too, so up to WITNESSES
+// more processes of that node are notified.
 static void report_failure(int rank, int cause) {
 	for (int64_t ahead = 1; ahead < health.nodes; ahead *= 2) {
 		const int node = (int)((health.node + ahead) % health.nodes);
@@ -159,7 +158,7 @@ static void on_failure_report(int peer, const char *data, size_t length) {
 
 // --- The progress thread's ticks
 
-// Returns the number of living processes of the node with a lower index.
+// Returns the number of living processes of this node with a lower index than this process.
 static int living_below(void) {
 	int before = 0;
 	for (int i = 0; i < gompi_node.local_index; i++)
@@ -213,7 +212,7 @@ static void probe_peer(struct gompi_peer *p, int64_t now) {
 	}
 }
 
-// Returns the time at which the last frame of the peer arrived, or since, whichever is later.
+// Returns the latest of: the time at which the peer's last frame arrived, since, and health.silence_since_ns.
 static int64_t update_last_heard(struct gompi_peer *p, int64_t now, int64_t since) {
 	if (gompi_load(&p->activity_seen) != 0) {
 		gompi_store(&p->activity_seen, 0);
@@ -228,7 +227,7 @@ static int64_t update_last_heard(struct gompi_peer *p, int64_t now, int64_t sinc
 
 static bool is_silent(int64_t heard, int64_t now) { return health.timeout_ns > 0 && now - heard > health.timeout_ns; }
 
-// Asks other processes on the node of a silent process. Returns true if one of them has answered after the given time.
+// Probes other processes on the node of a silent process. Returns true if one of them has replied after time `after`.
 static bool has_witness(int of, int64_t after, int64_t now) {
 	bool lives = false;
 	int class;
@@ -245,8 +244,8 @@ static bool has_witness(int of, int64_t after, int64_t now) {
 	return lives;
 }
 
-// Asks the lowest process of the next node. In the last quarter of its timeout it also asks other processes of that
-// node, so that one stopped process is not mistaken for a failed node.
+// Probes the lowest process of the next node. If that process has been silent for three quarters of the timeout, also
+// probes other processes of its node, so that one stopped process is not mistaken for a failed node.
 static void check_next_node(int64_t now) {
 	int to = -1;
 	for (int i = 1; i < health.nodes && to < 0; i++)
@@ -267,7 +266,7 @@ static void check_next_node(int64_t now) {
 		probe_peer(p, now);
 }
 
-// Returns the peer on another node that a call of the application waits for; -1 if no call waits for one.
+// Returns a peer on another node for which a call of the application waits, or -1 if there is none.
 static int awaited_peer(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
@@ -281,10 +280,10 @@ static int awaited_peer(void) {
 	return -1;
 }
 
-// Asks the peers with operations in progress, and the one that a call waits for. Returns the time until the next check,
-// at most next (ns).
+// Probes the peers with operations in progress, and the peer for which a call waits. Returns the time until the next
+// check in ns, at most next.
 static int64_t check_busy_peers(int64_t now, int64_t next) {
-	const int64_t idle_probe_ns = health.timeout_ns / 8; // if nothing is in progress
+	const int64_t idle_probe_ns = health.timeout_ns / 8; // for a peer without operations in progress
 	int awaited = health.timeout_ns > 0 ? awaited_peer() : -1, class;
 	if (awaited >= 0 && gompi_peer_get(awaited, &class) != NULL && next > idle_probe_ns)
 		next = idle_probe_ns;
@@ -329,7 +328,7 @@ int64_t gompi_health_tick(int64_t now) {
 			health.next_tick_ns = now + health.interval_ns;
 		return health.next_tick_ns;
 	}
-	// If this process was stopped itself, silence of its peers before now does not count.
+	// This tick is late, so this process was stopped itself. Silence of its peers before now does not count.
 	if (health.last_tick_ns != 0 && now - health.next_tick_ns > health.interval_ns)
 		health.silence_since_ns = now;
 	health.last_tick_ns = now;

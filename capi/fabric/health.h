@@ -1,11 +1,14 @@
-// Failure detection. A network reports neither a dead process nor a cut link, so processes ask each other.
+// Failure detection. A network need not report a dead process or a cut link, so processes probe each other.
 //
-// The lowest living process of each node asks that of the next node every 750 ms. A process that waits for a peer to
-// receive something asks that peer too. The peer's progress thread answers. A peer is declared failed if it does not
-// answer for too long, or if its connection has ended. If it is the lowest of its node and three other processes of the
-// node are silent too, the whole node is declared failed. Processes of one node detect each other's failures directly.
+// The lowest living process of each node probes the lowest living process of the next node every 750 ms. A process that
+// waits for a peer also probes that peer. The peer's progress thread replies. A process declares a peer failed if the
+// peer does not reply for too long, or if its connection has ended. If the silent peer is the lowest process of its
+// node and three other processes of the node are silent too, the whole node is declared failed. Processes of one node
+// detect each other's failures directly.
+//
 // The first process of a node that learns of a failure notifies some other nodes, which forward the report. Then all
-// waits of the job end; each node sends at most log2(nodes) messages.
+// waits in the job that depend on the failed process return an error. For each failure, a node sends reports to at most
+// log2(nodes) nodes, rounded up.
 #ifndef GOMPI_FABRIC_HEALTH_H
 #define GOMPI_FABRIC_HEALTH_H
 
@@ -14,21 +17,23 @@
 
 #pragma GCC visibility push(hidden)
 
-// Starts failure detection. timeout: nanoseconds of silence after which a peer is declared failed; 0 if silence never
-// is a failure. Returns false if out of memory.
+// Starts failure detection. timeout is the time of silence in ns after which a peer is declared failed; with 0, a
+// silent peer is never declared failed. Returns false if out of memory.
 bool gompi_health_open(int64_t timeout);
 
-// Stops failure detection: from now on all processes end, and no peer is declared failed.
+// Stops failure detection, before the processes of the job end. After this call no peer is declared failed.
 void gompi_health_stop(void);
 
-// Runs the checks that are due at time now (ns), and returns the time of the next call. Called by the progress thread.
+// Runs the checks that are due at time now (ns). Returns the time at which it must be called again. Called by the
+// progress thread.
 int64_t gompi_health_tick(int64_t now);
 
-// gompi_health_lowest_rank returns the lowest living process of the node `ahead` places after this one; -1 if no
-// process lives there, or if it is this node. gompi_health_node_count returns the number of nodes.
+// Returns the lowest living rank on the node whose number is `ahead` higher than this node's, modulo the number of
+// nodes. Returns -1 if no process lives there, or if it is this node. gompi_health_node_count returns the number of
+// nodes.
 int gompi_health_lowest_rank(int ahead);
 int gompi_health_node_count(void);
-// Returns true if this process is the lowest living one of its node.
+// Returns true if this process is the lowest living process of its node.
 bool gompi_health_is_lowest(void);
 #pragma GCC visibility pop
 #endif

@@ -1,11 +1,12 @@
-// Dissemination: in round r each member sends to the member 2^r after it, and waits for the one 2^r before it. After
-// ceil(log2 n) rounds each member has received, directly or indirectly, from every other. A broadcast uses some of the
-// same edges. So the records of a round always come from the same peer; a record of another peer is invalid.
+// Implements barriers by the dissemination algorithm, and exchanges by Bruck's algorithm. In round r, member i sends to
+// member i + 2^r and waits for member i - 2^r, modulo n. After ceil(log2 n) rounds, each member has received from every
+// other member, directly or indirectly. A broadcast uses some of the same edges. So all records of a round come from
+// the same peer; a record from another peer is invalid.
 //
 // Calls on a group are numbered (generation). A member in call g may receive records of the next few calls. A
-// synchronizing call ends at a member when all members have begun it. In other calls, such as broadcasts, a member need
-// not wait for all. After MAX_UNSYNCED_CALLS such calls in a row, the members synchronize. Segments of a stream are
-// numbered like calls.
+// synchronizing call ends at a member only after all members have begun it. In other calls, such as broadcasts, a
+// member need not wait for all members. After MAX_UNSYNCED_CALLS calls of this kind in a row, the members run a
+// barrier. Each segment of a stream has a number like a call.
 #include "fabric/internode.h"
 
 #include <string.h>
@@ -29,14 +30,15 @@ enum { ROOT_POLL_NS = 100000 };
 
 // --- Rounds
 
-// Ends a call with rc: 0, an error class, or GOMPI_INTERNODE_MISMATCH, which is not a failure.
+// Ends a call with the result rc and returns rc. Marks the group as failed if rc is an error class;
+// GOMPI_INTERNODE_MISMATCH is none.
 static int finish_group_call(struct gompi_internode *m, int rc) {
 	m->has_failed = m->has_failed || rc > 0;
 	return rc;
 }
 
-// Reserves a record of a round with `bytes` bytes of data; the caller commits it. Returns NULL on error; the errors are
-// those of gompi_early_reserve_credit and gompi_fabric_reserve.
+// Reserves a record of a round with `bytes` bytes of data, which the caller commits. On error returns NULL and sets
+// *class to an error of gompi_early_reserve_credit or gompi_fabric_reserve.
 static struct internode_record *reserve_in_call(struct gompi_internode *m, uint32_t generation, int round,
 						enum internode_kind kind, size_t bytes,
 						const struct gompi_wait_desc *waiting, int *class) {
@@ -86,13 +88,13 @@ static bool poll_for_arrival(struct gompi_internode *m, int round) {
 	return false;
 }
 
-// Waits for the record of a round of the current call.
+// Waits for the record of a round of the current call. Stores the record in *r, and the bytes of its data in *bytes.
 static int await_arrival(struct gompi_internode *m, int round, const struct gompi_wait_desc *waiting,
 			 const struct internode_record **r, size_t *bytes) {
 	uint32_t g = gompi_load(&m->generation);
 	struct arrival_wait w = {&m->edge[round].arrival[g % GOMPI_INTERNODE_MAX_AHEAD], g};
-	// The record has probably arrived already. Polls the network at once; a wait would first poll for arrivals from
-	// this node.
+	// The record has probably arrived already, so poll the network at once. A wait would first poll for arrivals
+	// from this node.
 	if (!has_arrived(&w) && !(gompi_fabric_progress() && has_arrived(&w))) {
 		struct gompi_wait_desc on = {.call = waiting->call,
 					     .peer = m->edge[round].from_peer,
@@ -153,10 +155,11 @@ static int begin_unsynced_call(struct gompi_internode *m, const struct gompi_wai
 
 enum block_exchange_kind { EXCHANGE_ALLGATHER, EXCHANGE_ALLTOALL, EXCHANGE_GATHER };
 
-// The blocks that travel in a round: numbers first to last; if bit is not 0, only those with that bit set. In
-// EXCHANGE_ALLGATHER and EXCHANGE_GATHER, block i is that of the member i places before the sender. In
-// EXCHANGE_ALLTOALL, block i has to travel i places in all; at the end that identifies its sender, so it is stored as
-// if it had come from there directly.
+// The blocks that a member sends in a round: numbers first to last; if bit is not 0, only numbers with that bit set. In
+// EXCHANGE_ALLGATHER and EXCHANGE_GATHER, block i at member k is the block of member k - i, modulo n. In
+// EXCHANGE_ALLTOALL, block i is for the member with the rank of its sender plus i. It travels a distance of 2^r in each
+// round r whose bit is set in i. A member stores it in received as if it came directly from the distance i; after the
+// last round that is the sender of the block.
 struct round_blocks {
 	int first, last, bit;
 };
@@ -173,21 +176,22 @@ static uint32_t block_count(const struct round_blocks *p) {
 	return n;
 }
 
-// Returns the blocks that a member sends in the round of distance d.
+// Returns the blocks that a member sends in the round in which it sends to the member at distance d.
 static struct round_blocks round_blocks_of(int member, int n, enum block_exchange_kind flow, int d, int root) {
 	if (flow == EXCHANGE_ALLTOALL)
 		return (struct round_blocks){d, n - 1, d};
 	const int left = (root - member + n) % n; // distance to the root
 	if (flow == EXCHANGE_ALLGATHER)
 		return (struct round_blocks){0, (d < n - d ? d : n - d) - 1, 0};
-	// Binomial tree: by the round of the lowest set bit of its distance to the root, a member holds the blocks of
-	// all members in its subtree. In that round it sends them.
+	// Binomial tree: a member sends in the round given by the lowest set bit of its distance to the root. By this
+	// round it holds the blocks of all members in its subtree.
 	if ((left & (2 * d - 1)) != d)
 		return (struct round_blocks){0, -1, 0};
 	return (struct round_blocks){0, (d < n - left ? d : n - left) - 1, 0};
 }
 
-// A call of several members in progress: the call of this member, and that of a member that does not match.
+// The state of an exchange. local_call is this member's call. If is_mismatch is true, other_call is a call that does
+// not match.
 struct block_exchange {
 	struct gompi_internode *m;
 	struct gompi_internode_blocks *b;
@@ -240,7 +244,7 @@ static int send_round(struct block_exchange *t, int round) {
 	if (t->is_mismatch)
 		memcpy(at, &t->other_call, sizeof t->other_call);
 	for (int i = p.first; !t->is_mismatch && bytes > 0 && i <= p.last; i = next_block(&p, i), at += bytes)
-		// no other member has sent this block: it is this member's own
+		// No other member has sent this block, so it is this member's own block.
 		if (t->flow == EXCHANGE_ALLTOALL ? (i & (d - 1)) == 0 : i == 0)
 			t->b->fill(t->b->arg, (m->me + i) % m->n, 0, at);
 		else
@@ -279,7 +283,7 @@ static int receive_round(struct block_exchange *t, int round) {
 	return 0;
 }
 
-// Runs all rounds. Records travel along all edges; edges that need no data carry empty records.
+// Runs all rounds. Each member sends a record in each round, without data if the receiver needs none.
 static int run_all_rounds(struct block_exchange *t) {
 	struct gompi_internode *m = t->m;
 	begin_group_call(m);
@@ -314,9 +318,9 @@ int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_c
 
 // --- Gather at a root
 
-// Receives the other member's record at the root of a group of two. The root sends a record itself only if the other
-// member waits for one, or may wait for one. If the other member is not in this call, it may be in a different call, of
-// which it is the root.
+// Receives the other member's record at the root of a group of two. The root sends a record only if the other member
+// waits for a record, or may wait for one. If the other member's record does not arrive soon, that member may be in a
+// different call, of which it is the root.
 static int run_root_of_two(struct block_exchange *t, bool wait_for_root) {
 	bool sends_first = t->is_mismatch || !poll_for_arrival(t->m, 0);
 	int rc = sends_first ? send_round(t, 0) : 0;
@@ -329,7 +333,7 @@ static int run_root_of_two(struct block_exchange *t, bool wait_for_root) {
 
 static int run_gather(struct block_exchange *t, bool wait_for_root) {
 	struct gompi_internode *m = t->m;
-	// A record for which its receiver does not wait must not be sent early.
+	// A member must not send a record early if the receiver does not wait for it.
 	if (m->n != 2 || !m->is_open_everywhere)
 		return run_all_rounds(t);
 	int rc = begin_unsynced_call(m, t->waiting);
@@ -353,8 +357,8 @@ int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_int
 
 // --- Streams of segments
 
-// Sends a segment to all other members. With at most GOMPI_STREAM_MAX_MEMBERS members, each of them is the peer of one
-// round.
+// Sends a segment to all other members: with at most GOMPI_STREAM_MAX_MEMBERS members, each other member is the
+// receiver of one round.
 static int send_stream_segment(struct gompi_internode *m, struct gompi_internode_blocks *b, uint32_t generation,
 			       uint64_t segment, const struct gompi_wait_desc *waiting) {
 	for (int round = 0; round < m->rounds; round++) {

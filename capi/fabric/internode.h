@@ -1,9 +1,9 @@
 // Groups of node leaders: barriers and exchanges of small data among processes on different nodes, one record per
 // round.
 //
-// A group is a list of processes and an id on which they agree. Usually it has one process of each node on which a
-// window or communicator has members. All members make the same calls on a group in the same order. In each member, one
-// thread at a time makes them.
+// A group is a list of processes and an id on which they agree. Usually it has one process from each node on which a
+// window or communicator has members. All members make the same calls on a group in the same order. In each member,
+// only one thread at a time makes calls on the group.
 #ifndef GOMPI_FABRIC_INTERNODE_H
 #define GOMPI_FABRIC_INTERNODE_H
 
@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// The name space of an id. Ids of different kinds never collide.
+// The name space of a group id. Ids of different name spaces never collide.
 enum gompi_internode_space {
 	INTERNODE_COMM = 1,  // the id of a communicator, whose low 4 bits are 0
 	INTERNODE_WIN = 2,   // the handle of a window << 4
@@ -24,73 +24,76 @@ static inline uint64_t gompi_internode_id(enum gompi_internode_space kind, uint6
 
 struct gompi_internode;
 
-// Opens a group for member me of n. peers holds the n ranks in MPI_COMM_WORLD of the members; it is not used after the
-// call. Sends nothing. Other members may already use the group, or not have opened it yet. Uses O(log n) memory.
-// Returns NULL if out of memory.
+// Opens a group at member me of n members. peers holds the members' ranks in MPI_COMM_WORLD, and is not used after the
+// call. Sends nothing. At this time, other members may already use the group or may not have opened it yet. Uses O(log
+// n) memory. Returns NULL if out of memory.
 struct gompi_internode *gompi_internode_open(uint64_t id, int n, int me, const int32_t *peers);
 
-// Closes the group at this member, after its last call. Other members may still be in their last call. m may be NULL.
+// Closes the group at this member, after this member's last call. Other members may still be in their last call. m may
+// be NULL.
 void gompi_internode_close(struct gompi_internode *m);
 
-// Waits until all members have called it as often as this one (barrier). Takes ceil(log2 n) rounds of one record each.
-// Returns 0; MPI_ERR_PROC_ABORTED if a member has failed, after which the group cannot be used; MPI_ERR_NO_MEM.
+// Runs a barrier: waits until all members have made this call. Takes ceil(log2 n) rounds, in which each member sends
+// one record. Returns 0, MPI_ERR_NO_MEM, or MPI_ERR_PROC_ABORTED if a member has failed; the group cannot be used after
+// an error.
 int gompi_internode_barrier(struct gompi_internode *m, const struct gompi_wait_desc *waiting);
 
 // Identifies a call. Members of matching calls pass the same signature and format.
 struct gompi_internode_call {
 	uint64_t signature, format;
-	int32_t rank; // of the member, for error messages; may differ
+	int32_t rank; // rank of the member, for error messages; may differ between members
 };
 
-// Maximum bytes of data in a record of a call: those of a message of 64 KiB and its description.
+// Maximum bytes of data in a record of a call: enough for 64 KiB and a description of the data.
 enum { GOMPI_INTERNODE_MAX_BYTES = (64 << 10) + 64 };
 
-// Returned, besides error classes, by the calls in which several members contribute data: calls do not match (different
-// signature, format or number of bytes). *call then describes the call of a member that does not match.
+// Returned by calls in which several members contribute data, if the members' calls do not match: they differ in
+// signature, format or number of bytes. *call then describes the call of a member that does not match.
 enum { GOMPI_INTERNODE_MISMATCH = -1 };
 
 // One block per member, all of the same size. The blocks of n / 2 members (at least one) together have at most
 // GOMPI_INTERNODE_MAX_BYTES bytes.
 struct gompi_internode_blocks {
 	uint32_t block_bytes;
-	// Writes this member's block of the segment with this number into a record. In an all-to-all it is the block
-	// for member `to`. May be called several times; must not block.
+	// Writes this member's block of the segment with this number to the address at, in a record. In an all-to-all,
+	// this is the block for member `to`. May be called several times for a block. Must not block.
 	void (*fill)(void *arg, int to, uint64_t segment, char *at);
 	void *arg;
-	// [n]: output, the blocks of the other members, valid until the next call; this member's entry is not set
+	// [n]: output, the blocks of the other members, valid until the next call on the group; this member's element
+	// is not set
 	const char **received;
 };
 
 // Sends the block of each member to all members (allgather). Synchronizes all members as gompi_internode_barrier does,
-// in as many rounds. mismatch is NULL, or the call of a process that this member represents, if it does not match: then
-// all members return GOMPI_INTERNODE_MISMATCH.
+// in as many rounds. mismatch is NULL unless a process that this member represents makes a call that does not match
+// *call. Then it is the call of that process, and all members return GOMPI_INTERNODE_MISMATCH.
 int gompi_internode_allgather(struct gompi_internode *m, struct gompi_internode_call *call,
 			      const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			      const struct gompi_wait_desc *waiting);
 
-// Sends each member its blocks of all members: every member has one block for each member (all-to-all).
-// Synchronization, mismatch and results as in gompi_internode_allgather.
+// Sends each member its blocks: every member has one block for each member (all-to-all). Synchronization, mismatch and
+// results as in gompi_internode_allgather.
 int gompi_internode_alltoall(struct gompi_internode *m, struct gompi_internode_call *call,
 			     const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			     const struct gompi_wait_desc *waiting);
 
-// Sends the blocks of all members to root (gather); b->received is set at root only. mismatch as in
+// Sends the blocks of all members to root (gather). Sets b->received at root only. mismatch as in
 // gompi_internode_allgather.
 //
-// Synchronizes all members, except in a group of two in which all have opened the group. There the other member does
-// not wait for root (except once every few calls), and need not learn of a mismatch. With wait_for_root it waits for
-// root's answer, and learns of a mismatch. All members must pass the same wait_for_root, which the caller derives from
-// signature and format.
+// Synchronizes all members, except in a group of two members that have both opened it. In such a group, the member that
+// is not root waits for root only once every few calls, and otherwise need not learn of a mismatch. With wait_for_root
+// it waits for a record from root, and learns of a mismatch. All members must pass the same wait_for_root, so the
+// caller derives it from signature and format.
 int gompi_internode_gather(struct gompi_internode *m, int root, struct gompi_internode_call *call,
 			   const struct gompi_internode_call *mismatch, struct gompi_internode_blocks *b,
 			   bool wait_for_root, const struct gompi_wait_desc *waiting);
 
-// Maximum number of members with which each record holds the block of only one member.
+// Maximum number of members for which each record holds the block of only one member.
 enum { GOMPI_STREAM_MAX_MEMBERS = 3 };
 
-// Exchanges segments 1 to n - 1 of the members' blocks, several of which are in progress at a time. Must follow a
-// gompi_internode_allgather or gompi_internode_alltoall among at most GOMPI_STREAM_MAX_MEMBERS members that has
-// returned 0. Calls on_segment when b->received points to the blocks of a segment.
+// Exchanges segments 1 to n - 1 of the members' blocks, with several segments in progress at a time. The exchange of
+// segment 0 must precede it: a gompi_internode_allgather or gompi_internode_alltoall that has returned 0, among at most
+// GOMPI_STREAM_MAX_MEMBERS members. Calls on_segment for each segment, when b->received points to its blocks.
 int gompi_internode_stream(struct gompi_internode *m, struct gompi_internode_blocks *b, uint64_t n,
 			   void (*on_segment)(void *arg, uint64_t segment), const struct gompi_wait_desc *waiting);
 
@@ -98,9 +101,9 @@ int gompi_internode_stream(struct gompi_internode *m, struct gompi_internode_blo
 // (broadcast). At root, *call, *data and *bytes are input. At the other members they are output, and *data is valid
 // until the next call on m.
 //
-// A member other than root waits for its parent in the tree. Root does not wait, with two exceptions. Once every few
-// calls it synchronizes all members. If a peer has not opened the group and no credit for early records is left, it
-// waits until the peer opens the group (early.h).
+// A member other than root waits for its parent in the tree. Root waits in two cases only: once every few calls, all
+// members synchronize; and if a peer may not have opened the group and no credit for early records is left, root waits
+// until the peer has opened it (early.h).
 int gompi_internode_bcast(struct gompi_internode *m, int root, struct gompi_internode_call *call, const void **data,
 			  uint32_t *bytes, const struct gompi_wait_desc *waiting);
 

@@ -10,8 +10,8 @@
 
 struct gompi_libfabric gompi_libfabric;
 
-// The symbol versions at which struct fi_info has the layout of the headers. A plain dlsym would find the newest
-// version.
+// The symbol versions whose struct fi_info has the layout of the headers with which this file is compiled. A plain
+// dlsym would find the newest version.
 #if FI_MAJOR_VERSION > 1
 #define INFO_VERSION "FABRIC_1.8"
 #elif FI_MINOR_VERSION >= 20
@@ -22,8 +22,9 @@ struct gompi_libfabric gompi_libfabric;
 #define BASE_VERSION "FABRIC_1.0"
 #define FABRIC_VERSION "FABRIC_1.1"
 
-// Signals whose handlers are saved while libfabric is loaded. Libraries that it loads may install handlers: Debian's
-// libinfinipath does. Such handlers run on the stack of the interrupted thread, which crashes a Go process.
+// Signals whose handlers are saved before libfabric is loaded and restored afterwards. Libraries that libfabric loads
+// may install handlers; Debian's libinfinipath does. Their handlers run on the stack of the interrupted thread, which
+// crashes a Go process.
 static const int saved_signals[] = {SIGINT, SIGILL, SIGABRT, SIGBUS, SIGSEGV, SIGTERM};
 enum { SAVED_SIGNALS = sizeof saved_signals / sizeof *saved_signals };
 
@@ -37,9 +38,9 @@ static void restore_signals(const struct sigaction saved[SAVED_SIGNALS]) {
 		sigaction(saved_signals[i], &saved[i], NULL);
 }
 
-// Environment variables that are set while libfabric starts, unless the user has set them. The numbers of sends and
-// receives are small, since gompirma limits the frames itself. A message longer than a buffer waits until the peer has
-// asked for it. Buffers of 4 KiB hold 64 small operations, and take 10 MB instead of 70. The provider checks
+// Environment variables that are set while libfabric starts, unless the user has set them. The send and receive queues
+// are small, because gompirma limits the number of frames itself. Buffers of 4 KiB hold 64 small operations, and all
+// buffers take 10 MB instead of 70 MB; the provider sends a longer message by rendezvous. The provider checks
 // connections every 1 ms instead of every 10 ms.
 static const struct setting {
 	const char *name, *value;
@@ -60,14 +61,14 @@ static void set_environment(bool is_set_here[SETTINGS]) {
 	}
 }
 
-// Removes the variables again, so that programs that the application starts do not inherit them.
+// Removes the variables that set_environment has set, so that programs started by the application do not inherit them.
 static void unset_environment(const bool is_set_here[SETTINGS]) {
 	for (int i = 0; i < SETTINGS; i++)
 		if (is_set_here[i])
 			unsetenv(settings[i].name);
 }
 
-// Stores the address of a symbol at *where. Returns false if it does not exist.
+// Stores the address of a symbol in the pointer at where. Returns false if the symbol does not exist.
 static bool find_symbol(void *library, const char *name, const char *version, void *where) {
 	void *found = dlvsym(library, name, version);
 	*(void **)where = found;

@@ -1,4 +1,4 @@
-// libfabric, loaded at run time: programs on one node never load it, and also run on machines without it.
+// libfabric, loaded at run time. Programs on one node never load it, so they also run on machines without libfabric.
 #ifndef GOMPI_FABRIC_LIBFABRIC_H
 #define GOMPI_FABRIC_LIBFABRIC_H
 
@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// The functions that this directory uses of those that libfabric exports. The rest of its API is inline code over the
-// tables of its objects.
+// The exported functions of libfabric that this directory uses. The rest of libfabric's API is inline functions that
+// call through the objects' function tables.
 struct gompi_libfabric {
 	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info);
@@ -22,7 +22,8 @@ extern struct gompi_libfabric gompi_libfabric;
 
 enum { GOMPI_FABRIC_ERROR_BYTES = 400 }; // bytes of the error texts of this directory
 
-// Loads libfabric, once. Returns false, and the reason in error_detail, on failure. Takes about 200 ms.
+// Loads libfabric if it is not loaded yet, which takes about 200 ms. On failure returns false and writes the reason to
+// error_detail.
 bool gompi_libfabric_load(char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
 // Finds the providers that match hints (fi_getinfo). Returns 0 or an error of libfabric. The first call takes about 100

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "fabric/net.h"
 
-// A registration for peers, in a hash table by key.
+// A registration of memory that peers access, in a hash table by key.
 struct registration {
 	struct registration *next;
 	uint64_t key;
@@ -18,7 +18,7 @@ static struct gompi_local_mr *local_mrs;      // under gompi_net.lock
 
 static struct registration **bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
 
-// Returns a random key of the provider's key size, so that others cannot guess it. Returns 0 on failure.
+// Returns a random key of the provider's key size, which other processes cannot guess. Returns 0 on failure.
 static uint64_t random_key(void) {
 	uint64_t key = 0;
 	if (!gompi_random(&key, sizeof key))

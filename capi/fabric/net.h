@@ -1,8 +1,8 @@
-// State shared by the files of this directory: the endpoint of the process, and its locks.
+// State that the files of this directory share: the process' endpoint and its lock.
 //
-// One thread at a time calls the provider, under gompi_net.lock. The peer's own lock (peer.h) protects the state of a
-// peer. Lock order: the peer's lock, then gompi_net.lock. One thread at a time, the serving thread, reads completions
-// (progress.c); it calls handlers without holding a lock.
+// A thread that calls the provider holds gompi_net.lock. Each peer has a lock that protects its state (peer.h). Lock
+// order: the peer's lock, then gompi_net.lock. The serving thread, which is one thread at a time, reads completions
+// (progress.c). It calls the ports' handlers without holding a lock.
 #ifndef GOMPI_FABRIC_NET_H
 #define GOMPI_FABRIC_NET_H
 
@@ -20,7 +20,7 @@ struct gompi_net {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
-	struct fid_av *av; // NULL if is_builtin
+	struct fid_av *av; // NULL if is_builtin is true
 	struct fid_cq *cq;
 	struct fid_ep *ep;     // a single endpoint reaches all peers
 	bool is_builtin;       // the provider is tcp/, which uses ranks as addresses
@@ -30,7 +30,7 @@ struct gompi_net {
 	uint64_t max_op_bytes; // maximum bytes of a transfer
 	uint64_t secret[2];    // of the job
 	char *addresses;       // of all processes, by rank
-	size_t address_bytes;  // bytes of each
+	size_t address_bytes;  // bytes of each address
 	int size;              // number of processes in the job
 
 	_Alignas(64) struct gompi_mutex lock;
@@ -38,9 +38,9 @@ struct gompi_net {
 };
 extern struct gompi_net gompi_net;
 
-// Acquires or releases the lock. gompi_net_lock acquires it in order to call the provider. gompi_net_try_lock acquires
-// it in order to poll for completions. It fails if the lock is held or if a thread waits to send, so that senders have
-// priority.
+// Acquires gompi_net.lock in order to call the provider. gompi_net_try_lock acquires the lock in order to poll for
+// completions. It fails if the lock is held or if a thread waits in gompi_net_lock, so that senders have priority.
+// gompi_net_unlock releases the lock.
 static inline void gompi_net_lock(void) {
 	if (__builtin_expect(!gompi_mutex_trylock(&gompi_net.lock), 0)) {
 		gompi_add(&gompi_net.waiting_senders, 1);
@@ -53,28 +53,30 @@ static inline bool gompi_net_try_lock(void) {
 }
 static inline void gompi_net_unlock(void) { gompi_mutex_unlock(&gompi_net.lock); }
 
-// An operation of the provider. The provider keeps context until completion, and returns it then.
+// An operation of the provider. The provider uses context until the operation completes, and identifies it by &context
+// then.
 enum gompi_net_op_kind { GOMPI_NET_OP_SEND, GOMPI_NET_OP_RECEIVE, GOMPI_NET_OP_SEGMENT };
 struct gompi_net_op {
 	struct fi_context2 context;
 	enum gompi_net_op_kind kind;
 };
 
-// Memory that a provider sends from or receives to, registered if the provider requires that. Under gompi_net.lock.
+// Registration of local memory that the provider sends from or receives into, if the provider requires a registration.
+// Protected by gompi_net.lock.
 struct gompi_local_mr {
 	struct fid_mr *mr;
 	struct gompi_local_mr *next, *prev;
 };
-// gompi_local_mr_register registers local memory. access is FI_SEND, FI_RECV, FI_READ (destination of a read) or
-// FI_WRITE (source of a write), and not more: memory that is only sent may be read-only. Returns 0, or an error of
-// libfabric.
+// Registers local memory. access is FI_SEND, FI_RECV, FI_READ (destination of a read) or FI_WRITE (source of a write).
+// Callers pass only the flags that they need, because memory that is only sent may be read-only. Returns 0, or an error
+// of libfabric.
 int gompi_local_mr_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local_mr **l);
 void gompi_local_mr_unregister(struct gompi_local_mr *l);
 static inline void *gompi_local_mr_descriptor(const struct gompi_local_mr *l) {
 	return l != NULL ? fi_mr_desc(l->mr) : NULL;
 }
 
-// Releases all registrations that are left. The caller holds gompi_net.lock.
+// Releases all registrations that still exist. The caller holds gompi_net.lock.
 void gompi_registrations_free(void);
 
 // Counters for tests and debugging.

@@ -19,7 +19,7 @@
 #include "fabric/progress_thread.h"
 #include "tcp/tcp.h"
 
-// Providers that are used only if the user asks for them, and the reason.
+// Providers that are used only if the user selects them, and the reasons.
 static const struct {
 	const char *name, *reason;
 } unsuitable[] = {
@@ -38,7 +38,7 @@ static const char *unsuitable_reason(const char *name) {
 }
 
 // The name of gompirma's own provider, capi/tcp, which needs no libfabric. libfabric's TCP providers connect to only
-// one address of a host, and take a third of a second to start.
+// one address of a host, and libfabric takes a third of a second to start.
 static const char builtin_name[] = "tcp";
 
 static bool is_builtin_tcp(const char *name) { return name != NULL && strcmp(name, builtin_name) == 0; }
@@ -46,8 +46,8 @@ static bool is_builtin_tcp(const char *name) { return name != NULL && strcmp(nam
 // Returns true if this provider of libfabric runs over TCP.
 static bool is_tcp_based(const char *name) { return strncmp(name, builtin_name, strlen(builtin_name)) == 0; }
 
-// Returns true if this machine has a network device that only libfabric can use. Starting libfabric costs each process
-// of a job 0.3 s of CPU time.
+// Returns true if this machine has a network device that only libfabric can use. Without such a device, libfabric is
+// not started, which would cost each process of a job 0.3 s of CPU time.
 static bool has_device(void) {
 	static const char *const classes[] = {
 		"infiniband", "infiniband_verbs", "cxi_user", "cxi", "hfi1", "hfi1_user", "psm3", "ipath", "gni",
@@ -68,8 +68,8 @@ static bool has_device(void) {
 	return false;
 }
 
-// Returns the provider that the user requests of libfabric (FI_PROVIDER). Returns NULL if the variable is not set, or
-// if gompirma's own provider does the same.
+// Returns the value of FI_PROVIDER, by which a user selects a provider of libfabric. Returns NULL if the variable is
+// not set, or if it selects a TCP provider, for which gompirma uses its own provider.
 static const char *fi_provider_env(void) {
 	const char *s = getenv("FI_PROVIDER");
 	return s == NULL || *s == 0 || is_tcp_based(s) ? NULL : s;
@@ -80,7 +80,8 @@ static void choose_builtin(struct gompi_provider *chosen) {
 	chosen->version = GOMPI_TCP_VERSION;
 }
 
-// Returns the requirements for a provider. Returns NULL if out of memory.
+// Returns the hints for fi_getinfo: gompirma's requirements for the provider name or, if name is NULL, for any
+// provider. Returns NULL if out of memory.
 static struct fi_info *net_hints(const char *name) {
 	struct fi_info *h = gompi_libfabric.dupinfo(NULL);
 	if (h == NULL)
@@ -100,7 +101,7 @@ static struct fi_info *net_hints(const char *name) {
 	return h;
 }
 
-// Returns the providers that fi_getinfo finds. Returns NULL, and the reason in error_detail, on error.
+// Returns the list of providers that fi_getinfo finds. On error returns NULL and writes the reason to error_detail.
 static struct fi_info *find_providers(const char *name, char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	if (!gompi_libfabric_load(error_detail))
 		return NULL;
@@ -134,7 +135,7 @@ bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char er
 	for (i = all; i != NULL; i = i->next)
 		if (is_usable_provider(i) && (wanted != NULL || unsuitable_reason(i->fabric_attr->prov_name) == NULL))
 			break;
-	if (i == NULL && requested != NULL) // the user has ruled out the others
+	if (i == NULL && requested != NULL) // the user has excluded all other providers
 		for (i = all; i != NULL && !is_usable_provider(i); i = i->next) {
 		}
 	if (i != NULL && (requested != NULL || !is_tcp_based(i->fabric_attr->prov_name))) {
@@ -158,7 +159,8 @@ static bool is_listed(const struct gompi_candidate *list, int n, const char *nam
 	return false;
 }
 
-// Appends the providers in all that are not yet in the list of n entries. Returns the new number of entries.
+// Appends the providers of the list `all` that are not yet among the n entries of list. Returns the new number of
+// entries.
 static int append_candidates(const struct fi_info *all, const struct gompi_provider *chosen,
 			     struct gompi_candidate *list, int n, int capacity, const char *missing) {
 	for (const struct fi_info *i = all; i != NULL && n < capacity; i = i->next) {
@@ -191,7 +193,7 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int c
 	list[0].explanation = !taken           ? "suitable; select it with GOMPIRMA_PROVIDER"
 			      : wanted != NULL ? "gompirma's own provider, selected by GOMPIRMA_PROVIDER"
 					       : "gompirma's own provider; libfabric has no better network";
-	char ignored_error[GOMPI_FABRIC_ERROR_BYTES]; // not an error: libfabric may not be needed
+	char ignored_error[GOMPI_FABRIC_ERROR_BYTES]; // ignored, because libfabric may not be needed
 	if (!gompi_libfabric_load(ignored_error))
 		return n;
 	if ((all = find_providers(NULL, ignored_error)) != NULL) {
@@ -206,7 +208,7 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int c
 	return n;
 }
 
-// Writes to error_detail which step of opening the endpoint has failed. Returns false.
+// Writes the step that has failed and the error rc to error_detail. Returns false.
 static bool open_failed(const char *step, const char *provider, int rc, char error_detail[GOMPI_FABRIC_ERROR_BYTES]) {
 	snprintf(error_detail, GOMPI_FABRIC_ERROR_BYTES, "%s of provider %s failed: %s", step, provider,
 		 gompi_net.is_builtin ? strerror(-rc) : gompi_libfabric_error_text(-rc));
@@ -245,7 +247,7 @@ static int open_endpoint(char *address, size_t *length) {
 	return rc == 0 ? fi_getname(&n->ep->fid, address, length) : rc;
 }
 
-// Events of gompirma's own provider, called under gompi_net.lock.
+// Callbacks for events of gompirma's own provider. The provider calls them while the thread holds gompi_net.lock.
 static void on_peer_failed(int rank) {
 	int class;
 	struct gompi_peer *p = gompi_peer_get(rank, &class);
@@ -338,8 +340,8 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 					     : open_provider(provider, address, length, error_detail)))
 		return false;
 	n->needs_local_mr = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
-	// The provider has a device if it requires registration of local memory, chooses the keys, or binds
-	// registrations to endpoints.
+	// A provider accesses memory with a device if it requires registration of local memory, chooses the keys
+	// itself, or binds registrations to endpoints.
 	gompi_fabric_has_rdma = (n->info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_ENDPOINT)) != 0;
 	n->inject_bytes = n->info->tx_attr->inject_size;
 	n->max_op_bytes = n->info->ep_attr->max_msg_size;
@@ -390,7 +392,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_FA
 	return true;
 }
 
-// Drops pending operations. A thread that still waits finds nothing to serve.
+// Drops pending operations. Threads that still wait no longer serve the network.
 void gompi_net_end(void) {
 	struct gompi_net *n = &gompi_net;
 	gompi_net_stop_polling();
@@ -407,7 +409,7 @@ void gompi_net_end(void) {
 		gompi_registrations_free();
 	fi_close(&n->ep->fid);
 	fi_close(&n->av->fid);
-	if (!bound) // the endpoint is closed, so it no longer receives into the memory
+	if (!bound) // the endpoint is closed and no longer accesses the memory
 		gompi_registrations_free();
 	fi_close(&n->cq->fid);
 	fi_close(&n->domain->fid);

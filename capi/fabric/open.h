@@ -1,5 +1,5 @@
-// Opens the network: chooses the provider, opens the endpoint, learns the addresses of the peers. core/fabric calls
-// these in this order.
+// Opens the network. core/fabric calls these functions in this order: choose the provider, open the endpoint, begin
+// with the addresses of all processes.
 #ifndef GOMPI_FABRIC_OPEN_H
 #define GOMPI_FABRIC_OPEN_H
 
@@ -19,28 +19,30 @@ struct gompi_provider {
 	uint32_t version;
 };
 
-// Chooses the provider for the job: "tcp" is gompirma's own (tcp/), all others are libfabric's. wanted is the name that
-// the user has given, or NULL. Returns false, and the reason in error_detail, if no provider can be used.
+// Chooses the provider for the job. The provider "tcp" is gompirma's own (tcp/); all other providers belong to
+// libfabric. wanted is the name that the user has given, or NULL. If no provider can be used, returns false and writes
+// the reason to error_detail.
 bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
-// Lists gompirma's own provider and those of libfabric on this machine, in libfabric's order, and why each is chosen or
-// not. wanted is as in gompi_net_choose. Returns the number of entries, at most capacity; error_detail is not empty if
-// none can be used.
+// A provider that gompi_net_candidates lists, and why it is chosen or not.
 struct gompi_candidate {
 	struct gompi_provider provider;
 	bool is_chosen;
 	const char *explanation;
 };
+// Lists gompirma's own provider, then libfabric's providers on this machine in libfabric's order. wanted is as in
+// gompi_net_choose. Returns the number of entries, at most capacity. Writes a reason to error_detail if no provider can
+// be used, else an empty string.
 int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int capacity,
 			 char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
-// Opens an endpoint of that provider. Returns its address, of *length bytes, under which peers reach it. Writes to host
-// the data that is the same for all processes of the host. One process of each node publishes this data; it may be
-// empty.
+// Opens an endpoint of the provider. Stores the address by which peers reach the endpoint in address, and its bytes in
+// *length. Stores address data that is the same for all processes of the host in host; it may be empty, and one process
+// of each node publishes it. On failure returns false and writes the reason to error_detail.
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS_BYTES], size_t *length,
 		    char host[GOMPI_HOST_DATA_BYTES], size_t *host_length, char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
-// The job. Arrays by rank are copied.
+// The job, for gompi_net_begin, which copies the arrays that are indexed by rank.
 struct gompi_net_job {
 	int size, rank;
 	const char *addresses; // by rank, address_bytes each
@@ -53,11 +55,12 @@ struct gompi_net_job {
 	int64_t timeout_ns; // see gompi_health_open
 };
 
-// Sets the addresses of all processes and opens the network to the threads of this process.
+// Stores the addresses of all processes and opens the network for the threads of this process. On failure returns false
+// and writes the reason to error_detail.
 bool gompi_net_begin(const struct gompi_net_job *job, char error_detail[GOMPI_FABRIC_ERROR_BYTES]);
 
-// Closes the network. The caller ensures that no thread of this process uses it, and that no process waits for this
-// one.
+// Closes the network. The caller ensures that no thread of this process uses the network, and that no other process
+// waits for this process.
 void gompi_net_end(void);
 
 #pragma GCC visibility pop

@@ -1,20 +1,20 @@
-// Limits the bytes of transfers that are in progress with a peer, if processors move the data. The limit is what stays
-// in caches, or twice the bandwidth-delay product, so that a line with any latency is used fully. The caller passes all
-// times, in nanoseconds, and holds a lock.
+// Limits the bytes of transfers that are in progress with a peer, if the CPUs move the data. The limit is
+// GOMPI_PACE_MIN_BYTES, which stays in the caches, or twice the bandwidth-delay product if that is more. So a network
+// link with a high latency is used fully too. The caller passes all times in nanoseconds, and holds the peer's lock.
 #ifndef GOMPI_FABRIC_PACE_H
 #define GOMPI_FABRIC_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// The maximum suits 10 Gbit/s with a round-trip time of 6 ms.
+// The maximum is twice the bandwidth-delay product of 10 Gbit/s and a round-trip time of 6 ms.
 enum { GOMPI_PACE_MIN_BYTES = 1 << 20, GOMPI_PACE_MAX_BYTES = 16 << 20 };
 
 struct gompi_pace {
 	uint64_t limit_bytes;      // maximum bytes in progress
-	int64_t min_rtt_ns;        // shortest time of a segment that was started with nothing in progress; 0 if unknown
-	int64_t measured_since_ns; // start of the measurement; 0 if fewer bytes are in progress than the limit allows
-	uint64_t measured_bytes;   // bytes completed since then
+	int64_t min_rtt_ns;        // shortest duration of a segment that started with nothing in progress; 0 if unknown
+	int64_t measured_since_ns; // start of the measurement; 0 if none runs, because the limit is not reached
+	uint64_t measured_bytes;   // bytes completed since measured_since_ns
 };
 
 // Records that the limit is reached: starts a measurement if none is running.
@@ -25,14 +25,14 @@ static inline void gompi_pace_limit_reached(struct gompi_pace *p, int64_t now) {
 	p->measured_bytes = 0;
 }
 
-// Returns true if gompi_pace_add_sample must be called for a segment. lone_start_ns: its start time if nothing was in
-// progress then, else 0.
+// Returns true if gompi_pace_add_sample must be called for a segment. lone_start_ns is the segment's start time if
+// nothing was in progress at that time, else 0.
 static inline bool gompi_pace_needs_sample(const struct gompi_pace *p, int64_t lone_start_ns) {
 	return lone_start_ns != 0 || p->measured_since_ns != 0;
 }
 
-// Records the completion of a segment of `bytes` bytes. lone_start_ns: as above. inflight_bytes: bytes still in
-// progress.
+// Records the completion of a segment of `bytes` bytes. lone_start_ns is as in gompi_pace_needs_sample. inflight_bytes
+// is the number of bytes still in progress.
 static inline void gompi_pace_add_sample(struct gompi_pace *p, uint64_t bytes, int64_t lone_start_ns,
 					 uint64_t inflight_bytes, int64_t now) {
 	if (lone_start_ns != 0 && (p->min_rtt_ns == 0 || now - lone_start_ns < p->min_rtt_ns))
@@ -41,10 +41,11 @@ static inline void gompi_pace_add_sample(struct gompi_pace *p, uint64_t bytes, i
 		return;
 	p->measured_bytes += bytes;
 	if (inflight_bytes < p->limit_bytes / 2) {
-		p->measured_since_ns = 0; // no more transfers are waiting: the measurement is void
+		p->measured_since_ns = 0; // no transfers wait for the limit, so the measurement is not valid
 		return;
 	}
-	// all bytes that were in progress at the start of the measurement, and those started meanwhile
+	// Measure until twice the limit has completed: the bytes that were in progress at the start, and as many that
+	// were started meanwhile.
 	if (p->measured_bytes < 2 * p->limit_bytes)
 		return;
 	const double rate = (double)p->measured_bytes / (double)(now - p->measured_since_ns + 1);

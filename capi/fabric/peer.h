@@ -11,13 +11,14 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	// Frames per peer that are sent but not acknowledged (credits). The limit is lower while all peers together
-	// have at least GOMPI_CROWDED_FRAMES such frames: otherwise a process that sends much to many peers would need
-	// 6 MiB for each of them.
+	// GOMPI_SEND_WINDOW: maximum number of frames to a peer that are sent but not acknowledged (credits). The
+	// maximum is GOMPI_SEND_WINDOW_CROWDED while all peers together have at least GOMPI_CROWDED_FRAMES such frames.
+	// Otherwise a process that sends much data to many peers would need 6 MiB per peer.
 	GOMPI_SEND_WINDOW = 96,
 	GOMPI_SEND_WINDOW_CROWDED = 16,
 	GOMPI_CROWDED_FRAMES = 256,
-	// received frames after which their credits are returned in a frame of their own if no other frame carries them
+	// Number of received frames after which their credits are returned in a separate frame, if no other frame has
+	// returned them.
 	GOMPI_ACK_FRAMES = 8,
 };
 
@@ -31,15 +32,15 @@ struct gompi_peer {
 	struct gompi_frame *queue_first, *queue_last;
 	bool flush_requested;             // send the open frame as soon as possible
 	uint32_t frames_sent;             // number of frames with records
-	uint32_t frames_acked;            // of these, acknowledged by the peer
+	uint32_t frames_acked;            // number of those frames that the peer has acknowledged
 	gompi_a32 acks_sent;              // number of the peer's frames that this process has acknowledged
 	gompi_a32 frames_received;        // number of the peer's frames received; the serving thread writes it
 	uint32_t next_sequence;           // the serving thread's own copy of frames_received, incremented on delivery
 	struct gompi_frame *out_of_order; // frames that arrived out of order, sorted by number; serving thread only
 
-	gompi_a32 blocked;                  // 1 if frames wait: only answers may still be queued
-	gompi_a32 ports_waiting;            // bit mask of ports to call when there is room
-	struct gompi_waitword room_waiters; // threads that wait for room sleep here
+	gompi_a32 blocked;                  // 1 if frames wait in the queue: then only replies may still be queued
+	gompi_a32 ports_waiting;            // bit mask of ports whose on_room is called when there is space
+	struct gompi_waitword room_waiters; // threads that wait for space sleep here
 	size_t record_offset;               // offset in the open frame of the record that is being written
 
 	// Transfers with the peer.
@@ -53,25 +54,25 @@ struct gompi_peer {
 	gompi_a32 on_pending_list, on_retry_list;
 
 	gompi_a32 has_failed;
-	gompi_a32 is_unreachable; // 1 if that is because it cannot be reached
+	gompi_a32 is_unreachable; // 1 if it has failed because it cannot be reached
 	gompi_a32 is_reported;    // 1 if its failure has been reported to all nodes
 
 	// Liveness (health.c). Only the progress thread uses these, except activity_seen and sends_in_flight.
-	gompi_a32 activity_seen;   // 1 if a frame has arrived from it since the last check
-	gompi_a32 sends_in_flight; // frames to it that the provider has not completed
-	bool reply_pending;        // it has sent a probe, and the answer is not sent yet; under the lock
-	bool was_connected;        // a frame has arrived from it before
-	int probes_unanswered;     // probes without an answer
+	gompi_a32 activity_seen;   // 1 if a frame from the peer has arrived since the last check
+	gompi_a32 sends_in_flight; // frames to the peer that the provider has not completed
+	bool reply_pending;        // the reply to the peer's probe has not been sent yet; under the lock
+	bool was_connected;        // a frame from the peer has arrived before
+	int probes_unanswered;     // number of probes without a reply
 	int64_t last_heard_ns, watched_since_ns, busy_since_ns, refused_since_ns; // times in ns; 0 if never
 	struct gompi_peer *next;                                                  // in the list of all peers
 };
 
-// Allocates the table of peers; replaces that of a previous network. Returns false if out of memory.
+// Allocates the table of peers. Frees the table and the peers of a previous network. Returns false if out of memory.
 bool gompi_peers_open(void);
 // Empties the list of peers with queued records.
 void gompi_records_reset(void);
 
-// Returns the peer with this rank; creates it at first use. Returns NULL on error, and sets *class.
+// Returns the peer with this rank, which it creates at first use. On error returns NULL and sets *class.
 struct gompi_peer *gompi_peer_get(int rank, int *class);
 // Returns the peer with this rank, or NULL if it has not been created.
 extern struct gompi_peer *_Atomic *gompi_peers; // by rank
@@ -85,52 +86,56 @@ extern gompi_a32 gompi_frames_in_flight;
 
 // Sends the frames of p that can be sent now. The caller holds p's lock.
 void gompi_peer_send(struct gompi_peer *p);
-// Opens a new frame. The caller holds p's lock. Returns 0; MPI_ERR_PENDING if there is no room now; MPI_ERR_NO_MEM.
+// Opens a new frame. The caller holds p's lock. Returns 0, MPI_ERR_NO_MEM, or MPI_ERR_PENDING if there is no space now.
 int gompi_peer_open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait);
 
 // Processes an acknowledgement: the peer has received `received` of this process's frames.
 void gompi_peer_on_ack(struct gompi_peer *p, uint32_t received);
-// Acknowledges the peer's frames if is_probe (the peer has asked), or if at least GOMPI_ACK_FRAMES frames are not
-// acknowledged.
+// Acknowledges the peer's frames if at least GOMPI_ACK_FRAMES frames are not acknowledged, or if is_probe is true
+// because the peer has sent a probe.
 void gompi_peer_send_ack(struct gompi_peer *p, bool is_probe);
 
-// Sends the peer a probe, which its progress thread answers.
+// Results of gompi_peer_probe.
 enum gompi_probe_result {
 	GOMPI_PROBE_SENT,
-	GOMPI_PROBE_BUSY,    // not sent: the provider still works on what has been sent before
+	GOMPI_PROBE_BUSY,    // not sent: the provider still works on earlier operations
 	GOMPI_PROBE_REFUSED, // the provider has no connection
 };
+// Sends the peer a probe, to which its progress thread replies.
 enum gompi_probe_result gompi_peer_probe(struct gompi_peer *p);
-// gompi_peer_busy returns true if frames or transfers of p are not completed or acknowledged; gompi_peers_busy returns
-// true if there is such a peer.
+// Returns true if frames or transfers of p are not completed or not acknowledged (p is busy). gompi_peers_busy returns
+// true if any living peer is busy.
 bool gompi_peer_busy(struct gompi_peer *p);
 bool gompi_peers_busy(void);
 // Returns the first peer of the list of all peers.
 struct gompi_peer *gompi_peers_first(void);
 
-// Puts p on the retry list, because the provider could not accept an operation. The serving thread retries soon.
+// Puts p on the retry list, because the provider could not accept an operation. The serving thread retries p's
+// operations soon.
 void gompi_peer_schedule_retry(struct gompi_peer *p);
 // Returns true if peers are on the retry list.
 bool gompi_peers_have_retries(void);
-// Empties the retry list and returns its former contents; NULL if it is empty.
+// Empties the retry list and returns its former first peer, or NULL if the list was empty.
 struct gompi_peer *gompi_peers_dequeue_retries(void);
 // 1 if the failure of a peer has not been reported to the other nodes yet.
 extern gompi_a32 gompi_peers_unreported;
 // Returns true if a peer is on the retry list, or has queued records.
 bool gompi_peers_have_work(void);
-// Retries the operations of all peers on the retry list. Returns true if one of them is not put on the list again.
+// Retries the operations of all peers on the retry list. Returns true if any of these peers did not have to be put on
+// the list again.
 bool gompi_peers_retry(void);
 
 // Starts the transfers of p that can be started. The caller holds p's lock.
 void gompi_transfers_start(struct gompi_peer *p);
-// Completes a segment of a transfer, with 0 or an error of libfabric. Called by the serving thread.
+// Completes a segment of a transfer. error is 0 or an error of libfabric. Called by the serving thread.
 void gompi_segment_done(struct gompi_net_op *op, int error);
-// gompi_transfers_call_done calls done of all transfers whose segments have completed; called by the serving thread.
-// Returns true if there was one. gompi_transfers_have_done returns true if there is one.
+// Calls done of each transfer on the list of transfers that have ended without a segment in progress. Returns true if
+// the list was not empty. Called by the serving thread. gompi_transfers_have_done returns true if the list is not
+// empty.
 bool gompi_transfers_call_done(void);
 bool gompi_transfers_have_done(void);
 
-// Sets has_failed of p, because its connection has ended.
+// Sets p->has_failed, because p's connection has ended. Wakes the progress thread, which reports the failure.
 void gompi_peer_mark_failed(struct gompi_peer *p);
 
 #pragma GCC visibility pop

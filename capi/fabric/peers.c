@@ -93,7 +93,7 @@ bool gompi_peers_open(void) {
 	return gompi_peers != NULL;
 }
 
-// --- The retry list. Removal always takes the whole list.
+// --- The retry list. A removal always removes the whole list.
 
 void gompi_peer_schedule_retry(struct gompi_peer *p) {
 	if (gompi_swap_seq_cst(&p->on_retry_list, 1) != 0)
@@ -137,7 +137,7 @@ bool gompi_peers_busy(void) {
 void gompi_peer_mark_failed(struct gompi_peer *p) {
 	if (gompi_swap_seq_cst(&p->has_failed, 1) != 0)
 		return;
-	gompi_peer_schedule_retry(p); // the serving thread then ends its frames and transfers
+	gompi_peer_schedule_retry(p); // the serving thread then drops p's frames and ends its transfers
 	gompi_store_seq_cst(&gompi_peers_unreported, 1);
 	gompi_net_doorbell_ring();
 }

@@ -14,8 +14,8 @@ enum {
 	RETRY_POLLS = 16,
 };
 
-// unposted: empty receive buffers that the serving thread will post again. missing_buffers: number of receive buffers
-// that hold out-of-order frames and could not be replaced for lack of memory.
+// unposted is the list of empty receive buffers that the serving thread will post again. missing_buffers is the number
+// of receive buffers that hold out-of-order frames and have not been replaced yet.
 static struct gompi_frame *unposted;
 static int missing_buffers;
 
@@ -55,7 +55,7 @@ int gompi_net_post_receives(void) {
 // Passes the records of the peer's next frame to their ports.
 static void deliver_next(struct gompi_peer *p, struct gompi_frame *f) {
 	gompi_add(&gompi_net_counts.frames_received, 1);
-	// before the records are handled: answers to them may carry this acknowledgement
+	// Before the records are handled, so that replies to them carry this acknowledgement.
 	gompi_store(&p->frames_received, ++p->next_sequence);
 	gompi_frame_deliver(p->rank, f->bytes);
 }
@@ -73,8 +73,8 @@ static bool insert_out_of_order(struct gompi_peer *p, struct gompi_frame *f) {
 	return true;
 }
 
-// Handles a frame of `length` bytes. Providers receive messages in order, but may report a short one before a longer
-// one; frames are put in order here. Returns true if the buffer is free again.
+// Handles a frame of `length` bytes. Delivers frames in the order of their numbers: providers receive messages in
+// order, but may report a short message before an earlier long one. Returns true if the buffer is free again.
 static bool handle_frame(struct gompi_frame *f, size_t length) {
 	const struct gompi_frame_head *h = gompi_frame_head_of(f);
 	int class;
@@ -159,8 +159,9 @@ static void read_cq_error(void) {
 static bool poll_once(void) {
 	static int idle_polls; // consecutive polls that found nothing; serving thread only
 	bool worked = false;
-	// An operation that the provider could not accept may succeed after the provider has made progress. Otherwise
-	// it is retried once every RETRY_POLLS polls, so that other threads get the locks.
+	// An operation that the provider could not accept may succeed after the provider has made progress, so retry
+	// after each poll that found something. After other polls, retry only once every RETRY_POLLS polls, so that
+	// other threads get the locks.
 	if (idle_polls % RETRY_POLLS == 0)
 		worked = gompi_peers_retry();
 
@@ -190,8 +191,9 @@ static bool poll_once(void) {
 }
 
 bool gompi_net_poll(void) {
-	// No base/combining_lock.h: the progress thread finds what is left, since it checks the completion queue and
-	// all lists before it sleeps (arm_and_sleep).
+	// A thread that finds is_polling set leaves no note for the thread that polls, unlike in base/combining_lock.h.
+	// What that thread misses is found by the progress thread, which checks the completion queue and all lists
+	// before it sleeps (arm_and_sleep).
 	if (!gompi_fabric_is_open() || gompi_flag_test_and_set(&is_polling))
 		return false;
 	gompi_tsan_ignore_begin();
@@ -211,7 +213,7 @@ bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_is_open())
 		return false;
 	gompi_net_app_polled();
-	gompi_fabric_flush(-1); // a thread that waits or polls wants answers
+	gompi_fabric_flush(-1); // a waiting thread may need replies to these records
 	return gompi_net_poll();
 }
 
@@ -234,8 +236,8 @@ static void net_before_sleep(void) {
 	gompi_net_app_sleeps();
 }
 
-// Sends queued records at the end of a wait, without a last poll: the progress thread makes rounds, so it is not
-// needed. It would also delay the answer to what the thread has waited for.
+// Sends queued records at the end of a wait. Does not poll again: the progress thread still makes rounds, and a poll
+// would delay the thread's next record, for which a peer may wait.
 static void net_wait_ends(void) {
 	if (gompi_fabric_is_open())
 		gompi_fabric_flush(-1);

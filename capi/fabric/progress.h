@@ -6,11 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-// Makes progress like gompi_fabric_progress, but sends no queued records; for the progress thread.
+// Makes progress like gompi_fabric_progress, but does not send queued records. For the progress thread.
 bool gompi_net_poll(void);
 
-// Returns true if nothing has arrived and gompi_net.fd will become readable when something does (fi_trywait). Without a
-// descriptor it always returns true.
+// Returns true if nothing has arrived and gompi_net.fd will become readable at the next arrival (fi_trywait). Always
+// returns true if the provider has no descriptor.
 bool gompi_net_may_sleep(void);
 
 // Posts the receive buffers. Returns 0, or an error of libfabric.
@@ -19,7 +19,7 @@ int gompi_net_post_receives(void);
 // Closes the network to all threads, and waits until no thread serves it.
 void gompi_net_stop_polling(void);
 
-// Makes every wait of the process serve the network.
+// Registers the service by which every wait of the process serves the network.
 void gompi_net_poll_in_waits(void);
 
 #pragma GCC visibility pop

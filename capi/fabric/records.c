@@ -1,4 +1,4 @@
-// Writing records into the open frame of a peer.
+// Writes records into the open frame of a peer.
 #include <sched.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "fabric/doorbell.h"
 #include "fabric/peer.h"
 
-// Returns true if a wait for room has ended.
+// Returns true if a wait for space has ended: no frame waits, or the peer has failed.
 static bool has_room(void *arg) {
 	struct gompi_peer *p = arg;
 	return gompi_load_seq_cst(&p->blocked) == 0 || gompi_load(&p->has_failed) != 0;
@@ -30,19 +30,19 @@ static inline bool lacks_room(struct gompi_peer *p, size_t need) {
 	       gompi_load(&p->has_failed) != 0;
 }
 
-// Begins a record in the open frame, which has room for it. Returns where its data goes.
+// Begins a record in the open frame, which has space for it. Returns the address for the record's data.
 static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, size_t length) {
 	struct gompi_frame *f = p->open_frame;
 	p->record_offset = f->used_bytes;
 	char *record = f->bytes + f->used_bytes;
 	if (length % 8 != 0)
-		// clears the padding: no old data of the buffer is sent
+		// clears the padding, so that no old data of the buffer is sent
 		memset(record + record_bytes(length) - 8, 0, 8);
 	*(struct gompi_record_head *)(void *)record = (struct gompi_record_head){.port = (uint16_t)port};
 	return record + sizeof(struct gompi_record_head);
 }
 
-// Reserves a record in the general case: creates the peer, opens a frame, or waits for room.
+// Reserves a record. Creates the peer, opens a frame or waits for space if necessary.
 static char *reserve_or_wait(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	struct gompi_peer *p = gompi_peer_get(peer, class);
 	if (p == NULL)
@@ -68,8 +68,8 @@ static char *reserve_or_wait(int peer, enum gompi_port port, size_t length, enum
 	return begin_record(p, port, length);
 }
 
-// Retries an answer when out of memory, which may be temporary in the provider. The peer would wait forever for an
-// omitted answer. If memory is still lacking after TRIES attempts, the process cannot continue and ends.
+// Reserves a record. For a reply (FABRIC_ANSWER), retries when out of memory, because the provider's lack of memory may
+// be temporary, and the peer would wait forever for an omitted reply. Ends the process after TRIES failures.
 static __attribute__((noinline)) char *reserve_with_retries(int peer, enum gompi_port port, size_t length,
 							    enum gompi_fabric_wait wait, int *class) {
 	enum { TRIES = 1000 };
@@ -95,7 +95,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 
 // --- Sending
 
-// Peers with queued records. Removal always takes the whole list.
+// List of the peers with queued records. A removal always removes the whole list.
 static struct gompi_peer *_Atomic pending_list;
 
 void gompi_records_reset(void) { gompi_store(&pending_list, NULL); }
@@ -114,7 +114,7 @@ static void enqueue_pending(struct gompi_peer *p) {
 
 bool gompi_peers_have_work(void) { return gompi_load_seq_cst(&pending_list) != NULL || gompi_peers_have_retries(); }
 
-// 1 if records that are committed with FABRIC_AFTER_BATCH wait to be sent.
+// 1 if records that were committed with FABRIC_AFTER_BATCH are queued.
 static gompi_a32 batch_records_queued;
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
@@ -160,8 +160,8 @@ void gompi_fabric_flush(int peer) {
 	struct gompi_peer *p = gompi_swap_seq_cst(&pending_list, NULL);
 	while (p != NULL) {
 		struct gompi_peer *next = p->next_pending;
-		// before flush_peer takes the lock: a record that is committed later puts p on the list again
-		// (enqueue_pending)
+		// Before flush_peer acquires the lock, so that a record that is committed afterwards puts p on the list
+		// again (enqueue_pending).
 		gompi_store_seq_cst(&p->on_pending_list, 0);
 		flush_peer(p);
 		p = next;

@@ -9,8 +9,8 @@
 #include "fabric/libfabric.h"
 #include "fabric/peer.h"
 
-// Maximum bytes of one provider operation, with and without a device. DEVICE_INFLIGHT_BYTES limits the bytes in
-// progress per peer with a device, so that a heartbeat waits for no more than that.
+// Maximum bytes of one provider operation: DEVICE_SEGMENT_BYTES if the network has RDMA, else SEGMENT_BYTES. With RDMA,
+// at most DEVICE_INFLIGHT_BYTES are in progress per peer, so that a probe (health.h) waits for no more than these.
 enum { DEVICE_SEGMENT_BYTES = 2 << 20, DEVICE_INFLIGHT_BYTES = 4 << 20, SEGMENT_BYTES = 256 << 10 };
 
 // Layout of gompi_transfer.internal.
@@ -18,9 +18,9 @@ struct transfer_state {
 	struct gompi_transfer *next;  // in the peer's transfer_queue, or in done_list
 	uint64_t started_bytes;       // bytes passed to the provider
 	struct gompi_local_mr *local; // registration of the local memory; NULL if none is needed
-	int32_t segments;             // number in progress
-	int32_t class;
-	bool is_queued; // in the peer's transfer_queue: not completely started
+	int32_t segments;             // number of segments in progress
+	int32_t class;                // error class
+	bool is_queued;               // in the peer's transfer_queue, because it is not completely started
 };
 _Static_assert(sizeof(struct transfer_state) <= sizeof((struct gompi_transfer *)0)->internal,
 	       "the state does not fit into a transfer");
@@ -29,13 +29,13 @@ static inline struct transfer_state *state_of(struct gompi_transfer *t) {
 	return (struct transfer_state *)(void *)t->internal;
 }
 
-// A segment of a transfer, in progress.
+// A segment of a transfer in progress.
 struct segment_op {
 	struct gompi_net_op op;
 	struct gompi_transfer *transfer;
 	struct gompi_peer *peer;
 	uint64_t bytes;
-	int64_t lone_start_ns; // start time if nothing was in progress then; else 0
+	int64_t lone_start_ns; // start time if nothing was in progress at that time, else 0
 	struct segment_op *next;
 };
 
@@ -60,7 +60,7 @@ static void segment_free(struct segment_op *o) {
 	gompi_mutex_unlock(&segment_pool.lock);
 }
 
-// --- Transfers that have ended without the provider: the serving thread calls their done
+// --- Transfers that have ended without a completion of the provider: the serving thread calls their done
 
 static struct gompi_transfer *_Atomic done_list;
 
@@ -154,8 +154,8 @@ static int start_segment(struct gompi_peer *p, struct gompi_transfer *t, uint64_
 	return 0;
 }
 
-// Returns the MPI error class for an error of libfabric. Errors that a provider reports if the peer has ended give
-// MPI_ERR_PROC_ABORTED.
+// Returns the MPI error class for an error of libfabric: MPI_ERR_PROC_ABORTED for errors that a provider reports if the
+// peer has ended.
 static int transfer_class(int error) {
 	switch (error) {
 	case FI_ENOMEM:
@@ -218,8 +218,8 @@ void gompi_transfers_start(struct gompi_peer *p) {
 
 bool gompi_fabric_has_rdma;
 
-// Minimum size for which a transfer is used instead of records, with and without a device. If processors move the data,
-// a transfer saves the copies into and out of frames.
+// Minimum bytes for which a transfer is used instead of records: DEVICE_MIN_BYTES with RDMA, else CPU_MIN_BYTES.
+// Without RDMA, a transfer still saves the copies into and out of frames.
 enum { DEVICE_MIN_BYTES = 8 << 10, CPU_MIN_BYTES = 24 << 10 };
 
 bool gompi_fabric_use_rdma(uint64_t bytes) {
@@ -258,8 +258,8 @@ void gompi_segment_done(struct gompi_net_op *op, int error) {
 		s->class = transfer_class(error);
 	if (s->class == MPI_ERR_PROC_ABORTED)
 		gompi_peer_mark_failed(p);
-	// A transfer that is still in transfer_queue ends in gompi_transfers_start, which starts no more segments of a
-	// failed transfer.
+	// A transfer that is still in transfer_queue is completed by gompi_transfers_start, which starts no more
+	// segments of a failed transfer.
 	bool is_complete = s->segments == 0 && !s->is_queued;
 	if (p->transfer_queue != NULL)
 		gompi_transfers_start(p);

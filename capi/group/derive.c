@@ -49,8 +49,8 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	return MPI_SUCCESS;
 }
 
-// Stores in *to the members of g with the n given ranks, in their order. If included is false, stores the other
-// members, in g's order. Returns MPI_SUCCESS or the error class in *v.
+// Stores in *to the members of g with the n given ranks, in the order of ranks, if included is true. Else stores the
+// other members, in the order of g. Returns MPI_SUCCESS or the error class in *v.
 static int select_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool included,
 			struct gompi_error_status *v) {
 	struct marks m;
@@ -113,9 +113,9 @@ int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgr
 }
 GOMPI_ENTRY(MPI_Group_excl, gompi_group_excl);
 
-// Checks range i and stores the number of ranks that it names. The group has size processes, and ranks_left is the
-// number of ranks not yet named. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_ARG if the stride is 0,
-// MPI_ERR_RANK.
+// Checks range i and stores the number of ranks that the range names. The group has size processes. ranks_left is the
+// number of ranks that no earlier range names. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_ARG if the stride
+// is 0, MPI_ERR_RANK.
 static int check_triplet(int i, const int range[3], int size, int ranks_left, int64_t *count,
 			 struct gompi_error_status *v) {
 	int64_t first = range[0], last = range[1], stride = range[2];

@@ -1,6 +1,6 @@
 // Groups (MPI-5.0 7.3). The group of a communicator or window is created when the application first asks for it. All
-// requests return the same handle, and each requires one MPI_Group_free. So programs that ask before every operation
-// and never free do not accumulate memory.
+// requests return the same handle, and each requires one MPI_Group_free. So programs that request the group before
+// every operation and never free it do not accumulate memory.
 #ifndef GOMPI_GROUP_H
 #define GOMPI_GROUP_H
 
@@ -24,7 +24,8 @@ struct gompi_group {
 
 extern struct gompi_object_pool gompi_groups;
 extern struct gompi_group gompi_group_empty;
-// Incremented when a handle becomes invalid. Caches keyed by handle compare it and look the handle up again.
+// Incremented when a handle becomes invalid. A cache that uses handles as keys looks a handle up again if this version
+// has changed.
 extern gompi_a64 gompi_groups_version;
 
 // Returns the live group with this handle, or NULL.
@@ -34,11 +35,12 @@ static inline const struct gompi_group *gompi_group_get(MPI_Group group) {
 	return gompi_table_get(&gompi_groups.handles.table, (uintptr_t)group);
 }
 
-// Stores a handle of the group with these members. An object owns the group and stores it in *owned. The handle
-// requires one more MPI_Group_free. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
+// Stores the handle of the group of a communicator or window, which has these members. The object owns the group and
+// stores it in *owned; the first call creates it. Each call requires one more MPI_Group_free. Returns MPI_SUCCESS or
+// MPI_ERR_NO_MEM.
 int gompi_group_acquire(struct gompi_group **owned, const struct gompi_ranks *members, MPI_Group *group);
-// Creates a group with the given members, takes over the list, and stores the handle. Returns the value that the call
-// must return: MPI_SUCCESS, MPI_ERR_ARG or MPI_ERR_NO_MEM.
+// Creates a group with the given members, takes ownership of the list, and stores the handle. Returns the value that
+// the call must return: MPI_SUCCESS, MPI_ERR_ARG or MPI_ERR_NO_MEM.
 int gompi_group_create(const char *call, struct gompi_ranks *members, MPI_Group *newgroup);
 // Ends the ownership of an object that is being freed. The group lives until the application has freed it.
 void gompi_group_disown(struct gompi_group **owned);

@@ -244,7 +244,7 @@ static inline int check_key(struct gompi_error_status *v, const char *key, int *
 }
 
 static int null_result_error(struct gompi_error_status *v) {
-	return gompi_set_error(v, MPI_ERR_ARG, "a result pointer is NULL");
+	return gompi_set_error(v, MPI_ERR_ARG, "an output argument is NULL");
 }
 
 static int read_only_error(struct gompi_error_status *v) {
@@ -256,7 +256,8 @@ struct gompi_info *gompi_info_begin(void) {
 	return new_info();
 }
 
-// Stores a handle of an object. Returns MPI_SUCCESS or the error class in *v.
+// Assigns a handle to a new object, and stores it in *info. After an error, releases the object. Returns MPI_SUCCESS or
+// the error class in *v.
 static inline int add_info(struct gompi_info *x, MPI_Info *info, struct gompi_error_status *v) {
 	uintptr_t handle = x == NULL || x->out_of_memory ? 0 : gompi_handles_add(&infos.handles, x);
 	if (__builtin_expect(handle == 0, 0)) {
@@ -340,7 +341,11 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	struct gompi_error_status v;
 	int class;
 	if (argc < 0 || (argc > 0 && argv == NULL)) {
-		class = gompi_set_error(&v, MPI_ERR_ARG, "argc is %d, and argv is at address %p", argc, (void *)argv);
+		class = gompi_set_error(
+			&v, MPI_ERR_ARG,
+			"argc is %d and argv is at address %p; argc must not be negative, and argv must "
+			"not be NULL if argc > 0",
+			argc, (void *)argv);
 	} else if (info == NULL) {
 		class = null_result_error(&v);
 	} else {

@@ -40,8 +40,8 @@ int gompi_info_for_each(MPI_Info info, struct gompi_error_status *v,
 void gompi_info_lock(void);
 void gompi_info_unlock(void);
 
-// Creates an object with n pairs, for Go. pairs holds for each the key, a 0, the value and a 0. Returns MPI_SUCCESS or
-// the error class in *v.
+// Creates an object with n pairs, for Go. pairs holds the key, a 0, the value and a 0 of each pair. Returns MPI_SUCCESS
+// or the error class in *v.
 int gompi_info_make(int n, const char *pairs, MPI_Info *info, struct gompi_error_status *v);
 // Copies the value of a key to MPI_MAX_INFO_VAL bytes. Stores "" if the key is not set or the handle is MPI_INFO_NULL.
 // Returns MPI_ERR_INFO, with the text in *v, if there is no such object.

@@ -1,4 +1,4 @@
-// Values of the info keys that the library knows, in the form stored as hints of communicators and windows.
+// Parses the values of the info keys that the library knows, for the hints of communicators and windows.
 #ifndef GOMPI_INFO_VALUES_H
 #define GOMPI_INFO_VALUES_H
 
@@ -32,8 +32,8 @@ int gompi_value_index(struct gompi_text_view value, const char *const names[], i
 // 64 bits.
 bool gompi_value_number(struct gompi_text_view value, int64_t *number);
 
-// The keys of memory allocation kinds (MPI-5.0 11.4.3). The library only reports the first; the application sets the
-// second.
+// The keys of memory allocation kinds (MPI-5.0 11.4.3). The library only reports GOMPI_KEY_KINDS; the application sets
+// GOMPI_KEY_ASSERT_KINDS.
 #define GOMPI_KEY_KINDS "mpi_memory_alloc_kinds"
 #define GOMPI_KEY_ASSERT_KINDS "mpi_assert_memory_alloc_kinds"
 
@@ -43,7 +43,7 @@ bool gompi_value_number(struct gompi_text_view value, int64_t *number);
 // of memory.
 void gompi_memory_kinds_set(char **kinds, struct gompi_text_view value);
 // Adds GOMPI_KEY_KINDS for an object. kinds are the asserted kinds, or NULL if none are asserted. The value is the list
-// of all supported kinds, or the asserted ones among them with their restrictors.
+// of all supported kinds or, if kinds is set, of the supported kinds in it with their restrictors.
 void gompi_memory_kinds_add(struct gompi_info *x, const char *kinds);
 
 #pragma GCC visibility pop

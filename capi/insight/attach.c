@@ -1,6 +1,6 @@
 // Attaches a process and its threads to the shared memory that gompirun has created. This library maps the memory when
-// it is loaded. The first process of the rank that calls MPI owns it. A shell that starts the program, or a child
-// process of it, does not call MPI and so does not attach.
+// it is loaded. The first process of the rank that calls MPI owns the rank's part. A shell that starts the program, or
+// a child process of the program, does not call MPI and so does not attach.
 
 #include <pthread.h>
 #include <sched.h>
@@ -107,7 +107,7 @@ static long env_number(const char *name) {
 // Unmaps memory by a direct system call, which bypasses the interposed munmap (free.c).
 static void unmap(void *at, size_t size) { syscall(SYS_munmap, at, size); }
 
-// Maps the part of a rank in the shared memory, with its ring twice.
+// Maps a rank's part of the shared memory. The ring is mapped twice, one mapping after the other.
 static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_job *job, long rank) {
 	size_t size = job->part_size, ring = job->ring_size;
 	off_t from = GOMPI_INSIGHT_JOB_SIZE + rank * (off_t)size;
@@ -131,7 +131,7 @@ static void close_insight(void) {
 	struct stat st;
 	if (insight_fd >= 0 && fstat(insight_fd, &st) == 0 && st.st_ino == insight_file.st_ino &&
 	    st.st_dev == insight_file.st_dev)
-		close(insight_fd); // otherwise the program has closed it, and the descriptor may refer to another file
+		close(insight_fd); // otherwise the program has closed it, and its number may refer to another file
 }
 
 // Lets the process count without gompirun, under another launcher, if the user has requested it.
@@ -182,7 +182,7 @@ static void forked(void) {
 	gompi_insight_self.slot = NULL;
 }
 
-// Assigns a slot of counters to a thread. The counters keep the values of earlier threads, because only sums are
+// Assigns a slot of counters to a thread. A reused slot keeps the counts of earlier threads, because only sums are
 // reported.
 static void assign_counters(struct gompi_insight_thread *t) {
 	for (int i = 0; i < GOMPI_INSIGHT_SLOTS; i++) {
@@ -226,7 +226,7 @@ static void attach_rank(void) {
 	gompi_store_release(&gompi_insight_is_attached, 1); // pairs with the acquire in gompi_insight_enter
 }
 
-// Runs attach_rank once. It does not use pthread_once, because this library interposes that.
+// Runs attach_rank once. It does not use pthread_once, because this library interposes pthread_once.
 static void attach_once(void) {
 	uint32_t unclaimed = 0;
 	if (gompi_cas_strong(&attach_state, &unclaimed, 1)) {
@@ -237,8 +237,9 @@ static void attach_once(void) {
 		sched_yield();
 }
 
-// Returns true if a thread has left its wrapper by longjmp, as an error handler may do. Then the wrapper's frame is not
-// above the current one on the same stack, or its return address has changed.
+// Returns true if a thread has left its wrapper by longjmp, as an error handler may do. Then the current frame is at
+// the same address as the wrapper's frame, or is an older frame of the same stack, or the return address in the
+// wrapper's frame has changed.
 static bool has_unwound(const struct gompi_insight_thread *t, uintptr_t frame) {
 	const uintptr_t stack = 8 << 20;
 	if (frame >= t->frame)
@@ -251,7 +252,7 @@ static bool has_unwound(const struct gompi_insight_thread *t, uintptr_t frame) {
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 	if (t->frame != 0)
 		return t->words != NULL && t->mode != 0 && has_unwound(t, frame);
-	t->frame = frame; // until attached, calls count as nested
+	t->frame = frame; // until the process is attached, calls count as nested
 	attach_once();
 	if (!gompi_load_acquire(&gompi_insight_is_attached)) { // pairs with the release in attach_rank
 		t->frame = 0;

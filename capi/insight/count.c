@@ -5,17 +5,17 @@
 #include "insight/pmpi.h"
 #include "insight/count.h"
 
-// Maximum number of calls that one measured call represents: of calls that do not wait, and of calls that may wait.
+// Maximum number of calls that one measured call represents: for calls that do not wait, and for calls that may wait.
 #define MAX_LOCAL_STRIDE 64
 #define MAX_WAITING_STRIDE 16
 
-// Calls of at least this many ticks are always measured. That costs a few percent: two readings of the clock, and about
-// as much for the processing.
+// Calls of at least this many ticks are always measured. The measurement costs a few percent of their time: it reads
+// the clock twice, and its processing takes about as long.
 #define LONG_CALL_TICKS (128 * gompi_insight_clock_cost)
 
 gompi_a32 gompi_insight_generation = 1;
 
-// Stores the current values of both clocks, for the conversion of ticks.
+// Stores the current ticks and CLOCK_MONOTONIC, from which gompirun computes the duration of a tick.
 static void store_clocks(struct gompi_insight_part *part, uint64_t ticks) {
 	gompi_store(&part->ticks_now, ticks);
 	gompi_store(&part->monotonic_now, gompi_insight_now(CLOCK_MONOTONIC));
@@ -34,7 +34,7 @@ static uint32_t next_stride(uint32_t stride, uint64_t elapsed_ticks, uint32_t ma
 	return stride > 1 && elapsed_ticks * stride > 2 * LONG_CALL_TICKS ? stride / 2 : stride;
 }
 
-// Stores the time of a measurement, and both clocks at intervals of 2^27 ticks.
+// Stores the time of a measurement, and both clocks (store_clocks) at intervals of 2^27 ticks.
 static void store_stamp(struct gompi_insight_thread *t, uint64_t now) {
 	t->last_ticks = now;
 	if (now - gompi_load(&gompi_insight_part->ticks_now) > UINT64_C(1) << 27)
@@ -50,7 +50,8 @@ void gompi_insight_end_measured(struct gompi_insight_thread *t, int function, ui
 	struct gompi_insight_count *c = &t->slot->functions[function];
 	uint64_t now = gompi_insight_ticks(), elapsed_ticks = ticks_since(began, now);
 	uint32_t stride = c->stride ? c->stride : 1;
-	// A call that is far too long has been interrupted; the calls that it represents have not.
+	// A measured call represents stride calls, so its time is multiplied by stride. An exception is a call of at
+	// least LONG_CALL_TICKS: it was probably interrupted, and the calls that it represents were not.
 	gompi_insight_add_count(&c->ticks, elapsed_ticks >= LONG_CALL_TICKS ? elapsed_ticks : elapsed_ticks * stride);
 	set_stride(c, next_stride(stride, elapsed_ticks, MAX_LOCAL_STRIDE));
 	store_stamp(t, now);
@@ -76,7 +77,7 @@ void gompi_insight_end_waiting(struct gompi_insight_thread *t, int function, uin
 	} else {
 		if (elapsed_ms < 2)
 			return;
-		// The update by gompirun may have been late; the call cannot be longer than the time since the last
+		// gompirun may have incremented its word late. So the call counts at most the time since the last
 		// measurement.
 		elapsed_ticks = ms_to_ticks(elapsed_ms, now);
 		elapsed_ticks = elapsed_ticks < now - t->last_ticks ? elapsed_ticks : now - t->last_ticks;

@@ -2,11 +2,11 @@
 // the rank's part, which no other thread writes, so counting takes a few plain instructions.
 //
 // Sampling: a put takes less time than reading the clock twice. So only a sample of the calls is measured, at a cost of
-// a few percent of their time. A measured short call represents itself and a number of following calls; a long one
-// represents only itself. CountTicks of core/insight/layout.go is the sum of these. Sampling alone would miss one long
-// wait among many short calls, or multiply it. So calls that may wait also read a word that gompirun increments each
-// millisecond (tick). If the word advances by at least 2 during a call, the call is counted with its own duration,
-// measured or not.
+// a few percent of their time. A measured short call represents itself and a number of calls that are not measured; a
+// measured long call represents only itself. CountTicks of core/insight/layout.go is the sum of the represented times.
+// Sampling alone would miss one long wait among many short calls, or multiply its time. So calls that may wait also
+// read a word that gompirun increments each millisecond (tick). If the word advances by at least 2 during a call, the
+// call is counted with its own duration, measured or not.
 #ifndef GOMPI_INSIGHT_COUNT_H
 #define GOMPI_INSIGHT_COUNT_H
 
@@ -15,7 +15,7 @@
 static inline bool gompi_insight_is_counting(const struct gompi_insight_thread *t) { return t->slot != NULL; }
 
 extern bool gompi_insight_constant_rate;  // the processor's tick counter runs at a constant rate
-extern uint64_t gompi_insight_clock_cost; // ticks that one reading takes
+extern uint64_t gompi_insight_clock_cost; // ticks that one reading of the clock takes
 
 // Initializes the clock that the counters use.
 void gompi_insight_init_clock(void);
@@ -58,8 +58,8 @@ void gompi_insight_end_measured(struct gompi_insight_thread *t, int function, ui
 
 static inline uint32_t gompi_insight_reader_ms(void) { return gompi_load(&gompi_insight_job->tick); }
 
-// Records the end of a call that may wait. began: its start time, 0 if not measured; start_ms: gompirun's word before
-// the call; use: the window counters to which its time is added, or NULL.
+// Records the end of a call that may wait. began: its start time, or 0 if the call is not measured; start_ms:
+// gompi_insight_reader_ms before the call; use: the window counters to which the time of the call is added, or NULL.
 void gompi_insight_end_waiting(struct gompi_insight_thread *t, int function, uint64_t began, uint32_t start_ms,
 			       struct gompi_insight_use *use);
 
@@ -75,7 +75,8 @@ static inline int64_t gompi_insight_data_bytes(struct gompi_insight_thread *t, i
 	return n * gompi_insight_query_size(t, type);
 }
 
-// Returns the total size of a list of counts, of one type or of a list of types.
+// Returns the size of the data of all members in bytes. n has a count for each member. types has a datatype for each
+// member; if it is NULL, all have the datatype type.
 int64_t gompi_insight_ints_bytes(struct gompi_insight_thread *t, const int *n, MPI_Comm comm, MPI_Datatype type,
 				 const MPI_Datatype *types, bool neighbors);
 int64_t gompi_insight_counts_bytes(struct gompi_insight_thread *t, const MPI_Count *n, MPI_Comm comm, MPI_Datatype type,
@@ -83,7 +84,7 @@ int64_t gompi_insight_counts_bytes(struct gompi_insight_thread *t, const MPI_Cou
 
 struct gompi_insight_use *gompi_insight_window_uses(struct gompi_insight_thread *t, MPI_Win win);
 
-// Counts a use of a window, and returns its counters.
+// Counts a use of a window. Returns the counters of this kind of use.
 static inline struct gompi_insight_use *gompi_insight_use(struct gompi_insight_thread *t, MPI_Win win, int use,
 							  int64_t bytes) {
 	struct gompi_insight_cached_window *known = &t->windows[(uintptr_t)win % GOMPI_INSIGHT_CACHED_WINDOWS];

@@ -1,6 +1,6 @@
 // Interposed free, realloc and munmap. If a program has several threads, freed memory may be reused by another thread
-// without visible synchronization. So earlier loads and stores of the program in freed memory are discarded. Memory of
-// a window must not be freed.
+// without visible synchronization. So earlier loads and stores of the program in freed memory are discarded. If a
+// program frees memory of a window, that is recorded as an error.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

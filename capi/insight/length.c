@@ -1,4 +1,4 @@
-// Determines the lengths of lists that depend on a communicator, by calls of the MPI library below all tools.
+// Determines the lengths of lists that depend on a communicator. It calls PMPI_X, which bypasses other tools.
 
 #include "insight/pmpi.h"
 

@@ -1,5 +1,5 @@
-// Records the members of communicators and groups, which a reader cannot derive from a handle. It queries the MPI
-// library below all tools.
+// Records the members of communicators and groups, which gompirun cannot derive from a handle. It calls PMPI_X, which
+// bypasses other tools.
 
 #include <stdlib.h>
 

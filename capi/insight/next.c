@@ -1,4 +1,4 @@
-// Finds the next function of each name in the loader's order, which the wrappers call.
+// Finds the functions that the wrappers call: the next definition of each name in the loader's order.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

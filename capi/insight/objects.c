@@ -1,6 +1,6 @@
 // The table of objects (libraries and the program) that the process has loaded. gompirun needs it to convert addresses
-// to names and lines. The object of each caller is added before the record is written. The loader calls
-// on_loaded_object under its own lock, so only one thread at a time writes the table.
+// to names and lines. The object that contains a caller is added before the record of the call is written. The loader
+// calls on_loaded_object under its own lock, so only one thread at a time writes the table.
 
 #define _GNU_SOURCE
 #include <link.h>
@@ -14,7 +14,7 @@ static unsigned long long loader_add_count; // the loader's count of loaded obje
 static struct gompi_insight_object *find_known_object(uintptr_t address) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	uint32_t n = gompi_load_acquire(&part->objects); // pairs with the release in add_loaded_object
-	// latest first: the address may have belonged to an object that was unloaded
+	// searches the latest entry first: the address may have belonged to an object that was unloaded
 	for (uint32_t i = n; i-- > 0;)
 		if (part->objects_table[i].low <= address && address < part->objects_table[i].high)
 			return &part->objects_table[i];
@@ -41,7 +41,7 @@ static void add_loaded_object(uint64_t low, uint64_t high, uint64_t bias, const 
 static int on_loaded_object(struct dl_phdr_info *info, size_t size, void *has_changed) {
 	(void)size;
 	if (!*(bool *)has_changed && info->dlpi_adds == loader_add_count)
-		return 1; // nothing new
+		return 1; // no object has been loaded since the last update
 	*(bool *)has_changed = true;
 	loader_add_count = info->dlpi_adds;
 	uint64_t low = UINT64_MAX, high = 0;

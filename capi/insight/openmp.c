@@ -1,6 +1,6 @@
-// Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them. A
-// thread of libgomp is reused for the next region. So a thread enters and leaves each region, and the threads
-// themselves are not tracked. Other OpenMP runtimes have different functions, so their threads are not tracked.
+// Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them.
+// libgomp reuses its threads for later regions. So the records say when a thread enters and leaves a region, not when
+// libgomp creates or ends the thread. Other OpenMP runtimes have different functions, so their threads are not tracked.
 
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-// The threads of a region.
+// The synchronization objects of the threads of a region. Only the addresses of the fields are used.
 struct openmp_team {
-	char tasks, depend, ordered, barrier[2], end; // objects: only their addresses are used
+	char tasks, depend, ordered, barrier[2], end;
 };
 
 // The start data of a region's threads. libgomp reads the first word in some cases.
@@ -30,15 +30,15 @@ struct openmp_region {
 // The current context of a thread.
 struct openmp_context {
 	struct openmp_team *team;
-	unsigned barriers; // number of barriers that it has reached
-	uint64_t task;     // object that is released by the tasks that it has created
-	bool is_final;     // it immediately executes tasks that it creates
+	unsigned barriers; // number of barriers that the thread has reached
+	uint64_t task;     // object that the tasks created in this context release
+	bool is_final;     // tasks created in this context are executed immediately
 	char *frame;       // frame of the function that runs the current activity
 };
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct openmp_context openmp_self;
 
-// Records the stack of a loop chunk, or of a task, as freed: the next chunk or task reuses the stack but is not ordered
-// after it.
+// Records the stack of a loop chunk or task as freed, because the next chunk or task of the thread reuses the stack but
+// is not ordered after this one.
 enum { MAX_STACK_BYTES = 1 << 18 };
 static void free_stack(void) {
 	char *here = __builtin_frame_address(0), *frame = openmp_self.frame;
@@ -141,8 +141,8 @@ EXPORTED unsigned GOMP_parallel_reductions(BODY, unsigned flags) {
 	return n;
 }
 
-// Barriers, in which threads may execute tasks. Two objects alternate: a thread that has reached the next barrier must
-// not be ordered before a thread that has not left the current one.
+// Barriers, in which threads may execute tasks. Successive barriers alternate between two objects. With one object, a
+// thread that has reached the next barrier would be ordered before a thread that has not left the current barrier.
 static char *enter_barrier(void) {
 	struct openmp_context *p = &openmp_self;
 	gompi_threads_end_chunks();
@@ -192,7 +192,7 @@ EXPORTED void *GOMP_single_copy_start(void) {
 	return data;
 }
 
-// Begins a chunk, if there is one: iterations of a loop, or a section, that any idle thread may execute.
+// Begins the next chunk if has_next. A chunk is a section, or iterations of a loop, that any idle thread may execute.
 static bool begin_chunk_if(bool has_next) {
 	if (openmp_self.team != NULL) {
 		bool had_chunks = gompi_threads_self.has_chunks;
@@ -281,7 +281,7 @@ RELEASES(GOMP_critical_name_end, NULL, name, (void **name), name)
 ACQUIRES(GOMP_atomic_start, NULL, &openmp_atomic, (void))
 RELEASES(GOMP_atomic_end, NULL, &openmp_atomic, (void))
 
-#define LOCK_VERSION "OMP_3.0" // older versions exist
+#define LOCK_VERSION "OMP_3.0" // the library also has older versions of the symbols
 #define LOCK(_)                                                                  \
 	ACQUIRES(omp_set_lock##_, LOCK_VERSION, lock, (void *lock), lock)        \
 	RELEASES(omp_unset_lock##_, LOCK_VERSION, lock, (void *lock), lock)      \
@@ -319,8 +319,8 @@ DOACROSS_WAIT(GOMP_doacross_wait, long)
 DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
 
 // A task is ordered after the call that created it, and before the end of a wait for it. It is not ordered with other
-// tasks, even if one thread executes both. Task dependencies (depend) are not matched by address: such tasks count as
-// ordered in the order of their execution.
+// tasks, even if one thread executes both. The addresses in depend clauses are not compared: all tasks with a depend
+// clause count as ordered in the order of their execution.
 enum { FINAL = 1 << 1, DEPEND = 1 << 3, NOGROUP = 1 << 11, REDUCTION = 1 << 12, DETACH = 1 << 13 };
 
 struct openmp_task {
@@ -354,7 +354,7 @@ static void run_task(void *task) {
 	bool seen = gompi_threads_self.is_tracked;
 	if (t->changed_words > 0)
 		memcpy(data, t->head, t->changed_words * sizeof t->head[0]);
-	gompi_threads_self.is_tracked = true; // also at the end of the region, after its body
+	gompi_threads_self.is_tracked = true; // for tasks at the end of a region: run_region_thread has reset it
 	gompi_threads_suspend(&self);
 	gompi_threads_enter(&t->fork, !t->is_taskloop);
 	openmp_self = (struct openmp_context){.team = t->team,
@@ -415,7 +415,7 @@ EXPORTED void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, v
 	(run_task, &t, copy_task, t.offset + size, align, defer, flags, depend, priority, detach);
 }
 
-// libgomp stores begin and end in the first words of the data of each task.
+// libgomp stores the range of iterations (begin and end) in the first two words of the data of each task.
 #define TASKLOOP(name, type)                                                                                      \
 	EXPORTED void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
 			   unsigned flags, unsigned long tasks, int priority, type start, type end, type step) {  \

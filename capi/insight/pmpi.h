@@ -1,4 +1,4 @@
-// Direct calls to the MPI library below all tools, for information that the wrappers need.
+// Calls of PMPI_X, which bypass other tools, for information that the wrappers need.
 #ifndef GOMPI_INSIGHT_PMPI_H
 #define GOMPI_INSIGHT_PMPI_H
 

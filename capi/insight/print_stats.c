@@ -22,7 +22,7 @@ struct gompi_insight_row {
 	} longest;
 };
 
-// Adds up a rank's counters: calls and bytes in sums, seconds separately.
+// Adds the counters of all threads of this rank to sums (calls, bytes) and seconds, by function.
 static void sum_counters(uint64_t (*sums)[2], double *seconds) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	double per_tick = (double)(gompi_insight_now(CLOCK_MONOTONIC) - (int64_t)part->monotonic) * 1e-9 /

@@ -14,7 +14,7 @@
 #include "insight/record.h"
 
 // Returns true if an address is in the Fortran binding of PMPI_X, which calls PMPI_X for the application. All other
-// calls of PMPI_ functions in the bindings are conversions.
+// calls of PMPI functions in the bindings only convert arguments.
 static bool is_in_pmpi_binding(uintptr_t address, int function) {
 	char name[128];
 	Dl_info info;
@@ -33,7 +33,7 @@ bool gompi_insight_end_if_binding(struct gompi_insight_thread *t, int function) 
 	return true;
 }
 
-// The functions MPI_X that the program calls, if they are not this library's wrappers.
+// The functions that the program calls under the names MPI_X, if they are not this library's wrappers.
 static struct app_wrapper {
 	gompi_a64 low; // 0 if not known yet, 1 if the program has no such function
 	uint64_t size;

@@ -151,10 +151,10 @@ static void copy_to_ring(struct gompi_insight_thread *t, uint32_t flags, bool is
 	uint64_t size = gompi_insight_job->ring_size / 8, n = t->used_words, head = gompi_load(&part->head), tail;
 	uint64_t usable_words = is_droppable && !(t->mode & GOMPI_INSIGHT_MODE_WAITS) ? size - size / 4 : size;
 	for (;;) {
-		tail = gompi_load_acquire(&part->tail); // space that gompirun has read is zero again
+		tail = gompi_load_acquire(&part->tail); // gompirun has set the space that it has read to zero
 		if (head + n - tail > usable_words) {
 			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_ring_space(part, tail)) {
-				if (!is_droppable) // before any later record is written
+				if (!is_droppable) // counted before any later record is written
 					gompi_add(&part->essential_lost, 1);
 				if (!(flags & GOMPI_INSIGHT_FLAG_ENTRY)) // counts each call once
 					gompi_add(&part->dropped, 1);

@@ -7,8 +7,9 @@
 // call of the application makes one record. Nested calls, by a wrapper, by MPI or by a callback of the application, are
 // not recorded.
 //
-// This library writes the following words of the shared memory: doorbell and reader_asleep of the job, and the rank's
-// part except tail. gompirun clears the ring after reading.
+// Of the shared memory, gompirun writes tail, checked, conflicts, conflict_ends, space_futex and check_futex of a part,
+// and clears the ring after reading. It also clears space_wanted and check_wanted. This library writes the rest of the
+// rank's part, and doorbell and reader_asleep of the job.
 #ifndef GOMPI_INSIGHT_RECORD_H
 #define GOMPI_INSIGHT_RECORD_H
 
@@ -97,14 +98,14 @@ struct gompi_insight_cached_window {
 
 // State of a thread of the application.
 struct gompi_insight_thread {
-	bool is_outermost; // the next call is not inside another one
+	bool is_outermost; // the next call is not nested in another MPI call
 	bool truncated;
 	uint32_t mode;
 	uint32_t number;
 	uint32_t used_words;  // words of the record
 	uintptr_t frame;      // frame of the wrapper that the thread is in
-	void *return_address; // its return address
-	// range of the loaded object that contains the last caller; the table contains it
+	void *return_address; // the wrapper's return address
+	// range of the loaded object that contains the last caller; this object is in the table
 	uintptr_t object_low, object_bytes;
 	uintptr_t binding_low, binding_bytes; // range of the Fortran bindings; 0 if they have made no call
 	uint64_t *words;                      // the record; capacity GOMPI_INSIGHT_MAX_RECORD words
@@ -149,12 +150,12 @@ static inline __attribute__((always_inline)) struct gompi_insight_thread *gompi_
 static inline void gompi_insight_end(struct gompi_insight_thread *t) { t->is_outermost = true; }
 
 // Returns true if the call of PMPI_X that t has begun comes from the Fortran bindings, which convert arguments, and not
-// from the application. Then it ends the call, which is neither recorded nor counted (profiling.c).
+// from the application. If so, it also ends the call without recording or counting it (profiling.c).
 bool gompi_insight_end_if_binding(struct gompi_insight_thread *t, int function);
 
-// Returns the address in the application that calls MPI_X. If MPI_X is not this library's wrapper but a function that
-// calls PMPI_X, as in a program linked with a profiling library, it is the caller of that function. Otherwise returns
-// back, the return address of PMPI_X (profiling.c).
+// Returns the address in the application that calls MPI_X. back is the return address of PMPI_X. If MPI_X is not this
+// library's wrapper but a function that calls PMPI_X, as in a program linked with a profiling library, returns the
+// address of the call of that function. Otherwise returns back (profiling.c).
 void *gompi_insight_call_site(int function, void *back);
 
 // Returns true if calls are recorded. Marked unlikely, so that recording costs nothing where calls are only counted.
@@ -169,49 +170,52 @@ static inline void gompi_insight_add_word(struct gompi_insight_thread *t, uint64
 	t->words[t->used_words++] = word;
 }
 
-// Adds a list of n elements of a size to the record. n < 0: the list is not significant.
+// Adds a list of n elements of size bytes to the record. n < 0: the list is not significant.
 void gompi_insight_add_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size);
 
-// Replaces a request handle that may represent several operations by a distinct one, if the mode must know which of
-// them a call completes (requests.c).
+// Replaces a request handle that may represent several operations by a distinct handle, if the mode must know which
+// operation a call completes (requests.c).
 void gompi_insight_make_distinct(struct gompi_insight_thread *t, MPI_Request *request);
 
-// Represents a text that is not significant.
+// Represents a text argument that is not significant.
 extern const char gompi_insight_absent[1];
 #define GOMPI_ABSENT ((char *)gompi_insight_absent)
 void gompi_insight_add_text(struct gompi_insight_thread *t, const char *text);
 
-// Writes an entry record if the mode needs one: all inputs are in the record, and the call may wait.
+// Writes an entry record, which says that a call has begun, if the mode needs it. For calls that may wait, when all
+// inputs are in the record.
 void gompi_insight_write_entry(struct gompi_insight_thread *t);
 
-// Writes an entry record for a call that does not wait but operates on a window, if gompirun must answer: it must know
-// that the call is in progress.
+// Writes an entry record for a call that does not wait but operates on a window, if the call will wait for the check by
+// gompirun. Otherwise gompirun would not know that the call is in progress.
 void gompi_insight_write_op_entry(struct gompi_insight_thread *t);
 
 // Records the end and the result of a call; outputs follow.
 void gompi_insight_set_result(struct gompi_insight_thread *t, int64_t result);
 
-// Copies the complete record to the ring. gompi_insight_write_may_drop is for calls on which the interpretation of no
-// other record depends.
+// Copies the complete record to the ring. gompi_insight_write_may_drop may drop the record if the ring is full; it is
+// for calls that are not needed for the interpretation of other records.
 void gompi_insight_write(struct gompi_insight_thread *t);
 void gompi_insight_write_may_drop(struct gompi_insight_thread *t);
 
 // Returns true if the outputs of a call are valid.
 static inline bool gompi_insight_has_outputs(int rc) { return rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS; }
 
-// Copies the record to the ring without interpreting it.
+// Copies the record to the ring, without the hook after_record.
 void gompi_insight_write_words(struct gompi_insight_thread *t);
 
-// Waits until gompirun has advanced *position beyond seen. gompirun then rings *doorbell if *wait_flag is set. Returns
-// false if gompirun has not advanced for 10 s. After that no thread waits again before gompirun advances.
+// Waits until gompirun has advanced *position beyond seen. gompirun then wakes the futex *doorbell if *wait_flag is
+// set. Returns false if gompirun has not advanced *position for 10 s. After that, no thread waits again before gompirun
+// advances it.
 struct gompi_insight_wait {
-	gompi_a64 gave_up_at; // the position at that time + 1
+	gompi_a64 gave_up_at; // the position at which a wait gave up, plus 1
 };
 bool gompi_insight_await_reader(struct gompi_insight_wait *w, gompi_a64 *position, uint64_t seen, gompi_a32 *doorbell,
 				gompi_a32 *wait_flag);
 
-// Waits until gompirun has checked the recorded call, which has returned rc. If it was the later one of two conflicting
-// calls, raises MPI_ERR_RMA_CONFLICT on the window or the communicator. Returns the result for the wrapper. For
+// Waits until gompirun has checked the recorded call, which has returned rc. If this call was the later one of two
+// conflicting calls, raises MPI_ERR_RMA_CONFLICT on the window or the communicator. Returns the result for the wrapper.
+// For --check=error (sync_check.c).
 // --check=error (sync_check.c).
 int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc);
 int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc);
@@ -226,7 +230,7 @@ struct gompi_insight_hooks {
 	void (*init)(void); // finds libgompirma-access.so
 	// before a call: records the accesses that the thread has gathered
 	void (*before_call)(struct gompi_insight_thread *t);
-	void (*flush_accesses)(struct gompi_insight_thread *t); // the same at other times
+	void (*flush_accesses)(struct gompi_insight_thread *t); // does the same at other times
 	void (*after_record)(struct gompi_insight_thread *t);   // determines from a record which memory to watch
 	void (*forget_memory)(uintptr_t low, uintptr_t high);   // forgets accesses gathered in memory that is freed
 };
@@ -236,7 +240,8 @@ extern struct gompi_insight_hooks gompi_insight_hooks; // attach.c
 // counted.
 bool gompi_insight_must_record(struct gompi_insight_thread *t, int rc, const int *flag);
 
-// Returns the length of a list as the standard's text defines it; < 0 if the list is not significant.
+// Returns the length of a list argument as the standard defines it, or < 0 if the list is not significant. The same
+// holds for the functions that follow.
 int64_t gompi_insight_peer_count(MPI_Comm comm); // of the remote group, if there is one
 int64_t gompi_insight_local_size(MPI_Comm comm);
 int64_t gompi_insight_peers_at_root(MPI_Comm comm, int root); // significant at root only
@@ -245,7 +250,8 @@ int64_t gompi_insight_dim_count(MPI_Comm comm);
 int64_t gompi_insight_sum_ints(const int *numbers, int n);
 int64_t gompi_insight_last_int(const int *numbers, int n);
 
-// Returns the next function of a name that has no wrapper, such as PMPI_X, or NULL.
+// Returns the next function with this name in the loader's order, or NULL. It serves functions without an index in
+// gompi_insight_next_table.
 void *gompi_insight_next_symbol(const char *name);
 
 // Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD;
@@ -256,13 +262,13 @@ void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group
 bool gompi_insight_is_inter(MPI_Comm comm);
 
 // Returns the address in the application from which a wrapper was called. address is the wrapper's return address,
-// which may be in the Fortran bindings. Adds its object to the table.
+// which may be in the Fortran bindings. Adds the loaded object that contains the address to the table.
 uintptr_t gompi_insight_app_caller(struct gompi_insight_thread *t, uintptr_t address);
 
-// Returns true if an address is in the Fortran bindings. Adds its object to the table.
+// Returns true if an address is in the Fortran bindings. Adds the loaded object that contains the address to the table.
 bool gompi_insight_is_in_bindings(struct gompi_insight_thread *t, uintptr_t address);
 
-// Adds the object of an address to the table.
+// Adds the loaded object that contains an address to the table.
 void gompi_insight_add_object(struct gompi_insight_thread *t, uintptr_t address);
 
 // The part of this process' rank, and the job; NULL if no process reads the records.

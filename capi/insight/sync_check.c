@@ -3,7 +3,7 @@
 
 #include "insight/pmpi.h"
 
-// Waits until gompirun has checked the ring up to a position. Returns false if it has not advanced for a long time.
+// Waits until gompirun has checked the ring up to a position. Returns false if gompirun has not advanced for 10 s.
 static bool await_check(struct gompi_insight_part *part, uint64_t position) {
 	static struct gompi_insight_wait wait;
 	uint64_t answered;
@@ -14,7 +14,7 @@ static bool await_check(struct gompi_insight_part *part, uint64_t position) {
 	return true;
 }
 
-// Returns true if the most recently recorded call was the later one of a conflict.
+// Returns true if the most recently recorded call was the later one of two conflicting calls.
 static bool is_conflicting(struct gompi_insight_thread *t) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	if (part == NULL || t->record_end == 0 || !await_check(part, t->record_end))
@@ -29,8 +29,8 @@ static bool is_conflicting(struct gompi_insight_thread *t) {
 	return false;
 }
 
-// Raises the error on the window; gompi_insight_raise_comm raises it on the communicator. Both ignore a change of the
-// error code by the error handler.
+// Raises the error on the window; gompi_insight_raise_comm raises it on the communicator. Both return
+// MPI_ERR_RMA_CONFLICT even if the error handler changes the error code.
 int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc) {
 	if (!is_conflicting(t) || rc != MPI_SUCCESS)
 		return rc;

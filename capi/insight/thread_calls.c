@@ -63,7 +63,7 @@ static struct thread_start begin_thread(void *start) {
 	return s;
 }
 
-// Records the end of the thread; a thread that joins it is ordered after that.
+// Records the end of the thread. A thread that joins it is ordered after this record.
 static void end_thread(void *unused) {
 	(void)unused;
 	gompi_threads_end_thread((uintptr_t)pthread_self());
@@ -169,8 +169,8 @@ ACQUIRES(sem_timedwait, NULL, s, 0, (sem_t * s, const struct timespec *until), s
 ACQUIRES(sem_clockwait, NULL, s, 0, (sem_t * s, clockid_t clock, const struct timespec *until), s, clock, until)
 RELEASES(sem_post, NULL, s, (sem_t * s), s)
 
-// A wait for a condition releases the mutex and acquires it again, with any result.
-#define COND_VERSION "GLIBC_2.3.2" // older versions exist
+// A wait for a condition variable releases the mutex and acquires it again, also if it fails or times out.
+#define COND_VERSION "GLIBC_2.3.2" // the library also has older versions of the symbols
 #define COND_WAITS(name, version, parameters, ...)               \
 	EXPORTED int name parameters {                           \
 		release_object(m);                               \
@@ -191,8 +191,9 @@ RELEASES(pthread_cond_broadcast, COND_VERSION, c, (pthread_cond_t * c), c)
 RELEASES(cnd_signal, NULL, c, (cnd_t * c), c)
 RELEASES(cnd_broadcast, NULL, c, (cnd_t * c), c)
 
-// Returns the object that readers release, the address after the lock's first byte. A reader is ordered after earlier
-// writers; a writer is ordered after earlier readers and writers. So readers and writers release different objects.
+// Returns the object that readers of a read-write lock release: the address of the lock's second byte. A reader is
+// ordered after earlier writers; a writer is ordered after earlier readers and writers. So readers and writers release
+// different objects.
 static const char *reader_object(const pthread_rwlock_t *l) { return (const char *)l + 1; }
 
 static int acquire_if_read_locked(int rc, pthread_rwlock_t *l) {
@@ -258,7 +259,8 @@ EXPORTED int pthread_barrier_wait(pthread_barrier_t *b) {
 	return rc;
 }
 
-// The routine of a once call runs in a wrapper, which releases the control object before other threads continue.
+// pthread_once and call_once run the routine in a wrapper, which releases the control object before other threads
+// continue.
 static _Thread_local struct {
 	void (*routine)(void);
 	void *control;

@@ -31,7 +31,7 @@ static struct thread_bucket {
 	atomic_flag lock; // guards the objects of the bucket
 	struct thread_object *first;
 } thread_buckets[BUCKETS];
-static gompi_a32 thread_objects_used;                       // more than OBJECTS: the table was too small for some
+static gompi_a32 thread_objects_used;                       // more than OBJECTS: some objects are not in the table
 static atomic_flag clock_indexes_lock;                      // guards the clock_index variables below
 static gompi_a32 clock_indexes_used;                        // number of indexes in vector clocks
 static uint32_t clock_index_last[GOMPI_THREADS_CLOCK_SIZE]; // last clock value of the ended thread with this index
@@ -73,7 +73,7 @@ static void clock_join(struct gompi_threads_clock *a, const struct gompi_threads
 }
 
 // Assigns a clock index to a thread. The index of an ended thread can be reused by a thread that is ordered after all
-// of its activity.
+// activity of the ended thread.
 static void assign_clock_index(struct gompi_threads_self *self) {
 	if (self->clock_index != 0)
 		return;
@@ -107,8 +107,8 @@ static size_t hash_object(uintptr_t address) { return (address >> 3 ^ address >>
 
 static atomic_flag *bucket_lock_of(uintptr_t address) { return &thread_buckets[hash_object(address)].lock; }
 
-// Returns an object; creates it if make is set. Returns NULL if it does not exist, or if the table is full. The caller
-// holds the bucket's lock.
+// Returns the object at an address. Creates it if it does not exist and make is true. Returns NULL if it does not exist
+// or the table is full. The caller holds the bucket's lock.
 static struct thread_object *find_object_locked(uintptr_t address, bool make) {
 	struct thread_object **bucket = &thread_buckets[hash_object(address)].first, *o = *bucket;
 	while (o != NULL && o->address != address)
@@ -146,8 +146,8 @@ static void add_event(struct gompi_insight_thread *t, uint64_t what, uint64_t ob
 	t->words[t->used_words++] = object;
 }
 
-// Writes a record of an event, preceded by pending drop, enter and fork events. PENDING_ONLY: writes only pending
-// events.
+// Writes a record of an event, preceded by the pending drop, enter and fork events. If event is PENDING_ONLY, writes
+// only the pending events.
 enum { PENDING_ONLY = 1 << 8 };
 static void write_event(struct gompi_insight_thread *t, uint64_t event, uint64_t object) {
 	struct gompi_threads_self *self = &gompi_threads_self;
@@ -188,7 +188,8 @@ void gompi_threads_before_call(struct gompi_insight_thread *t) {
 		write_event(t, PENDING_ONLY, 0);
 }
 
-// Records the thread's accesses up to now, and ends its current clock value.
+// Records the thread's accesses so far. Advances the thread's clock if the thread has had activity since its clock was
+// last advanced.
 static void advance_clock(struct gompi_insight_thread *t) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	if (gompi_insight_hooks.flush_accesses != NULL)
@@ -198,8 +199,8 @@ static void advance_clock(struct gompi_insight_thread *t) {
 	self->has_activity = false;
 }
 
-// Records a release. Advances the object's clock only after the record is in the ring, because other threads then omit
-// their events.
+// Records a release. Advances the object's clock only after the record is in the ring, because other threads omit
+// events that the object's clock includes.
 static void record_release(struct gompi_insight_thread *t, uint64_t what, uintptr_t object) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	atomic_flag *busy = bucket_lock_of(object);
@@ -356,7 +357,8 @@ void gompi_threads_end_chunks(void) {
 	self->has_chunks = false;
 }
 
-// Records that no thread will enter the pending object: this thread has recorded nothing since gompi_threads_enter.
+// Records a drop of the object that this thread was to enter. The thread has recorded nothing since
+// gompi_threads_enter, so it does not enter the object.
 static void drop_unentered(struct gompi_insight_thread *t, struct gompi_threads_self *self) {
 	uint64_t object = self->pending_enter;
 	self->pending_enter = 0;
@@ -426,8 +428,8 @@ void gompi_threads_join(uintptr_t thread) {
 	gompi_threads_acquire(thread);
 }
 
-// Pages whose memory occurs in records made while there were several threads: a bitmap indexed by a hash of the page
-// number. After a range of more than MAX_NOTED_PAGES pages, all pages count as noted.
+// Pages that occur in records made while there were several threads: a bitmap indexed by a hash of the page number.
+// After a range of more than MAX_NOTED_PAGES pages, all pages count as noted.
 enum { PAGE_BITS = 12, NOTED_BITS = 1 << 16, MAX_NOTED_PAGES = 256 };
 static gompi_a64 noted_pages[NOTED_BITS / 64];
 static gompi_a32 all_pages_noted;

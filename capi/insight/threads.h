@@ -3,14 +3,14 @@
 // and acquires which object (threads.c). The real function is always called; the code here only adds records.
 //
 // A release is recorded before the real function is called, an acquire after it. So in the ring of the rank each record
-// follows the records on which it depends. Calls inside MPI are not recorded. Threads that were created by the library,
-// or by a runtime that synchronizes its own threads, are not tracked (is_tracked). Their accesses count in the order of
-// their calls.
+// follows the records on which it depends. Calls inside MPI are not recorded. Threads that were created by the MPI
+// library, or by a runtime that synchronizes its own threads, are not tracked (is_tracked). The accesses of untracked
+// threads count as ordered in the order of their calls.
 //
 // Most synchronization adds no information, for example a mutex that protects no MPI call. So each thread and object
 // has a vector clock: the calls and accesses after which it is ordered, as counts per thread. An event that would not
 // change a vector clock is not recorded. A clock in this process is advanced only after the record is in the ring. So
-// it is never ahead of gompirun's clock, and an omitted event would not have changed that clock.
+// it is never ahead of the corresponding clock in gompirun, which an omitted event would not have changed.
 #ifndef GOMPI_INSIGHT_THREADS_H
 #define GOMPI_INSIGHT_THREADS_H
 
@@ -26,7 +26,7 @@ struct gompi_threads_clock {
 struct gompi_threads_self {
 	bool is_tracked;        // the beginning of this thread, or of its region, is known
 	bool has_activity;      // it has called MPI, or its accesses have been recorded, since its last release
-	bool fork_is_current;   // its last fork is still valid: it has done nothing since then
+	bool fork_is_current;   // its last fork is still valid: the thread has done nothing since that fork
 	bool drop_on_enter;     // drop pending_enter after it has been entered
 	int clock_index;        // index in vector clocks + 1; 0 if not assigned yet; -1 if none was free
 	uint64_t pending_enter; // object to enter before the next record; 0 if none
@@ -58,7 +58,7 @@ static inline bool gompi_threads_share_memory(void) {
 }
 
 // Returns true if the events of this thread are to be recorded, and enables recording. Called by a thread that is about
-// to create another one.
+// to create another thread.
 static inline bool gompi_threads_enable(void) {
 	const struct gompi_insight_thread *t = &gompi_insight_self;
 	if (!gompi_threads_is_checked() || !gompi_threads_self.is_tracked || !(t->is_outermost || t->frame == 0))
@@ -71,19 +71,21 @@ static inline bool gompi_threads_enable(void) {
 void gompi_threads_release(uintptr_t object);
 void gompi_threads_acquire(uintptr_t object);
 
-// A fork: the point of a thread after which other activities begin. They enter its object.
+// A fork: the point of a thread after which activities of other threads begin. These activities enter the object of the
+// fork.
 struct gompi_threads_fork {
 	uint64_t object;
 	struct gompi_threads_clock clock;
 };
 void gompi_threads_fork(struct gompi_threads_fork *fork, uint64_t object);
 
-// gompi_threads_enter begins an activity that is ordered only after fork. gompi_threads_leave ends it; a thread that
-// then acquires object is ordered after the activity.
+// gompi_threads_enter begins an activity that is ordered only after fork. If drops, the fork's object is dropped after
+// this activity has entered it. gompi_threads_leave ends the activity; a thread that then acquires object is ordered
+// after the activity.
 void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops);
 void gompi_threads_leave(uintptr_t object);
 
-// gompi_threads_next_chunk ends the current chunk and, if has_next, begins another one. Chunks of one thread are not
+// gompi_threads_next_chunk ends the current chunk and, if has_next, begins another chunk. Chunks of one thread are not
 // ordered with each other. Example: iterations of a loop that any idle thread may execute. gompi_threads_end_chunks
 // ends the last chunk.
 void gompi_threads_next_chunk(bool has_next);
@@ -93,13 +95,13 @@ void gompi_threads_end_chunks(void);
 bool gompi_threads_has_entered(void);
 
 // Saves (gompi_threads_suspend) or restores (gompi_threads_resume) the state of a thread that interrupts its activity
-// to enter another one.
+// to enter another activity.
 void gompi_threads_suspend(struct gompi_threads_self *outer);
 void gompi_threads_resume(const struct gompi_threads_self *outer);
 
-// gompi_threads_end_thread leaves at the end of a thread, with the thread itself as the object. The thread is included
-// in gompi_threads_extra_count until gompi_threads_join, because activities of other threads may conflict with it until
-// then.
+// gompi_threads_end_thread ends the activity of a thread at its end, with the thread itself as the object that is
+// released. The thread is included in gompi_threads_extra_count until gompi_threads_join, because activities of other
+// threads may conflict with it until then.
 void gompi_threads_end_thread(uintptr_t thread);
 void gompi_threads_join(uintptr_t thread);
 
@@ -111,7 +113,7 @@ void gompi_threads_end_region(uintptr_t object);
 // Records that no further thread will enter the object.
 void gompi_threads_drop(uint64_t object);
 
-// Disables the omission of events: from now on every event is recorded.
+// Disables the omission of events: every later event is recorded.
 void gompi_threads_record_all(void);
 
 // Returns a unique object number, which differs from all addresses.
@@ -127,8 +129,8 @@ void gompi_threads_free_memory(uintptr_t low, uintptr_t size);
 void gompi_threads_set_barrier(uintptr_t barrier, unsigned count);
 uintptr_t gompi_threads_barrier_round(uintptr_t barrier);
 
-// gompi_threads_set_writer notes that the thread holds a lock exclusively. gompi_threads_clear_writer clears the note,
-// and returns true if there was one.
+// gompi_threads_set_writer notes that the thread holds a lock exclusively. gompi_threads_clear_writer returns true if
+// the thread held the lock exclusively, and clears the note.
 void gompi_threads_set_writer(uintptr_t lock);
 bool gompi_threads_clear_writer(uintptr_t lock);
 

@@ -2,7 +2,7 @@
 // calls which memory is watched. It writes records of the gathered accesses before the record of the next call.
 //
 // Watched memory: the memory of windows; each buffer of an operation until all operations on that window and target are
-// complete; the buffers of requests until these are complete.
+// complete; the buffers of requests until the requests are complete.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -57,11 +57,11 @@ struct watched {
 };
 
 static _Atomic(struct gompi_access_runtime *) access_runtime;
-static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the windows
+static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards access_windows and access_pending
 static struct watched *access_windows;
 
 // Buffers of requests that are not complete, or that are persistent, in a hash table by handle. Their watched ranges
-// are stored in a window without memory (NO_WINDOW).
+// are in an entry of access_windows without memory, whose handle is NO_WINDOW.
 struct pending {
 	struct pending *next;
 	uint64_t request;
@@ -77,7 +77,8 @@ static size_t pending_count, pending_dropped; // pending_dropped: number since t
 // - t: a datatype
 // - l, d, w: lists of counts, displacements and datatypes per member
 // - other characters: another input
-// Displacements are in bytes with a list of datatypes. A datatype ends the description of a buffer.
+// With a list of datatypes, displacements are in bytes. A datatype or a list of datatypes ends the description of a
+// buffer.
 static const char *buffer_forms[GOMPI_INSIGHT_FUNCTIONS];
 
 static void write_gathered(struct gompi_insight_thread *t);
@@ -215,7 +216,7 @@ static void init_accesses(void) {
 	find_accesses();
 }
 
-// Notes the memory of the accesses in a record.
+// Passes the memory of the accesses in a record to gompi_threads_note_memory.
 static void note_access_memory(struct gompi_insight_thread *t) {
 	if (gompi_load(&gompi_threads_extra_count) == 0)
 		return;
@@ -345,7 +346,7 @@ static struct extent extent_of(uint64_t address, int64_t count, uint64_t type) {
 			       address + true_lb + true_extent + (last > 0 ? last : 0)};
 }
 
-// Adds a range to the buffers of the window. Returns true if no buffer contains it yet.
+// Adds a range to the buffers of the window. Returns true if no buffer contained it.
 static bool add_extent(struct watched *w, struct extent e) {
 	if (w == NULL || e.low < 4096 || e.high <= e.low)
 		return false;
@@ -523,8 +524,8 @@ static bool add_pending(uint64_t request, struct extent e) {
 	return add_extent(find_watched(NO_WINDOW, true), e);
 }
 
-// Rebuilds the set of watched buffers from the pending requests, once at least as many have completed as are pending.
-// So the cost per request is constant. Returns true if it has rebuilt the set.
+// Rebuilds the set of watched buffers from the pending requests, once at least as many requests have completed as are
+// pending. So the cost per request is constant. Returns true if it has rebuilt the set.
 static bool rebuild_pending(void) {
 	struct watched *w = find_watched(NO_WINDOW, false);
 	if (w == NULL || pending_dropped < MAX_BUFFERS || pending_dropped < pending_count)
@@ -547,8 +548,8 @@ struct parsed {
 	const uint64_t *counts, *displs; // lists, or NULL; without displacements the elements are contiguous
 };
 
-// Adds the parsed buffers, at the datatype that ends their description. types: a list of datatypes, with displacements
-// in bytes; or NULL.
+// Adds the parsed buffers when the datatype that ends their description is reached. types is a list of datatypes, with
+// which displacements are in bytes, or NULL.
 static bool add_parsed_buffers(uint64_t request, const struct parsed *b, uint64_t type, const uint64_t *types) {
 	bool added = false;
 	int64_t count = b->count;

@@ -35,8 +35,8 @@ void gompi_win_memory_remove(uint64_t win, uint64_t low) {
 		}
 }
 
-// A window of at least this size is larger than any memory. It includes all addresses after its base address, and only
-// the first byte certainly belongs to it.
+// A window of at least this size is larger than any memory: the program has declared that it contains all addresses
+// after its base. Only the first byte certainly belongs to it.
 #define UNBOUNDED_BYTES ((uint64_t)1 << 40)
 
 // Returns the window that overlaps the memory, or 0.

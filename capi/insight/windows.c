@@ -1,5 +1,6 @@
 // The table of counted windows. The handle of a window differs between members. So a window is identified by its first
-// member, its number of members, and its ordinal among the windows with equal values.
+// member, its number of members, and its ordinal among the windows that have the same first member and number of
+// members.
 
 #include <pthread.h>
 #include <string.h>
@@ -17,8 +18,8 @@ static struct gompi_insight_window *find_counted_window(MPI_Win win) {
 	return NULL;
 }
 
-// Finds the first member (rank in MPI_COMM_WORLD) and the number of members of a communicator. Without MPI_COMM_WORLD
-// (sessions) no first member can be determined.
+// Finds the first member (rank in MPI_COMM_WORLD) and the number of members of a communicator. If there is no
+// MPI_COMM_WORLD (sessions), the first member is unknown, and *leader is not changed.
 static void query_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
 	int started = 0, n = 0, first = 0, at = -1;
@@ -35,7 +36,7 @@ static void query_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	*members = n;
 }
 
-// Makes the library, if it is gompirma, count the operations on a window by their path.
+// Makes the MPI library, if it is gompirma, count the operations on a window by their path.
 static void enable_path_counts(MPI_Win win, uint32_t entry) {
 	__typeof__(MPIX_Gompirma_win_count) *count = gompi_insight_next_symbol("MPIX_Gompirma_win_count");
 	if (count != NULL && count(win, gompi_insight_part->paths[entry]) == MPI_SUCCESS)

@@ -105,7 +105,7 @@ static __attribute__((noinline)) int detach_slow(const char *call, bool of_comm,
 	if (is_invalid_owner(&o, &rc))
 		return rc;
 	if (buffer_addr == NULL || (size == NULL && large == NULL))
-		class = gompi_set_error(&v, MPI_ERR_ARG, "a result pointer is NULL");
+		class = gompi_set_error(&v, MPI_ERR_ARG, "buffer_addr or size is NULL");
 	else if (o.buffer != NULL)
 		class = gompi_bsend_detach(o.messages, o.buffer, o.call, &addr, &n, &v);
 	if (class != MPI_SUCCESS)
@@ -152,7 +152,7 @@ static __attribute__((noinline)) int buffer_iflush_slow(const char *call, bool o
 		return rc;
 	MPI_Request r = MPI_REQUEST_NULL;
 	if (request == NULL)
-		gompi_set_error(&v, MPI_ERR_ARG, "a result pointer is NULL");
+		gompi_set_error(&v, MPI_ERR_ARG, "request is NULL");
 	else if (o.buffer == NULL)
 		r = GOMPI_REQUEST_DONE;
 	else if ((r = gompi_bsend_iflush(o.messages, o.buffer, o.comm_slot != NULL ? o.comm_slot->id : 0)) ==

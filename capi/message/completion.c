@@ -12,7 +12,7 @@ int gompi_array_raise(const char *call, const struct gompi_request_array *s, int
 	if (s->count > 0 && s->requests == NULL)
 		return gompi_call_error(call, MPI_ERR_ARG, "the array of %d requests is NULL", s->count);
 	if (i < 0)
-		return gompi_call_error(call, MPI_ERR_ARG, "a result pointer is NULL");
+		return gompi_call_error(call, MPI_ERR_ARG, "an output argument is NULL");
 	return gompi_call_error(call, MPI_ERR_REQUEST,
 				"request %d of %d: %#zx is not a request, or has been completed or freed", i, s->count,
 				(size_t)s->requests[i]);

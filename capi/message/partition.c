@@ -328,7 +328,7 @@ static int check_init(struct gompi_request *q, struct gompi_envelope *e, int par
 			"partitions is %d and count %lld; both must not be negative, and the product must fit 64 bits",
 			parts, (long long)elements);
 	if (request == NULL)
-		return gompi_set_error(v, MPI_ERR_ARG, "a result pointer is NULL");
+		return gompi_set_error(v, MPI_ERR_ARG, "an output argument is NULL");
 	if (info != MPI_INFO_NULL && !gompi_info_exists(info))
 		return gompi_set_error(v, MPI_ERR_INFO, "%#llx is not an info object, or has been freed",
 				       (unsigned long long)(uintptr_t)info);
@@ -485,8 +485,9 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 		return rc;
 	if (length < 0 || (length > 0 && array_of_partitions == NULL))
 		return gompi_request_error(call, r->comm, MPI_ERR_ARG,
-					   "length is %d, and array_of_partitions is at address %p", length,
-					   (const void *)array_of_partitions);
+					   "length is %d and array_of_partitions %p: length must not be negative, nor "
+					   "the array NULL",
+					   length, (const void *)array_of_partitions);
 	return mark_ready(call, r, length, 0, array_of_partitions);
 }
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list);
@@ -527,13 +528,13 @@ int gompi_parrived(MPI_Request request, int partition, int *flag) {
 		return MPI_SUCCESS;
 	}
 	if (request == MPI_REQUEST_NULL)
-		return gompi_call_error(call, MPI_ERR_ARG, "a result pointer is NULL");
+		return gompi_call_error(call, MPI_ERR_ARG, "flag is NULL");
 	struct gompi_request *r = partitioned_request(call, request, &rc);
 	if (r == NULL)
 		return rc;
 	const struct partitioned *p = partitioned_of(r);
 	if (flag == NULL)
-		gompi_set_error(&v, MPI_ERR_ARG, "a result pointer is NULL");
+		gompi_set_error(&v, MPI_ERR_ARG, "flag is NULL");
 	else if (p->is_send)
 		gompi_set_error(&v, MPI_ERR_REQUEST,
 				"the request is a partitioned send; the call needs a partitioned receive");

@@ -94,7 +94,7 @@ static int store_message_handle(const struct probe *p, const char *call, MPI_Mes
 	return MPI_SUCCESS;
 }
 
-static const char null_result_text[] = "a result pointer is NULL";
+static const char null_result_text[] = "an output argument is NULL";
 
 // Waits for a message. Extracts it if p->extract is set.
 static int probe_blocking(struct probe *p, const char *call, int source, int tag, MPI_Comm comm) {

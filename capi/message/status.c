@@ -6,7 +6,7 @@
 // Raises the error for a missing status or result.
 static int null_status_error(const char *call) {
 	return gompi_return_error(MPI_ERR_ARG, call,
-				  "status is NULL or MPI_STATUS_IGNORE, or the result pointer is NULL", GOMPI_ON_NONE,
+				  "status is NULL or MPI_STATUS_IGNORE, or the output argument is NULL", GOMPI_ON_NONE,
 				  0);
 }
 

@@ -101,7 +101,7 @@ static inline bool is_simple_pack(const void *data, int64_t count, MPI_Datatype 
 }
 
 static int null_position_error(const char *call, MPI_Comm comm) {
-	return pack_error(&(struct gompi_error_status){MPI_ERR_ARG, "a result pointer is NULL"}, call, comm);
+	return pack_error(&(struct gompi_error_status){MPI_ERR_ARG, "an output argument is NULL"}, call, comm);
 }
 
 int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,

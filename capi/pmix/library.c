@@ -31,7 +31,7 @@ const char *gompi_pmix_load(void) {
 	return NULL;
 }
 
-// Writes to lost_fd. This is the event handler, which libpmix calls in a thread of its own.
+// Writes to lost_fd. It is the event handler for the loss of the launcher, which libpmix calls in a thread of its own.
 static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
 			    size_t infos, pmix_info_t *results, size_t number, pmix_event_notification_cbfunc_fn_t done,
 			    void *arg) {
@@ -126,7 +126,7 @@ bool gompi_pmix_get_number(const char *key, bool of_job, uint64_t *number) {
 	pmix_proc_t whose = self;
 	if (of_job)
 		whose.rank = PMIX_RANK_WILDCARD;
-	pmix_info_t here; // do not ask the server: a value that it has not sent yet is unknown
+	pmix_info_t here; // does not ask the server: a value that the server has not sent yet counts as unknown
 	set_flag(&here, PMIX_OPTIONAL);
 	pmix_value_t *v = NULL;
 	if (library.Get(&whose, key, &here, 1, &v) != PMIX_SUCCESS || v == NULL)

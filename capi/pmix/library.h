@@ -2,8 +2,8 @@
 // process needs to find its job and to exchange values. Functions return 0 or a status of libpmix, which
 // gompi_pmix_error_text explains.
 //
-// Any thread may call these functions. Call gompi_pmix_load first; after it has returned NULL call gompi_pmix_init;
-// after that has returned 0 call the others. Call none after gompi_pmix_finalize.
+// Any thread may call these functions. Call gompi_pmix_load first. If it returns NULL, call gompi_pmix_init. If that
+// returns 0, the other functions may be called, and none after gompi_pmix_finalize.
 #ifndef GOMPI_PMIX_H
 #define GOMPI_PMIX_H
 

@@ -83,14 +83,15 @@ func process(mode string) error {
 	return nil
 }
 
-// waitForDeath makes rank 1 kill the launcher, and creates the file "lost.RANK" when the library reports that.
+// waitForDeath makes rank 1 kill the launcher, and creates the file "lost.RANK" when the library reports the loss.
 func waitForDeath(l boot.PMIx, rank, size int) error {
 	files := os.Getenv("GOMPIRMA_TEST_FILE")
 	touch := func(name string) error { return os.WriteFile(fmt.Sprint(files, name, rank), nil, 0o600) }
 	if err := touch("ready."); err != nil {
 		return err
 	}
-	// Wait until no rank needs the launcher any longer: a rank that does would fail instead of noticing its end.
+	// Rank 1 waits until no rank needs the launcher: a rank that still needs it would fail instead of noticing its
+	// end.
 	for rank == 1 {
 		if ready, err := filepath.Glob(files + "ready.*"); err != nil || len(ready) == size {
 			break

@@ -3,16 +3,16 @@
 #include "rma/z_calls.h"
 #include "update/update.h"
 
-// Updates one or two elements in memory that is mapped in this process: the fast path, which calls only the kernel.
-// Returns false if the slow path must handle the call. The buffers must be in memory. MPI_NO_OP ignores the origin;
-// result is NULL for MPI_Accumulate.
+// Fast path: updates one or two elements in memory that is mapped in this process, and calls only the kernel. Returns
+// false if the slow path must handle the call. The addresses of the buffers must be valid. origin is not used with
+// MPI_NO_OP; result is NULL for MPI_Accumulate.
 static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_win *w, int target, MPI_Aint disp,
 								 const void *origin, void *result, MPI_Count count,
 								 MPI_Datatype type, MPI_Op op) {
 	int64_t bytes, size = gompi_simple_bytes(type);
 	char *to;
-	// Zero bytes mean that the type is not simple, or that there are no elements. The slow path handles both, and
-	// counts the latter.
+	// bytes is 0 if the type is not simple or there are no elements. The slow path handles either case; it also
+	// counts operations without elements.
 	if (__builtin_expect(!gompi_atomic_is_fastest(count, size) ||
 				     !gompi_resolve_direct(w, target, disp, count, size, &to, &bytes) || bytes == 0,
 			     0))
@@ -27,7 +27,8 @@ static inline __attribute__((always_inline)) bool accumulate_few(struct gompi_wi
 	return true;
 }
 
-// Executes the call of a kind. MPI_Accumulate has no result arguments, and MPI_NO_OP ignores the origin's.
+// Executes MPI_Accumulate or, if kind is RMA_GET_ACCUMULATE, MPI_Get_accumulate. MPI_Accumulate has no result
+// arguments. MPI_NO_OP ignores the origin arguments.
 static inline __attribute__((always_inline)) int
 accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr,
 	   MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,

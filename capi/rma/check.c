@@ -33,7 +33,7 @@ static int look_up_buffer(const struct gompi_checked_op *c, struct gompi_buffer 
 	return MPI_SUCCESS;
 }
 
-// Converts the types of a call for one element to the predefined type. The program may use any handle of such a type:
+// Replaces the types of a call for one element by the predefined type. The program may use any handle of such a type:
 // MPI_Type_create_f90_integer and MPI_Type_dup return handles other than the predefined ones. Returns 0 or the class of
 // the error status.
 static int check_one_element(struct gompi_checked_op *c) {
@@ -55,8 +55,8 @@ static bool is_copyable(const struct gompi_type *a, const struct gompi_type *b) 
 	       (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
 }
 
-// Replaces the types of all sides by types of bytes, which c->byte_types owns. Returns 0 or the class of the error
-// status.
+// Replaces the types of all three buffers by types of bytes, which c->byte_types owns. Returns 0 or the class of the
+// error status.
 static int use_byte_types(struct gompi_checked_op *c) {
 	struct gompi_buffer *sides[] = {&c->target, &c->origin, &c->result};
 	for (int i = 0; i < 3; i++) {
@@ -115,8 +115,8 @@ static int check_accumulate(struct gompi_checked_op *c) {
 	if (target_type->elem == 0)
 		return gompi_set_error(c->error, MPI_ERR_TYPE,
 				       "the elements of the target datatype must all have one predefined datatype");
-	// MPI defines only bitwise operations on MPI_BYTE. The others treat it as MPI_UINT8_T, as other MPI libraries
-	// do.
+	// MPI defines only bitwise operations on MPI_BYTE. The other operations treat MPI_BYTE as MPI_UINT8_T, as in
+	// other MPI libraries.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
 		c->element = MPI_UINT8_T;
 	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
@@ -129,7 +129,7 @@ static int check_accumulate(struct gompi_checked_op *c) {
 			continue;
 		const char *name = i == 0 ? "origin" : "result";
 		// The operands of an arithmetic operation must be numbers of the same kind, such as MPI_INTEGER and
-		// MPI_INT. A result is a copy.
+		// MPI_INT. A result only needs to be copyable.
 		bool same =
 			s->type->elem == target_type->elem ||
 			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel
@@ -211,7 +211,7 @@ static int check_range(struct gompi_checked_op *c) {
 	return MPI_SUCCESS;
 }
 
-// Checks that a buffer of this process is in memory. Returns 0 or the class of the error status.
+// Checks that the address of a buffer of this process is valid. Returns 0 or the class of the error status.
 static int check_address(const struct gompi_checked_op *c, const struct gompi_buffer *s, const char *name) {
 	int64_t lo, hi;
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
@@ -222,7 +222,8 @@ static int check_address(const struct gompi_checked_op *c, const struct gompi_bu
 	return gompi_bad_buffer(c->error, text, s->at, s->size, lo);
 }
 
-// Checks that all buffers of a call that moves data are in memory. Returns 0 or the class of the error status.
+// Checks that the addresses of all buffers of a call that moves data are valid. Returns 0 or the class of the error
+// status.
 static int check_buffers(const struct gompi_checked_op *c) {
 	const struct gompi_operation *r = c->args;
 	int rc = MPI_SUCCESS;

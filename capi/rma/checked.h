@@ -47,14 +47,14 @@ static inline bool gompi_is_accumulate(const struct gompi_operation *r) {
 // they are neither read nor written, and need not be mapped.
 static inline bool gompi_has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
 
-// Returns true if data returns to the origin. The result's datatype does not show that: a program may pass 0, which is
-// a handle, by mistake.
+// Returns true if the operation returns data to the origin. Depends only on the kind: the result datatype could be the
+// invalid value 0, passed by mistake.
 static inline bool gompi_has_result(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_ACCUMULATE;
 }
 
-// Returns true if c puts overlapping entries, of which the later ones must arrive later. A single segment through the
-// progress thread keeps the order. Several segments may overtake each other on the ring and CMA paths, so each must
+// Returns true if c is a put with overlapping target entries, which must be written in order. A single segment through
+// the progress thread keeps the order. Several segments may overtake each other on the ring and CMA paths, so each must
 // complete before the next one.
 static inline bool gompi_needs_ordered_put(const struct gompi_checked_op *c) {
 	return c->args->kind == RMA_PUT && gompi_type_overlaps(c->target.type, c->target.count);
@@ -68,7 +68,7 @@ int gompi_rma_check_args(struct gompi_checked_op *c);
 int gompi_execute_accumulate(const struct gompi_checked_op *c);
 int gompi_execute_move(const struct gompi_checked_op *c);
 
-// Executes an operation whose origin data is contiguous: from and to arrays of elements or bytes.
+// Executes an operation at its target. origin and result are contiguous arrays of elements or bytes, or NULL.
 typedef int gompi_target_function(const struct gompi_checked_op *c, const char *origin, char *result);
 
 // Splits an operation on a dynamic window into segments, each contiguous in one attached region. Calls f, unless it is

@@ -37,8 +37,8 @@ static inline bool is_copy(const struct element_array *a) {
 }
 
 // Makes the elements of s a contiguous array: in place if they are contiguous, else in memory of the array. If fill is
-// true, copies the elements of s to the array. If with_gaps is true, elements will be read or written with their gaps,
-// which is not permitted in place.
+// true, copies the elements of s to that memory. with_gaps is true if the caller reads or writes the array with the
+// gaps in the elements. Elements that have gaps are then not used in place, because the gaps belong to the application.
 static void make_element_array(struct element_array *a, const struct gompi_buffer *s, int64_t elements,
 			       MPI_Datatype element, bool fill, bool with_gaps) {
 	const struct gompi_type *t = s->type;
@@ -100,7 +100,8 @@ static void find_mapped_elements(const struct gompi_mapped_range *p, uint64_t at
 	*end = p->to > at ? gompi_max_u64(gompi_min_u64((p->to - at) / size, n), *first) : *first;
 }
 
-// The elements that are not completely in the mapped range. A single operation sends them to the progress thread.
+// The elements that are not completely in the mapped range. A single operation sends them to the target's progress
+// thread.
 struct unmapped_elements {
 	int64_t n, flags; // flags: GOMPI_TYPE_OVERLAP or 0
 	// target_offsets: in the target's window; array_offsets: in the arrays of this process
@@ -122,7 +123,7 @@ static void add_unmapped(struct unmapped_elements *o, const struct gompi_checked
 	o->n++;
 }
 
-// Sends the elements of o to the progress thread, and removes them from o. Returns 0 or an error class.
+// Sends the elements of o to the target's progress thread, and removes them from o. Returns 0 or an error class.
 static int send_unmapped(struct unmapped_elements *o, const struct gompi_checked_op *c, const char *origin,
 			 char *result) {
 	int64_t size = c->target.type->elem_size;
@@ -139,9 +140,10 @@ static int send_unmapped(struct unmapped_elements *o, const struct gompi_checked
 	return rc == MPI_SUCCESS && across ? gompi_flush(c->w, c->args->target, c->args->call) : rc;
 }
 
-// Updates elements of the target of which only a range is mapped. Every origin updates an element that is completely in
-// the range directly. The progress thread updates every other element, even if only one byte is outside. A directly
-// updated element and one updated by the progress thread share no byte unless the latter is across the border.
+// Updates elements of the target if only a range of its memory is mapped. Every origin directly updates the elements
+// that are completely in the range. The target's progress thread updates all other elements, even if only one byte is
+// outside the range. So an element of the first kind and one of the second kind share bytes only if the second crosses
+// the border of the range.
 static int update_partial(const struct gompi_checked_op *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .operation = c->args, .element = c->element};
 	char *base = c->w->targets[c->args->target].base;
@@ -183,8 +185,8 @@ static int update_partial(const struct gompi_checked_op *c, const char *origin, 
 				add_unmapped(&unmapped, c, at + (uint64_t)skip, array_offset + skip, origin);
 				continue;
 			}
-			// Overlapping entries are applied in order: an element across the border before those after it
-			// in the range.
+			// Overlapping entries are applied in order: an element across the border is applied before the
+			// mapped elements that follow it.
 			if (unmapped.crosses_border && unmapped.flags != 0) {
 				gompi_update_end(
 					&u); // the progress thread needs the lock, and this process waits for it

@@ -1,7 +1,7 @@
-// MPI_Fetch_and_op and MPI_Compare_and_swap (MPI-5.0 12.3.4): one element, there and back.
+// MPI_Fetch_and_op and MPI_Compare_and_swap (MPI-5.0 12.3.4), which update one element and return its previous value.
 //
-// The fast path calls only the kernel, so it needs almost no stack frame. All other work is in functions that it jumps
-// to.
+// The fast path calls only the kernel, so it needs almost no stack frame. All other work is in functions that the fast
+// path enters by a tail call.
 #include "base/poll.h"
 #include "rma/rma.h"
 #include "rma/z_calls.h"
@@ -53,7 +53,7 @@ static inline int swap_at(char *to, const void *origin, const void *compare, voi
 	return MPI_SUCCESS;
 }
 
-// Returns true if there is an element of size bytes to swap and all buffers are in memory.
+// Returns true if there is an element of size bytes to swap and the addresses of all buffers are valid.
 static inline bool can_swap(const void *origin, const void *compare, const void *result, int64_t size) {
 	return size != 0 && !gompi_invalid_address(origin, 0) && !gompi_invalid_address(compare, 0) &&
 	       !gompi_invalid_address(result, 0);

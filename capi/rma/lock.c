@@ -58,7 +58,7 @@ GOMPI_ENTRY(MPI_Win_lock, gompi_win_lock);
 
 enum { LOCK_BITS = TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK };
 
-// Executes MPI_Win_unlock of a member on another node. No flush is needed before.
+// Executes MPI_Win_unlock of a member on another node. The unlock includes the flush.
 static __attribute__((noinline)) int unlock_remote(struct gompi_win *w, int rank) {
 	struct gompi_target *t = &w->targets[rank];
 	uint32_t state = gompi_load(&t->state);

@@ -5,7 +5,7 @@
 
 #include "transport/transport.h"
 
-// Moves bytes between local and the target through its transport.
+// Moves bytes between local and the target's buffer through the target's transport.
 static int send_move(const struct gompi_checked_op *c, const struct gompi_buffer *at, char *local, int64_t bytes) {
 	return gompi_transport_to(c->w, c->args->target)->move(c->w, c->args, at, local, bytes);
 }

@@ -2,8 +2,8 @@
 //
 // A target posts by incrementing the byte that it has for each origin; the origin's start waits for the change. For a
 // target on another node, start does not wait: a notification precedes the first operation of the epoch, and the
-// operations wait for the post at the target. An origin completes by adding one to the target's counter. The target's
-// wait waits until the counter has grown by the size of its group.
+// operations wait for the post at the target. An origin completes by adding one to the target's counter. MPI_Win_wait
+// waits until the counter has grown by the size of the group of MPI_Win_post.
 #include <stdlib.h>
 
 #include "base/failure.h"
@@ -45,7 +45,7 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 	return MPI_SUCCESS;
 }
 
-// Stores g as the cached group and frees the ranks of the former one.
+// Stores g as the cached group and frees the ranks of the previous group.
 static void cache_group(struct gompi_win_group *cached, const struct gompi_win_group *g) {
 	if (cached->ranks != g->ranks)
 		free(cached->ranks);

@@ -1,9 +1,9 @@
 // The common parts of the communication calls: the fast check and, for the slow path, the description of an operation.
 //
 // Each call first checks for the common case: valid window and rank, open epoch, mapped target, equal predefined types
-// and counts, in bounds. The functions of direct.c handle other valid arguments that need no checked description.
-// Otherwise they describe the call in a struct gompi_operation for gompi_rma_slow_path (slow_path.c), which either
-// executes it or reports the error.
+// and counts, in bounds. The functions of direct.c handle other valid arguments that need no checked description. For
+// all other calls, they fill in a struct gompi_operation for gompi_rma_slow_path (slow_path.c), which executes the call
+// or reports the error.
 #ifndef GOMPI_RMA_H
 #define GOMPI_RMA_H
 
@@ -18,8 +18,8 @@
 // fields call, rma_request and path of r. Returns the result of the call.
 int gompi_rma_slow_path(struct gompi_operation *r);
 
-// Returns *a | *b. Compilers do not fuse a relaxed load with the operation on it, so the rows put and get of
-// TestInstructions would cost one instruction more.
+// Returns *a | *b. It is written in assembly because compilers do not fuse a relaxed load with the operation on it: a
+// put or get would need one more instruction (TestInstructions).
 static inline uint32_t gompi_load_or(const gompi_a32 *a, const gompi_a32 *b) {
 	uint32_t bits = gompi_load(a);
 #if defined(__x86_64__)
@@ -80,8 +80,8 @@ int gompi_move_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatyp
 		    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
 		    enum gompi_rma_kind kind, bool returns_request, MPI_Request *request);
 
-// Executes a put or get. The parameters have the order of MPI_Put. Calls gompi_move_slow at two places: with one,
-// compilers keep more values in registers, and the rows put and get of TestInstructions cost 8 % more.
+// Executes a put or get. The parameters have the order of MPI_Put. Calls gompi_move_slow in two places: with a single
+// call, compilers keep more values in registers, and a put or get needs 8 % more instructions (TestInstructions).
 static inline __attribute__((always_inline)) int
 gompi_move(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 	   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
@@ -94,7 +94,7 @@ gompi_move(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 	if (__builtin_expect((returns_request && request == NULL) || gompi_invalid_address(origin_addr, 0) ||
 				     !gompi_resolve_direct(gompi_win_get(win), target_rank, target_disp, target_count,
 							   gompi_simple_bytes(target_datatype), &at, &bytes) ||
-				     bytes == 0, // also of a type that is not simple
+				     bytes == 0, // also if the type is not simple
 			     0))
 		return gompi_move_slow(origin_addr, target_count, target_datatype, target_rank, target_disp,
 				       target_count, target_datatype, win, kind, returns_request, request);

@@ -54,7 +54,7 @@ int gompi_rma_slow_path(struct gompi_operation *r) {
 		class = gompi_epoch_enter_call(c.w, EPOCH_OPERATION, r->target, &err);
 	bool is_proc_null = r->target == MPI_PROC_NULL;
 	if (class == MPI_SUCCESS && !is_proc_null) {
-		if (r->returns_request && !c.is_mapped) // a part of it may stay pending
+		if (r->returns_request && !c.is_mapped) // a part of the operation may stay pending
 			r->rma_request = &rma_request;
 		rc = gompi_is_accumulate(r) ? gompi_execute_accumulate(&c) : gompi_execute_move(&c);
 	}

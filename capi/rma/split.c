@@ -1,4 +1,4 @@
-// Splits operations on a dynamic window into the attached regions.
+// Splits operations on a dynamic window into segments, each in one attached region.
 #include "rma/checked.h"
 
 #include "transport/transport.h"

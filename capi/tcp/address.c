@@ -12,7 +12,8 @@
 
 // --- Interfaces
 
-// Stores the names of the interfaces of the default routes for IPv4 and IPv6; "" if that route does not exist.
+// Stores the names of the interfaces of the default routes for IPv4 and IPv6. Stores "" for a route that does not
+// exist.
 static void default_interfaces(char v4[IFNAMSIZ], char v6[IFNAMSIZ]) {
 	char line[300], name[IFNAMSIZ];
 	unsigned long to, flags;
@@ -68,7 +69,7 @@ static bool in_network(const struct gompi_host_address *a, const char *network) 
 	       (rest == 0 || ((bytes[whole] ^ a->bytes[whole]) >> (8 - rest)) == 0);
 }
 
-// Returns true if a list of interfaces and networks contains this one.
+// Returns true if a list of interfaces and networks contains interface name or the network of address a.
 static bool is_permitted(const char *list, const char *name, const struct gompi_host_address *a) {
 	char one[64];
 	while (*list != 0) {
@@ -188,14 +189,14 @@ bool gompi_host_local_addresses(struct gompi_tcp_host *h, char names[GOMPI_HOST_
 	if (h->count > 0 || permitted == NULL)
 		return true;
 	snprintf(error_detail, error_bytes,
-		 "GOMPIRMA_INTERFACE=%s is not an interface or network that is up on this host; it has: %s", permitted,
-		 seen[0] != 0 ? seen : "none");
+		 "GOMPIRMA_INTERFACE=%s is not an interface or network that is up on this host; the host has: %s",
+		 permitted, seen[0] != 0 ? seen : "none");
 	return false;
 }
 
 // --- The published form
 
-enum { HOST_HEAD_BYTES = 10 }; // identity, loopback, number
+enum { HOST_HEAD_BYTES = 10 }; // identity, has_loopback and count
 
 size_t gompi_host_encode(const struct gompi_tcp_host *h, char *to) {
 	memcpy(to, &h->identity, sizeof h->identity);
@@ -217,7 +218,7 @@ bool gompi_host_decode(struct gompi_tcp_host *h, const char *from, size_t bytes)
 	return true;
 }
 
-// Returns the index of the interface of this host that has a link-local address.
+// Returns the index of the first interface of this host with a link-local IPv6 address, or 0 if there is none.
 static unsigned link_local_index(void) {
 	struct ifaddrs *all = NULL;
 	unsigned index = 0;

@@ -1,4 +1,4 @@
-// The addresses of hosts: which ones a process publishes, and in which order they are tried.
+// The addresses of hosts: the addresses that a process publishes, and the order in which its peers try them.
 #ifndef GOMPI_TCP_ADDRESS_H
 #define GOMPI_TCP_ADDRESS_H
 
@@ -11,12 +11,12 @@
 
 enum { GOMPI_HOST_MAX_ADDRESSES = 12 }; // maximum number of published addresses
 
-// The scope of an address: lower values are better. At equal scope IPv4 is tried before IPv6.
+// The scope of an address. Addresses with lower values are tried first; at equal scope, IPv4 is tried before IPv6.
 enum gompi_address_scope {
 	SCOPE_DEFAULT,   // on the network of the default route
 	SCOPE_OTHER,     // on another network
-	SCOPE_CONTAINER, // of a bridge, or of containers and virtual machines: the same on most hosts
-	SCOPE_LINK,      // valid on one link only
+	SCOPE_CONTAINER, // of a bridge, containers or virtual machines; many hosts have the same address
+	SCOPE_LINK,      // link-local address
 	SCOPE_HOST,      // loopback
 };
 
@@ -34,17 +34,17 @@ struct gompi_tcp_host {
 	struct gompi_host_address addresses[GOMPI_HOST_MAX_ADDRESSES];
 };
 
-// Finds the addresses of this host that GOMPIRMA_INTERFACE permits, best first. names, if not NULL, receives the names
-// of their interfaces. Returns false, and the reason in error_detail, on failure.
+// Stores the addresses of this host that GOMPIRMA_INTERFACE permits in *h, best first. Stores the names of their
+// interfaces in names, unless names is NULL. On failure returns false and writes the reason to error_detail.
 bool gompi_host_local_addresses(struct gompi_tcp_host *h, char names[GOMPI_HOST_MAX_ADDRESSES][16], char *error_detail,
 				size_t error_bytes);
 
-// gompi_host_encode encodes a host for publishing, and returns the number of bytes. gompi_host_decode decodes it, and
+// Encodes a host for publishing, and returns the number of bytes. gompi_host_decode decodes a published host, and
 // returns false if the data is invalid.
 size_t gompi_host_encode(const struct gompi_tcp_host *h, char *to);
 bool gompi_host_decode(struct gompi_tcp_host *h, const char *from, size_t bytes);
 
-// Writes the socket address to connect to. Returns its length.
+// Writes the socket address of a host address and a port to *s. Returns the length of the socket address.
 socklen_t gompi_host_sockaddr(const struct gompi_host_address *a, uint16_t port, struct sockaddr_storage *s);
 
 // Writes the address in its usual text form.
@@ -53,8 +53,8 @@ void gompi_host_address_text(const struct gompi_host_address *a, char text[INET6
 // Returns true if the addresses are equal.
 bool gompi_host_address_equal(const struct gompi_host_address *a, const struct gompi_host_address *b);
 
-// Reads the range of ports that GOMPIRMA_PORTS permits; 0 and 0 if any. Returns false, and the reason in error_detail,
-// if it is invalid.
+// Reads the range of ports that GOMPIRMA_PORTS permits. Sets *first and *last to 0 if it permits any port. If the
+// variable is invalid, returns false and writes the reason to error_detail.
 bool gompi_tcp_port_range(int *first, int *last, char *error_detail, size_t error_bytes);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// The queue of completions that cq_read has not reported yet. Each operation reserves its entry when it starts, so that
-// a completion never needs to allocate memory.
+// The queue of completions that cq_read has not reported yet. Each operation reserves its entry in the queue when it
+// starts, so that adding its completion never allocates memory.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,15 +1,15 @@
-// Opening and closing links. A process with something to send connects, trying all addresses of the other host one
-// after another. A link carries both directions.
+// Opens and closes links. A process that has something to send connects to the peer. It tries all addresses of the
+// peer's host one after another. A link carries data in both directions.
 //
-// Handshake: the accepting side sends a random number (hello). The connecting side answers with its rank, a random
-// number of its own and a keyed hash of both with the secret of the job (request). The accepting side answers whether
-// it accepts the link, with a hash as well (response). The connecting side confirms (TCP_CONFIRM). Until then the
-// accepting side sends nothing, and does not treat the end of the connection as the loss of the peer.
+// Handshake: the accepting side sends a random number (hello). The connecting side replies with its rank, a random
+// number of its own, and a hash of these values that is keyed with the job's secret (request). The accepting side
+// replies whether it accepts the link, with a hash too (response). The connecting side confirms (TCP_CONFIRM). Until
+// then the accepting side sends nothing more, and does not treat the end of the connection as a failure of the peer.
 //
 // Crossed connections: two processes may connect to each other at the same time. The request of the lower rank wins.
-// The higher rank accepts that request and closes its own attempt. Once the lower rank has sent its own request, it
-// rejects the other one (ANSWER_CROSSED). Until then it accepts the other one, since it may never be able to connect
-// itself.
+// The higher rank accepts the request of the lower rank and closes its own attempt. The lower rank rejects the request
+// of the higher rank (ANSWER_CROSSED) if it has already sent its own request. Otherwise it accepts the request, because
+// it may never be able to connect itself.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,15 +32,15 @@
 #include "tcp/link.h"
 
 #define MS 1000000LL
-static const int64_t STAGGER_NS = 300 * MS, // then the next address is tried while the first one has not answered
-	ATTEMPT_NS = 5000 * MS,    // timeout of an attempt: the system repeats its first packet after 1 and 3 s
-	PROOF_NS = 2000 * MS,      // timeout of the proof of an accepted connection that it belongs to the job
-	PROOF_SHORT_NS = 100 * MS, // PROOF_NS while other connections wait for a descriptor
-	ROUND_PAUSE_NS = 10 * MS, ROUND_PAUSE_MAX_NS = 1000 * MS, // between two rounds of all addresses: first, maximum
-	CROSSED_RETRY_NS = 20 * MS,  // before the next attempt if the other side connects itself
-	CONNECT_BACK_NS = 1000 * MS, // then the other side is asked to connect
-	REPORT_NS = 5000 * MS,       // then the problem is printed
-	GIVE_UP_NS = 12000 * MS;     // then a peer is given up if the error of each address is definite
+static const int64_t STAGGER_NS = 300 * MS, // time after which the next address is tried too
+	ATTEMPT_NS = 5000 * MS,             // timeout of an attempt; the system resends the SYN after 1 and 3 s
+	PROOF_NS = 2000 * MS,               // timeout of an accepted connection that does not authenticate
+	PROOF_SHORT_NS = 100 * MS,          // the same while other connections wait for a descriptor
+	ROUND_PAUSE_NS = 10 * MS, ROUND_PAUSE_MAX_NS = 1000 * MS, // first and longest pause between two rounds
+	CROSSED_RETRY_NS = 20 * MS,  // pause before the next attempt if the other side connects
+	CONNECT_BACK_NS = 1000 * MS, // time after which the other side is asked to connect
+	REPORT_NS = 5000 * MS,       // time after which the problem is printed
+	GIVE_UP_NS = 12000 * MS;     // time after which a peer is unreachable if all errors are definite
 
 enum { BACKLOG = 4096, ACCEPT_BATCH = 64, MAX_UNAUTH = 256 };
 
@@ -65,13 +65,14 @@ struct gompi_tcp_counts gompi_tcp_counts;
 
 // --- Pacing
 
-// If the system paces packets by an estimate of the rate (BBR), the few packets of a message wait for each other, and
-// the low rate lowers the estimate. So a link begins without pacing. Pacing that has begun does not end.
+// BBR congestion control paces packets by an estimate of the rate. The few packets of a message then wait for each
+// other, and the resulting low rate lowers the estimate further. So a link begins without pacing; once a connection has
+// begun pacing, it does not end.
 static const char bbr_name[] = "bbr";
-static bool default_is_bbr; // the system's default is BBR
+static bool default_is_bbr; // the system's default congestion control is BBR
 
 static void disable_pacing(int fd) {
-	char name[16] = ""; // the maximum length of a name
+	char name[16] = ""; // maximum length of a name of a congestion control
 	socklen_t length = sizeof name;
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0 ||
 	    strncmp(name, bbr_name, sizeof name) != 0)
@@ -81,7 +82,7 @@ static void disable_pacing(int fd) {
 		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
-// Turns pacing on again on a connection with a long round-trip time, where it is useful.
+// Enables BBR again on a connection with a long round-trip time, where pacing is useful.
 static void enable_pacing_if_far(int fd) {
 	enum { LONG_US = 1000 };
 	struct tcp_info info;
@@ -104,11 +105,12 @@ static uint64_t proof(uint64_t message, uint32_t source, uint32_t destination, c
 // --- Unauthenticated links
 //
 // An unauthenticated link is an accepted connection that has not proved yet that it belongs to the job. The number
-// (max_unauth_links) and time (PROOF_NS) of these links are bounded, and no authenticated link is closed for one. If
-// the process has no descriptor left, a connection is accepted with the spare descriptor (spare_fd). If it proves to be
-// a peer, it keeps that descriptor; then an idle link is closed in exchange (spare_fd_owed).
+// (max_unauth_links) and lifetime (PROOF_NS) of these links are bounded, and no authenticated link is closed in favor
+// of an unauthenticated one. If the process has no descriptor left, it closes its spare descriptor (spare_fd) in order
+// to accept one more connection. If that connection is authenticated, it keeps the descriptor, and an idle link is
+// closed to get a spare descriptor again (spare_fd_owed).
 
-// Sets the epoll events of the listeners: EPOLLIN, or 0 in order to ignore waiting connections.
+// Sets the epoll events of the listening sockets: EPOLLIN, or 0 to ignore waiting connections.
 static void watch_listeners(uint32_t events) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct epoll_event e = {.events = events, .data.ptr = NULL};
@@ -116,8 +118,8 @@ static void watch_listeners(uint32_t events) {
 		epoll_ctl(t->epoll, EPOLL_CTL_MOD, t->listeners[i], &e);
 }
 
-// Leaves connections in the listeners' queues until a descriptor is free or an unauthenticated link ends, or for
-// PROOF_SHORT_NS.
+// Stops accepting until resume_accepting is called because a link has been closed or authenticated, or for
+// PROOF_SHORT_NS. Connections wait in the listening sockets' queues meanwhile.
 static void pause_accepting(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->accept_at_ns == 0)
@@ -136,7 +138,7 @@ static void resume_accepting(void) {
 
 static bool is_fd_shortage(int error) { return error == EMFILE || error == ENFILE; }
 
-// Returns true if an error is a temporary shortage of this process or system, not an error of an address.
+// Returns true if an errno is a temporary lack of resources of this process or system, and not an error of an address.
 static bool is_shortage(int error) {
 	return is_fd_shortage(error) || error == ENOMEM || error == ENOBUFS || error == ENOSPC || error == EAGAIN;
 }
@@ -154,8 +156,8 @@ static int max_unauth_links(void) {
 	return quarter < 1 ? 1 : quarter < MAX_UNAUTH ? quarter : MAX_UNAUTH;
 }
 
-// Closes the oldest unauthenticated link if it has existed for at least PROOF_SHORT_NS. Returns false if there is no
-// such link.
+// Closes the oldest unauthenticated link if it has existed for at least PROOF_SHORT_NS. Returns false if it has closed
+// none.
 static bool drop_oldest_unauth(int64_t now) {
 	struct gompi_tcp_link *oldest = NULL;
 	for (struct gompi_tcp_link *l = gompi_tcp_state.links; l != NULL; l = l->next)
@@ -200,15 +202,15 @@ static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int6
 	return l;
 }
 
-// Closed links, kept until no caller can refer to them.
+// Closed links, which are kept until no caller can refer to them (gompi_links_free).
 static struct gompi_tcp_link *closed_links;
 
 void gompi_link_close(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (l->fd < 0)
 		return;
-	// A child of fork() may hold the socket open as well. So this shuts it down and removes it from epoll
-	// explicitly.
+	// A child of fork() may hold the socket open as well, so closing it here would not end the connection. Shut it
+	// down and remove it from epoll explicitly.
 	epoll_ctl(t->epoll, EPOLL_CTL_DEL, l->fd, NULL);
 	shutdown(l->fd, SHUT_RDWR);
 	close(l->fd);
@@ -228,7 +230,7 @@ void gompi_link_close(struct gompi_tcp_link *l) {
 			}
 	if (t->hot_link == l)
 		t->hot_link = NULL;
-	if (l->buffer != NULL) { // the message is incomplete: the buffer is posted again
+	if (l->buffer != NULL) { // the message is incomplete, so post its buffer again
 		l->buffer->next = t->buffers;
 		t->buffers = l->buffer;
 	}
@@ -269,15 +271,15 @@ static struct gompi_tcp_host *peer_host(const struct gompi_tcp_peer *p) {
 	return &gompi_tcp_state.hosts[gompi_tcp_state.job.node_of[p->rank]];
 }
 
-// Returns the i-th address of a peer's host; the loopback address follows the published ones.
+// Returns address i of a peer's host. Index h->count, after the published addresses, is the loopback address.
 static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, int i) {
 	static const struct gompi_host_address loopback = {4, SCOPE_HOST, {127, 0, 0, 1}};
 	const struct gompi_tcp_host *h = peer_host(p);
 	return i < h->count ? h->addresses[i] : loopback;
 }
 
-// Sets the order in which addresses are tried: first the one that worked for the node, then the loopback interface if
-// the peer is on this host, then the published order.
+// Sets the order in which the addresses of p's host are tried: first the address that worked last for p's node, then
+// the loopback address if p is on this host, then the published addresses in their order.
 static void order_addresses(struct gompi_tcp_peer *p) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_host *h = peer_host(p);
@@ -289,7 +291,8 @@ static void order_addresses(struct gompi_tcp_peer *p) {
 	if (is_local && h->has_loopback && worked != h->count)
 		p->address_order[p->address_count++] = h->count;
 	for (int i = 0; i < h->count; i++) {
-		// the peer is on another host, but the address is one of this host's: connecting would reach this host
+		// If the peer is on another host, skip addresses that this host has too: connecting would reach this
+		// host.
 		bool is_local_address = false;
 		for (int k = 0; k < t->local_host.count && !is_local; k++)
 			is_local_address = is_local_address ||
@@ -323,12 +326,13 @@ static int attempt_count(const struct gompi_tcp_peer *p) {
 	return n;
 }
 
-// Handles the lack of a descriptor: reports it once, and tries to free one. Returns true if one is free now.
+// Handles a lack of file descriptors: tries to free a descriptor, and prints a message once. Returns true if a
+// descriptor is free now.
 static bool offer_idle_links(int at_least);
 static bool handle_fd_shortage(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->unauth_links > 0)
-		return drop_oldest_unauth(now); // if it returns false, the oldest can be closed within PROOF_SHORT_NS
+		return drop_oldest_unauth(now); // if false, the link can be closed within PROOF_SHORT_NS
 	offer_idle_links(1);
 	if (t->fd_shortage_reported)
 		return false;
@@ -384,7 +388,7 @@ static int start_attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	return 0;
 }
 
-// Returns the text for the error of an address.
+// Returns the text for the error of an address (struct gompi_tcp_peer).
 static const char *error_text(int error) {
 	switch (error) {
 	case -1:
@@ -426,7 +430,8 @@ void gompi_tcp_error_detail(int peer, char *text, size_t bytes) {
 		snprintf(text + at, bytes - (size_t)at, "; select a network with GOMPIRMA_INTERFACE");
 }
 
-// Returns true if the error of each address is definite. Called after all addresses have been tried.
+// Returns true if the error of each address is definite, that is, neither missing nor a timeout. Called after all
+// addresses have been tried.
 static bool all_errors_definite(const struct gompi_tcp_peer *p) {
 	for (int i = 0; i < p->address_count; i++) {
 		int error = p->address_errors[p->address_order[i]].error;
@@ -446,7 +451,8 @@ static bool all_refused(const struct gompi_tcp_peer *p) {
 	return p->address_count > 0;
 }
 
-// Begins the next round of addresses after a pause, which is first_ns initially and doubles each time.
+// Schedules the next round of addresses after a pause. The first pause is first_ns; each further pause is twice as
+// long, until it reaches ROUND_PAUSE_MAX_NS.
 static void pause_round(struct gompi_tcp_peer *p, int64_t first_ns, int64_t now) {
 	p->next_address = 0;
 	p->pause_ns = p->pause_ns == 0 ? first_ns : p->pause_ns < ROUND_PAUSE_MAX_NS ? 2 * p->pause_ns : p->pause_ns;
@@ -479,7 +485,7 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	}
 }
 
-// Tries the next address of a peer, and sets the time of the next try.
+// Starts an attempt to connect to the next address of a peer, and sets the time of the next try.
 static void try_next_address(struct gompi_tcp_peer *p, int64_t now) {
 	const struct gompi_tcp_events *events = gompi_tcp_state.job.events;
 	if (now - p->wanted_since_ns >= CONNECT_BACK_NS && events->on_connect_back != NULL)
@@ -530,7 +536,7 @@ static void close_attempt(struct gompi_tcp_link *l) {
 	gompi_link_close(l);
 }
 
-// Ends an attempt after an error. Tries the next address at once.
+// Ends an attempt after an error, and tries the next address at once.
 static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -543,7 +549,8 @@ static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	gompi_timer_set(p->next_try_ns);
 }
 
-// Ends an attempt because the other side connects as well. Its connection will be used, or this side tries again later.
+// Ends an attempt because the other side connects as well. If its connection does not become the link, this side tries
+// again later.
 static void postpone_attempt(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -634,7 +641,7 @@ static void handle_request(struct gompi_tcp_link *l) {
 	offer_idle_links(0);
 }
 
-// Handles the hello of the accepting side: sends the request.
+// Handles the hello from the accepting side, and sends the request.
 static void send_request(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct hello h;
@@ -652,7 +659,7 @@ static void send_request(struct gompi_tcp_link *l) {
 		attempt_failed(l, ECONNRESET);
 }
 
-// Handles the response of the accepting side.
+// Handles the response from the accepting side.
 static void handle_response(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = l->peer;
@@ -664,7 +671,7 @@ static void handle_response(struct gompi_tcp_link *l) {
 		attempt_failed(l, -1);
 		return;
 	}
-	static const uint64_t confirm = TCP_CONFIRM; // the head: its kind, and length 0
+	static const uint64_t confirm = TCP_CONFIRM; // a head: kind TCP_CONFIRM, length 0
 	if (v.answer != ANSWER_YES || p->link != NULL || p->has_failed) {
 		postpone_attempt(l);
 		return;
@@ -734,7 +741,7 @@ void gompi_link_broken(struct gompi_tcp_link *l, int error) {
 		gompi_tcp_peer_fail(p, FI_ENOTCONN);
 		t->job.events->on_failed(p->rank);
 	} else if (p->queue_first != NULL || p->requests != NULL) {
-		gompi_tcp_peer_want_link(p); // the link had not been confirmed, or was being closed as idle
+		gompi_tcp_peer_want_link(p); // the link was not confirmed yet, or was being closed as idle
 	}
 }
 
@@ -743,7 +750,7 @@ static bool is_idle(const struct gompi_tcp_link *l) {
 	       l->head_have_bytes == 0 && !l->is_stalled;
 }
 
-// Closes an idle link, after both sides have agreed.
+// Closes an idle link after both sides have agreed. Requests another link if something has been queued meanwhile.
 static void close_idle_link(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	p->link = NULL;
@@ -772,7 +779,8 @@ void gompi_link_on_close(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
 	}
 }
 
-// Raises the soft limit of open files to the hard one. Returns true if it was lower.
+// Raises the soft limit of open files to the hard limit, and sets max_links. Returns true if the soft limit has been
+// raised.
 static bool raise_fd_limit(void) {
 	struct rlimit r = {0};
 	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
@@ -783,8 +791,8 @@ static bool raise_fd_limit(void) {
 	return raises && setrlimit(RLIMIT_NOFILE, &r) == 0;
 }
 
-// Raises the limit of open files, then offers to close the links that have been idle for longest: as many as exceed
-// max_links, and at least at_least. Returns true if it has offered one.
+// Raises the limit of open files. Then offers the peers to close the links that have been idle for longest: as many
+// links as exceed max_links, and at least at_least links. Returns true if it has made an offer.
 static bool offer_idle_links(int at_least) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	static const uint64_t bye = TCP_CLOSE_OFFER;
@@ -831,7 +839,8 @@ static int listen_at(const struct sockaddr *a, socklen_t length) {
 	return -1;
 }
 
-// Listens at a port (0: any) on all permitted addresses. Returns 0 or an errno.
+// Listens on all permitted addresses, at the given port or, if port is 0, at a port that the system chooses. Returns 0
+// or an errno.
 static int listen_port(uint16_t port) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct sockaddr_storage s;
@@ -850,14 +859,14 @@ static int listen_port(uint16_t port) {
 		socklen_t length = gompi_host_sockaddr(&t->local_host.addresses[i], port, &s);
 		rc = listen_at((struct sockaddr *)&s, length);
 		if (rc != 0 && errno == EADDRNOTAVAIL && (i + 1 < t->local_host.count || t->listener_count > 0)) {
-			rc = 0; // an IPv6 address whose duplicate address detection is not finished; the others suffice
+			rc = 0; // IPv6 address in duplicate address detection; the other addresses suffice
 			continue;
 		}
 		if (rc != 0)
 			break;
 		length = sizeof s;
 		if (port == 0 && getsockname(t->listeners[0], (struct sockaddr *)&s, &length) == 0)
-			port = ntohs(((struct sockaddr_in *)&s)->sin_port); // at the same offset in sockaddr_in6
+			port = ntohs(((struct sockaddr_in *)&s)->sin_port); // same offset in sockaddr_in6
 	}
 	if (rc == 0) {
 		socklen_t length = sizeof s;
@@ -877,12 +886,12 @@ int gompi_tcp_listen(char *error_detail, size_t error_bytes) {
 	if (!gompi_tcp_port_range(&first, &last, error_detail, error_bytes))
 		return EINVAL;
 	int error = EADDRINUSE;
-	if (first == 0) { // the port chosen for the first address may be in use on another one
+	if (first == 0) { // the port chosen for the first address may be in use on another address
 		for (int tries = 0; tries < 16 && error == EADDRINUSE; tries++)
 			error = listen_port(0);
 		return error;
 	}
-	const int n = last - first + 1, begin = (int)(getpid() % n); // the ranks of a node begin at different ports
+	const int n = last - first + 1, begin = (int)(getpid() % n); // the processes of a node begin at different ports
 	for (int i = 0; i < n && error != 0; i++)
 		error = listen_port((uint16_t)(first + (begin + i) % n));
 	if (error == EADDRINUSE)
@@ -896,8 +905,8 @@ static bool has_connection(int fd) {
 	return poll(&p, 1, 0) == 1;
 }
 
-// Accepts a connection. If no descriptor is left, closes an old unauthenticated link, or uses the spare descriptor.
-// Returns -1 and sets errno on failure.
+// Accepts a connection and returns its descriptor. If no descriptor is left, raises the limit, closes an old
+// unauthenticated link, or gives up the spare descriptor. On failure returns -1 and sets errno.
 static int accept_connection(int fd, int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	for (;;) {
@@ -905,7 +914,7 @@ static int accept_connection(int fd, int64_t now) {
 		if (accepted >= 0 || !is_fd_shortage(errno))
 			return accepted;
 		const int error = errno;
-		if (!has_connection(fd)) // the system allocates a descriptor before it checks for a connection
+		if (!has_connection(fd)) // accept4 allocates a descriptor before it checks for a connection
 			return errno = EAGAIN, -1;
 		if (raise_fd_limit() || drop_oldest_unauth(now))
 			continue;
@@ -954,7 +963,7 @@ void gompi_timers_run(int64_t now) {
 		return;
 	uint64_t expirations;
 	if (read(t->timer, &expirations, sizeof expirations) < 0) {
-		// It has not expired yet: this call is a little later than its time.
+		// EAGAIN: the timer has not expired yet, although its time has come.
 	}
 	t->timer_ns = 0;
 	if (t->accept_at_ns != 0 && t->accept_at_ns <= now)

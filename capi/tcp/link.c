@@ -1,4 +1,4 @@
-// Data through open links: sends queued items in order, and delivers what arrives.
+// Sends the queued items of peers through open links, and handles the data that arrives.
 #define _GNU_SOURCE
 #include "tcp/link.h"
 
@@ -12,8 +12,8 @@
 #include "base/wait.h"
 
 enum {
-	ITEMS_PER_SEND = 32,        // items in one system call
-	MAX_POLL_BYTES = 256 << 10, // bytes read from a link before other links are served
+	ITEMS_PER_SEND = 32,        // maximum items in one system call
+	MAX_POLL_BYTES = 256 << 10, // maximum bytes read from a link before other links are served
 };
 
 // --- Items
@@ -36,8 +36,8 @@ void gompi_item_free(struct gompi_tcp_item *i) {
 	free_items = i;
 }
 
-// Returns true if an item is large data of a read or write. Other items may overtake it, since their order is not
-// guaranteed.
+// Returns true if an item is large data of a read or write. Other items may overtake it, because reads and writes have
+// no guaranteed order.
 static bool is_bulk(const struct gompi_tcp_item *i) {
 	enum { BULK_THRESHOLD_BYTES = 16 << 10 };
 	return (i->head.kind == TCP_WRITE || i->head.kind == TCP_DATA) && i->data.iov_len > BULK_THRESHOLD_BYTES;
@@ -58,7 +58,7 @@ void gompi_tcp_peer_enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i) 
 		p->queue_last = i;
 }
 
-// Removes the first item.
+// Removes the first item from p's queue.
 static void dequeue_item(struct gompi_tcp_peer *p) {
 	struct gompi_tcp_item *i = p->queue_first;
 	p->queue_first = i->next;
@@ -70,7 +70,7 @@ static void dequeue_item(struct gompi_tcp_peer *p) {
 
 // --- Sending
 
-// Writes the unsent rest of an item to v, and returns the number of entries.
+// Describes the unsent rest of an item in v, and returns the number of elements used.
 static int item_to_iovec(const struct gompi_tcp_item *i, struct iovec *v) {
 	int n = 0;
 	size_t sent = i->sent_bytes;
@@ -85,7 +85,7 @@ static int item_to_iovec(const struct gompi_tcp_item *i, struct iovec *v) {
 	return n;
 }
 
-// Counts `bytes` more bytes as sent, and completes the items that are sent completely.
+// Records that `bytes` more bytes have been sent, and completes the items that have been sent completely.
 static void complete_sent(struct gompi_tcp_peer *p, size_t bytes) {
 	while (p->queue_first != NULL) {
 		struct gompi_tcp_item *i = p->queue_first;
@@ -152,7 +152,8 @@ void gompi_links_drop_memory(const struct gompi_tcp_memory *m) {
 		if (l->peer == NULL || l->peer->link != l)
 			continue;
 		// The members of the window have synchronized before the memory is deregistered, so a peer that still
-		// reads it is in error. It receives zeros, or loses its link if there is no memory for them.
+		// reads it is in error. The peer receives zeros, or loses its link if memory for the zeros cannot be
+		// allocated.
 		bool ok = true;
 		for (struct gompi_tcp_item *i = l->peer->queue_first; i != NULL; i = i->next)
 			if (i->memory == m) {
@@ -194,7 +195,8 @@ static struct gompi_tcp_request *dequeue_request(struct gompi_tcp_peer *p, uint6
 	return NULL;
 }
 
-// Returns the address of the registered bytes that a head names, or NULL if they are not registered for this access.
+// Returns the address of `bytes` bytes at the key and offset in a head, or NULL if they are not registered for this
+// access. Stores their registration in *memory.
 static char *resolve_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
 			    struct gompi_tcp_memory **memory) {
 	struct gompi_tcp_memory *m = gompi_tcp_memory_find(h->key);
@@ -204,7 +206,7 @@ static char *resolve_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint
 	return m->at + h->offset;
 }
 
-// Answers a read or write; data may be empty. Returns false if out of memory.
+// Replies to a read or write. data may be empty. Returns false if out of memory.
 static bool reply_to_request(struct gompi_tcp_link *l, uint64_t id, int error, struct iovec data,
 			     const struct gompi_tcp_memory *m) {
 	struct gompi_tcp_item *i = gompi_item_alloc();
@@ -222,8 +224,8 @@ static bool reply_to_request(struct gompi_tcp_link *l, uint64_t id, int error, s
 	return true;
 }
 
-// Chooses the destination of the data after a head has arrived. Returns false if the link must be closed. Sets *wait if
-// there is no receive buffer.
+// Chooses the destination of the data that follows a head, when the head has arrived. Returns false if the link must be
+// closed. Sets *wait if the data needs a receive buffer and none is posted.
 static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_head *h = &l->in.head;
@@ -257,7 +259,7 @@ static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	}
 }
 
-// Handles the end of a head's data. Returns false if the link must be closed, or is closed already.
+// Handles a head after all its data has arrived. Returns false if the link must be closed, or is closed already.
 static bool end_body(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_head h = l->in.head;
 	struct gompi_tcp_memory *m;
@@ -293,7 +295,7 @@ static bool end_body(struct gompi_tcp_link *l) {
 		if (r == NULL)
 			return false;
 		if (h.kind == TCP_DONE && r->dest != NULL && r->bytes > 0 && (int)h.key == 0) {
-			l->request = r; // a read without its data: the request fails with the link
+			l->request = r; // a reply to a read without data, so the link is closed and the request fails
 			return false;
 		}
 		gompi_completion_add(r->context, r->bytes, h.kind == TCP_DONE ? (int)h.key : 0);
@@ -316,8 +318,8 @@ static bool end_body(struct gompi_tcp_link *l) {
 	}
 }
 
-// Handles received bytes. Returns the number of bytes used. That is less than n if there is no receive buffer for the
-// rest, or after an error (*ok is false then).
+// Handles n received bytes, and returns the number of bytes handled. This number is less than n if there is no receive
+// buffer for the rest, or after an error, which sets *ok to false.
 static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool *ok) {
 	size_t at = 0;
 	for (;;) {
@@ -332,7 +334,7 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 				at += chunk;
 				if (l->head_have_bytes < need)
 					return at;
-				continue; // a longer head may be needed
+				continue; // this kind may have a longer head
 			}
 			bool wait = false;
 			if (!begin_body(l, &wait)) {
@@ -359,7 +361,8 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 	}
 }
 
-// Stores bytes that wait for a receive buffer, and marks the link as stalled. Returns false if out of memory.
+// Copies bytes for which there is no receive buffer to l->stash, and marks the link as stalled. Returns false if out of
+// memory.
 static bool stall_link(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	if (!l->is_stalled) {
 		l->is_stalled = true;
@@ -377,7 +380,8 @@ static bool stall_link(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	return true;
 }
 
-// Returns true if the link waits for a receive buffer: the head of a message is complete.
+// Returns true if the link waits for a receive buffer: it has the head of a TCP_FRAME, and has not begun to receive the
+// data.
 static bool needs_buffer(const struct gompi_tcp_link *l) {
 	return !l->in_body && l->head_have_bytes == GOMPI_TCP_SHORT_HEAD_BYTES && l->in.head.kind == TCP_FRAME;
 }

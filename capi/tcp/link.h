@@ -1,4 +1,5 @@
-// State shared by the files of this directory: peers, links (sockets), and the data that travels through them.
+// State that the files of this directory share: peers, links (connected sockets), and the data to send and receive
+// through links.
 #ifndef GOMPI_TCP_LINK_H
 #define GOMPI_TCP_LINK_H
 
@@ -15,30 +16,30 @@ enum gompi_tcp_kind {
 	TCP_FRAME = 1,    // a message
 	TCP_WRITE,        // data for registered memory
 	TCP_READ,         // requests data of registered memory
-	TCP_DATA,         // answer to a read: the data
-	TCP_DONE,         // answer to a write, or to a read that failed
-	TCP_CONFIRM,      // first head of the side that connected: the link is open
-	TCP_CLOSE_OFFER,  // offers to close the idle link; the sender sends nothing more until it has the answer
-	TCP_CLOSE_REJECT, // answer to TCP_CLOSE_OFFER: no
-	TCP_CLOSE_ACCEPT, // answer to TCP_CLOSE_OFFER: yes
+	TCP_DATA,         // reply to a read: the data
+	TCP_DONE,         // reply to a write, or to a read that has failed or is empty
+	TCP_CONFIRM,      // first head that the connecting side sends: the link is open
+	TCP_CLOSE_OFFER,  // offers to close the idle link; the sender then waits for the reply before it sends
+	TCP_CLOSE_REJECT, // reply to TCP_CLOSE_OFFER: the link stays open
+	TCP_CLOSE_ACCEPT, // reply to TCP_CLOSE_OFFER: the link is closed
 };
 
 struct gompi_tcp_head {
 	uint32_t kind;
 	uint32_t length; // bytes that follow the head
-	// Only in reads, writes and their answers:
-	uint64_t id;     // chosen by the requester
-	uint64_t key;    // of the memory; TCP_DONE: an error of libfabric, or 0
+	// The fields below exist only in reads, writes and replies to them.
+	uint64_t id;     // of the request, chosen by the requester
+	uint64_t key;    // of the memory; in TCP_DONE an error of libfabric, or 0
 	uint64_t offset; // in the memory
 	uint64_t bytes;  // TCP_READ: bytes requested
 };
-enum { GOMPI_TCP_SHORT_HEAD_BYTES = 8 }; // bytes of the head of other kinds
+enum { GOMPI_TCP_SHORT_HEAD_BYTES = 8 }; // bytes of the head of all other kinds
 
 static inline size_t gompi_tcp_head_bytes(uint32_t kind) {
 	return kind >= TCP_WRITE && kind <= TCP_DONE ? sizeof(struct gompi_tcp_head) : GOMPI_TCP_SHORT_HEAD_BYTES;
 }
 
-// Registered memory.
+// Registered memory, in a hash table by mr.key.
 struct gompi_tcp_memory {
 	struct fid_mr mr;
 	struct gompi_tcp_memory *next;
@@ -49,24 +50,24 @@ struct gompi_tcp_memory *gompi_tcp_memory_find(uint64_t key);
 void gompi_tcp_memory_add(struct gompi_tcp_memory *m);
 void gompi_tcp_memory_remove(struct gompi_tcp_memory *m);
 
-// An item to be sent.
+// An item to be sent: a head and its data.
 struct gompi_tcp_item {
 	struct gompi_tcp_item *next;
 	struct gompi_tcp_head head;
 	uint32_t head_bytes;
 	struct iovec data;                     // follows the head
-	size_t sent_bytes;                     // bytes of head and data
-	void *context;                         // completed when all is sent; NULL if none
-	char *owned_copy;                      // freed then; NULL if none
-	const struct gompi_tcp_memory *memory; // that data is part of; NULL if none
+	size_t sent_bytes;                     // bytes of head and data that have been sent
+	void *context;                         // its operation completes when all is sent; NULL if none does
+	char *owned_copy;                      // copy of the data that is freed when all is sent; NULL if none
+	const struct gompi_tcp_memory *memory; // registered memory that contains data; NULL if none
 };
 
-// A read or write whose answer has not arrived.
+// A read or write to which the reply has not arrived yet.
 struct gompi_tcp_request {
 	struct gompi_tcp_request *next;
 	uint64_t id;
 	void *context;
-	char *dest; // destination of a read
+	char *dest; // destination of a read; NULL for a write
 	uint64_t bytes;
 };
 
@@ -77,9 +78,9 @@ enum gompi_link_state {
 	LINK_HANDSHAKE,  // connected by this side; waits for the other side's hello or response
 	// accepted by this side; the peer has not proved yet that it belongs to the job
 	LINK_UNAUTHENTICATED,
-	LINK_ACCEPTED, // the peer has proved it and this side has accepted; waits for TCP_CONFIRM
+	LINK_ACCEPTED, // accepted and authenticated; waits for TCP_CONFIRM
 	LINK_OPEN,
-	LINK_CLOSING, // this side has offered to close the idle link
+	LINK_CLOSING, // this side has offered to close the link because it is idle
 };
 
 enum {
@@ -93,14 +94,14 @@ struct gompi_tcp_link {
 	enum gompi_link_state state;
 	bool request_sent;                        // this side has sent its request
 	uint32_t epoll_events;                    // events registered with epoll
-	int address_index;                        // index of the host's address, if this side connects
+	int address_index;                        // index of the peer's address, if this side connects (tried_address)
 	struct gompi_tcp_link *next, *prev;       // list of all links
-	struct gompi_tcp_peer *peer;              // NULL if not known yet
-	int64_t deadline_ns;                      // of the current state; 0 if none
-	int64_t last_used_ns;                     // time of the last data received (or state change)
+	struct gompi_tcp_peer *peer;              // NULL if the peer is not known yet
+	int64_t deadline_ns;                      // end of the current state's time; 0 if unlimited
+	int64_t last_used_ns;                     // time of the last data received or the last state change
 	uint64_t local_nonce[2], remote_nonce[2]; // random numbers for the proofs
 
-	// Receive state: the head, then data for sink (NULL: discarded).
+	// Receive state: first bytes of the head, then data for sink. If sink is NULL, the data is discarded.
 	union {
 		struct gompi_tcp_head head;
 		char bytes[GOMPI_HANDSHAKE_BYTES];
@@ -110,7 +111,7 @@ struct gompi_tcp_link {
 	char *sink;
 	size_t body_left_bytes;
 	struct gompi_tcp_buffer *buffer;       // receive buffer of a message
-	struct gompi_tcp_request *request;     // the request that a TCP_DATA answers
+	struct gompi_tcp_request *request;     // request to which the TCP_DATA is the reply
 	const struct gompi_tcp_memory *memory; // destination of a write
 	char *stash;                           // received bytes that wait for a receive buffer
 	size_t stash_bytes;
@@ -133,19 +134,19 @@ struct gompi_tcp_peer {
 	bool has_failed;
 	bool was_connected;
 	struct gompi_tcp_item *queue_first, *queue_last;
-	struct gompi_tcp_item *last_before_bulk; // the last item that is not bulk data; NULL if all items are
+	struct gompi_tcp_item *last_before_bulk; // last item that is not bulk data (is_bulk); NULL if there is none
 	struct gompi_tcp_request *requests;
 	struct gompi_tcp_peer *next; // in the list of peers that want a link
 
-	// State of the attempts. A round ends when all addresses have been tried.
+	// State of the connection attempts. A round ends when all addresses have been tried.
 	bool wants_link;
-	int round, next_address; // number of the round; position of the next address in address_order
+	int round, next_address;                         // number of rounds ended; next index in address_order
 	int address_order[GOMPI_HOST_MAX_ADDRESSES + 1]; // indexes of the host's addresses
 	int address_count;
 	int64_t wanted_since_ns, next_try_ns, pause_ns;
 	bool is_warned, is_refused, is_unreachable;
 	struct {
-		int error; // errno; -1 if another process answers there; 0 if not finished
+		int error; // errno; -1 if a process of another job answers; 0 if unknown yet
 		int64_t when;
 	} address_errors[GOMPI_HOST_MAX_ADDRESSES + 1];
 };
@@ -169,11 +170,11 @@ struct gompi_tcp_state {
 	uint64_t last_request_id;
 	int max_links;
 	int unauth_links;     // number of links in state LINK_UNAUTHENTICATED
-	int spare_fd;         // spare descriptor, closed in order to accept one more connection; -1 if in use
-	bool spare_fd_owed;   // a peer uses the spare descriptor, and no idle link has been closed in exchange
+	int spare_fd;         // spare descriptor, closed to accept one more connection; -1 if closed
+	bool spare_fd_owed;   // spare_fd is closed, and no idle link has been offered in exchange
 	int64_t accept_at_ns; // the listeners are not watched until this time; 0 if they are watched
 	bool fd_shortage_reported;
-	// Callbacks from link.c into connect.c: gompi_link_broken and gompi_link_on_close.
+	// Functions of connect.c that link.c calls: gompi_link_broken and gompi_link_on_close.
 	void (*on_broken)(struct gompi_tcp_link *l, int error);
 	void (*on_close)(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 };
@@ -187,20 +188,20 @@ void gompi_link_set_events(struct gompi_tcp_link *l, bool out);
 
 // Sends as much as possible of the peer's queue.
 void gompi_link_send(struct gompi_tcp_link *l);
-// gompi_item_alloc returns a zeroed item (NULL if out of memory), gompi_item_free frees one. gompi_tcp_peer_enqueue
-// queues an item with its head filled in. Large data of reads and writes goes to the end of the queue; other items go
-// before such data.
+// Returns a zeroed item, or NULL if out of memory. gompi_item_free frees an item. gompi_tcp_peer_enqueue queues an item
+// whose head has been filled in: items with large data of reads and writes at the end of the queue, all other items
+// before them.
 struct gompi_tcp_item *gompi_item_alloc(void);
 void gompi_item_free(struct gompi_tcp_item *i);
 void gompi_tcp_peer_enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);
 // Queues a head without data, and sends the queue. Returns false if out of memory.
 bool gompi_link_send_control(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
-// Receives and handles what has arrived, up to a limit. Returns true if there was any.
+// Receives and handles the data that has arrived, up to a limit. Returns true if there was any data.
 bool gompi_link_receive(struct gompi_tcp_link *l);
-// Continues with data that waited for receive buffers. Returns true if there was any.
+// Handles data that has waited for receive buffers. Returns true if there was any such data.
 bool gompi_links_resume(void);
-// Ends all use of registered memory: data that still arrives for it is dropped, and unsent data of it is replaced by
-// zeros.
+// Ends all uses of registered memory m. Data that still arrives for m is dropped, and data of m that has not been sent
+// yet is replaced by zeros.
 void gompi_links_drop_memory(const struct gompi_tcp_memory *m);
 // Completes all items and requests of a peer with an error of libfabric.
 void gompi_tcp_peer_fail(struct gompi_tcp_peer *p, int error);
@@ -208,21 +209,21 @@ void gompi_tcp_peer_fail(struct gompi_tcp_peer *p, int error);
 // --- connect.c: opening and closing links
 
 int gompi_tcp_listen(char *error_detail,
-		     size_t error_bytes); // returns 0 or an errno; writes error_detail if it has details
-// Requests a link to the peer.
+		     size_t error_bytes); // returns 0 or an errno; writes details, if any, to error_detail
+// Requests a link to the peer: tries to connect until a link is open.
 void gompi_tcp_peer_want_link(struct gompi_tcp_peer *p);
-// gompi_listener_accept accepts waiting connections of a listener.
+// Accepts waiting connections of a listening socket.
 void gompi_listener_accept(int fd);
-// Opens the spare descriptor unless it is open, or cannot be opened.
+// Opens the spare descriptor if it is closed and a descriptor is available.
 void gompi_spare_fd_open(void);
 void gompi_timers_run(int64_t now);
 void gompi_link_handshake(struct gompi_tcp_link *l, bool out);
 // Ends a link after an error. error is an errno; 0 if the other side closed the connection.
 void gompi_link_broken(struct gompi_tcp_link *l, int error);
 void gompi_link_close(struct gompi_tcp_link *l);
-// Frees closed links. No caller may refer to one.
+// Frees closed links. The caller ensures that no function that uses a closed link is running.
 void gompi_links_free(void);
-// Handles TCP_CLOSE_OFFER and the answers to it.
+// Handles TCP_CLOSE_OFFER and the replies to it.
 void gompi_link_on_close(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 // Makes the timer expire at `when` (ns) at the latest.
 void gompi_timer_set(int64_t when);
@@ -234,16 +235,16 @@ struct gompi_tcp_completion {
 	size_t length;
 	int error; // of libfabric
 };
-// Reserves an entry for an operation's completion. Returns false if out of memory: then the operation must not start.
+// Reserves an entry for an operation's completion. Returns false if out of memory; then the operation must not start.
 bool gompi_completion_reserve(void);
 // Releases the entry of an operation that has not started.
 void gompi_completion_unreserve(void);
-// Adds the completion of an operation, whose entry has been reserved.
+// Adds the completion of an operation for which an entry has been reserved.
 void gompi_completion_add(void *context, size_t length, int error);
-// Drops all completions and entries, because the endpoint is closed.
+// Drops all completions and reserved entries, because the endpoint is closed.
 void gompi_completions_clear(void);
-// gompi_completion_first returns the oldest completion that has not been reported. gompi_completion_next removes it and
-// returns the next one. Both return NULL if all completions have been reported.
+// Returns the oldest completion that has not been reported. gompi_completion_next removes this completion and returns
+// the next one. Both functions return NULL if no completion is left.
 const struct gompi_tcp_completion *gompi_completion_first(void);
 const struct gompi_tcp_completion *gompi_completion_next(void);
 

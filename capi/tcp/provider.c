@@ -1,4 +1,4 @@
-// The objects of libfabric's interface, and polling for arrivals.
+// The objects of libfabric's interface, and polling of the links.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -18,9 +18,9 @@
 #include "tcp/link.h"
 
 enum {
-	INJECT_BYTES = 4096, // bytes that are sent at once, or copied
-	MAX_EVENTS = 32,     // epoll events that are read at once
-	HOT_POLLS = 8,       // polls of the link that had data last, for one poll of all links
+	INJECT_BYTES = 4096, // maximum bytes of an injected message, which is sent at once or copied
+	MAX_EVENTS = 32,     // maximum epoll events that are read at once
+	HOT_POLLS = 8,       // of this many polls, one polls all links, the others only the hot link
 };
 
 // --- Polling
@@ -61,7 +61,8 @@ static void poll_links(void) {
 	gompi_links_free();
 	if (t->stalled != NULL)
 		gompi_links_resume();
-	// The next message of a series usually arrives on the same link as the previous one.
+	// Poll the link that had data last (the hot link) first: the next message of a series usually arrives on the
+	// same link.
 	struct gompi_tcp_link *hot = t->hot_link;
 	if (hot != NULL && ++polls % HOT_POLLS != 0 && (hot->is_stalled || gompi_link_receive(hot)))
 		return;
@@ -101,8 +102,8 @@ static int fabric_trywait(struct fid_fabric *f, struct fid **on, int n) {
 
 // --- Sending
 
-// Queues the unsent part of a message. copy: its data is copied first, because an injected message has no context that
-// keeps it valid.
+// Queues the unsent part of a message. If copy is true, copies the data: the caller of an inject may reuse its buffer
+// on return.
 static void enqueue_rest(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
 	if (copy && i->data.iov_len > 0) {
 		i->owned_copy = gompi_alloc_or_abort(i->data.iov_len);
@@ -143,8 +144,7 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 	if (i == NULL && sent == 0)
 		return -FI_EAGAIN;
 	if (i == NULL)
-		i = gompi_alloc_or_abort(
-			sizeof *i); // part of the message has been sent, so it cannot be refused any more
+		i = gompi_alloc_or_abort(sizeof *i); // part of the message has been sent, so the rest must be sent too
 	i->head = head;
 	i->head_bytes = GOMPI_TCP_SHORT_HEAD_BYTES;
 	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};
@@ -178,7 +178,7 @@ static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi
 		gompi_completion_unreserve();
 		return -FI_ENOMEM;
 	}
-	// last in, first out: the buffer that was used last is in caches
+	// Last in, first out, because the buffer that was used last is in the caches.
 	*buffer = (struct gompi_tcp_buffer){t->buffers, at, bytes, context};
 	t->buffers = buffer;
 	return 0;

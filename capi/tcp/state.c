@@ -1,4 +1,4 @@
-// The state of the provider: peers, registered memory by key, and the events registered with epoll.
+// The state of the provider: the table of peers, the table of registered memory by key, and the epoll events of links.
 #include <stdlib.h>
 #include <sys/epoll.h>
 

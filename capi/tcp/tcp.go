@@ -1,7 +1,8 @@
-// Package tcp carries messages and memory between nodes by TCP, in C: a provider with libfabric's interface that
-// connects any two processes of a job, over whichever of their hosts' networks it can.
+// Package tcp is a network provider in C with the interface of a libfabric provider. It transfers messages and reads
+// and writes memory between nodes over TCP. It connects any two processes of a job over any network that their hosts
+// share.
 //
-// It must not know the meaning of what it carries.
+// It must not know the meaning of the data that it transfers.
 package tcp
 
 /*

@@ -1,10 +1,10 @@
-// TCP between the processes of a job, with the interface of a libfabric provider. One endpoint reaches all peers, whose
-// addresses are their ranks. It offers messages into posted receive buffers, reads and writes of registered memory, and
-// one completion queue with a descriptor. libfabric itself is not needed.
+// A TCP provider for the processes of a job, with the interface of a libfabric provider but without libfabric. One
+// endpoint reaches all peers; the address of a peer is its rank. The provider offers messages into posted receive
+// buffers, reads and writes of registered memory, and one completion queue with a file descriptor.
 //
-// Connections are made when something is to be sent, by whichever side can connect, over whichever address of the host
-// answers. Both sides prove that they know the job's secret. The functions below, and those of the objects that
-// gompi_tcp_open returns, are called by one thread at a time, under a lock of the caller.
+// The provider makes a connection when a process has something to send. Either side may connect, to any address of the
+// other host that answers. Both sides prove that they know the job's secret. The callers use a lock so that only one
+// thread at a time calls the functions below and the functions of the objects that gompi_tcp_open returns.
 #ifndef GOMPI_TCP_H
 #define GOMPI_TCP_H
 
@@ -20,18 +20,18 @@ enum {
 	GOMPI_TCP_PORT_BYTES = 2,     // bytes of the data that a process publishes: its port
 	GOMPI_TCP_HOST_BYTES = 256,   // maximum bytes of the data that a host publishes: its addresses
 	GOMPI_TCP_ERROR_BYTES = 1000, // bytes of error texts
-	GOMPI_TCP_VERSION = 1,        // of the protocol
+	GOMPI_TCP_VERSION = 1,        // version of the protocol
 };
 
 // Event callbacks, called under the caller's lock.
 struct gompi_tcp_events {
-	// An open connection to a peer has ended unexpectedly: the process or its network has failed.
+	// An open connection to a peer has ended unexpectedly, because the process or its network has failed.
 	void (*on_failed)(int peer);
-	// This process stops trying to reach the peer: for a long time no address of it could be reached. See
-	// gompi_tcp_error_detail.
+	// This process stops trying to reach the peer, because it could not connect to any address of the peer for a
+	// long time. gompi_tcp_error_detail has the reasons.
 	void (*on_unreachable)(int peer);
-	// This process has tried unsuccessfully for a second to connect: the peer should be asked to connect. Called
-	// repeatedly.
+	// This process has tried to connect for a second without success, so the callback should request that the peer
+	// connect instead. Called repeatedly.
 	void (*on_connect_back)(int peer);
 	// Writes the host name of a peer.
 	void (*host_name)(int peer, char *name, int bytes);
@@ -43,17 +43,17 @@ struct gompi_tcp {
 	struct fid_domain *domain;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	int fd; // readable when there is work, provided that fi_trywait has allowed sleeping
+	int fd; // readable when there is work, if fi_trywait has returned 0 before
 };
 
-// Opens the listening side. The environment variables GOMPIRMA_INTERFACE and GOMPIRMA_PORTS restrict addresses and
-// ports. Writes the data to publish: the port, and the data that is the same for all processes of a host. Returns
-// false, and the reason in error_detail, on failure.
+// Opens the endpoint and begins to listen. The environment variables GOMPIRMA_INTERFACE and GOMPIRMA_PORTS restrict the
+// addresses and ports. Writes the data to publish: the port to port, and data that is the same for all processes of the
+// host to host. On failure returns false and writes the reason to error_detail.
 bool gompi_tcp_open(struct gompi_tcp *t, char port[GOMPI_TCP_PORT_BYTES], char host[GOMPI_TCP_HOST_BYTES],
 		    size_t *host_bytes, char *error_detail, size_t error_bytes);
 
-// Sets the addresses of all processes: ports by rank; published host data by node, that of node i at host_offsets[i] to
-// host_offsets[i + 1]. Copies all of it except events. Returns false if out of memory.
+// The job, for gompi_tcp_begin. ports and node_of are indexed by rank. The published host data of node i is in hosts,
+// at offsets host_offsets[i] to host_offsets[i + 1].
 struct gompi_tcp_job {
 	int size, rank, nodes;
 	const char *ports;
@@ -61,33 +61,34 @@ struct gompi_tcp_job {
 	const uint32_t *host_offsets;
 	const int32_t *node_of;
 	uint64_t secret[2];
-	int64_t timeout_ns; // 0 if no peer is ever given up
+	int64_t timeout_ns; // after which a peer is unreachable; 0 if it is tried forever
 	const struct gompi_tcp_events *events;
 };
+// Stores the addresses of all processes. Copies everything except *events. Returns false if out of memory.
 bool gompi_tcp_begin(const struct gompi_tcp_job *job);
 
 // Closes all connections and frees all state.
 void gompi_tcp_end(void);
 
-// Connects to a peer without anything to send, because the peer has asked for it.
+// Connects to a peer although there is nothing to send, because the peer has requested it.
 void gompi_tcp_connect(int peer);
 
-// Returns true if no process listens at any address of the peer any more: each has refused since the last connection
-// ended.
+// Returns true if no process listens for the peer: since the last connection ended, attempts to connect to the peer's
+// addresses have been refused.
 bool gompi_tcp_is_refused(int peer);
 
-// Writes why a peer cannot be reached: both processes and hosts, each address with its port, and the system's error.
-// Writes an empty text if no error is known.
+// Writes the reason why a peer cannot be reached: both ranks and hosts, and for each address its port and the system's
+// error. Writes an empty text if no error is known.
 void gompi_tcp_error_detail(int peer, char *text, size_t bytes);
 
-// Lists the addresses that this process would publish, in the order in which peers try them, one per line: address,
-// interface, kind. Returns false, and the reason in text, on failure.
+// Writes the addresses that this process would publish to text, in the order in which peers try them. Each line has an
+// address, its interface and its kind, separated by tabs. On failure returns false and writes the reason to text.
 bool gompi_tcp_addresses(char *text, size_t bytes);
 
 // Counters for tests and debugging.
 struct gompi_tcp_counts {
 	uint64_t connected, accepted, crossed_requests, unauth_closed, idle_closed;
-	int open_links; // descriptors in use
+	int open_links; // number of open links, each with a descriptor
 };
 extern struct gompi_tcp_counts gompi_tcp_counts;
 

@@ -5,7 +5,7 @@
 #include "transport/rma_request.h"
 #include "transport/ring.h"
 
-// Set in the name of a bounce buffer: no user-space address has this bit.
+// Bit that is set in the name of a bounce buffer. No user-space address has this bit.
 #define BOUNCE_NAME_BIT ((uint64_t)1 << 63)
 
 _Static_assert(GOMPI_RING_SIZE + (size_t)GOMPI_BOUNCE_COUNT * sizeof(struct gompi_bounce) <= 576 << 10,
@@ -16,10 +16,10 @@ static struct gompi_bounce *bounces_of(int process) {
 				       GOMPI_RING_SIZE);
 }
 
-// The state of this process' buffers, which are used in the order of a ring.
+// The state of this process' buffers, which are used cyclically.
 static struct {
 	struct gompi_mutex mutex;
-	gompi_a64 first, next; // in use: numbers [first, next); the index is number % GOMPI_BOUNCE_COUNT
+	gompi_a64 first, next; // uses [first, next) are in progress; use i has buffer i % GOMPI_BOUNCE_COUNT
 	int unreported_error;  // class of an error that has not been returned
 	struct use {
 		enum { USE_FREE, USE_TAKEN, USE_SENT, USE_DONE } state;
@@ -49,12 +49,13 @@ static void complete_use(struct use *u) {
 	u->state = USE_DONE;
 }
 
-// Completes the uses that have been acknowledged, and frees their buffers in order. The caller holds the mutex.
+// Completes the uses whose packets have been acknowledged, and frees their buffers in the order in which they were
+// acquired. The caller holds the mutex.
 static void collect(void) {
 	uint64_t first = gompi_load(&bounce_state.first), next = gompi_load(&bounce_state.next);
 	for (uint64_t i = first; i != next; i++) {
 		struct use *u = use_at(i);
-		// Acquire: the target's stores to the buffer are visible; pairs with the release in apply_packets
+		// Acquire: makes the target's stores to the buffer visible. Pairs with the release in apply_packets
 		// (ring.c).
 		if (u->state == USE_SENT &&
 		    (int64_t)(gompi_load_acquire(&gompi_my_cell()->completed_ops[gompi_local_index(u->peer)]) -

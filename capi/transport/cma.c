@@ -47,7 +47,7 @@ bool gompi_cma_move_segments(int peer, uint64_t address, int64_t count, const st
 		}
 		struct iovec local_iov = {local, (size_t)total};
 		if (call_process_vm(pid, &local_iov, remote_iov, n, write) != total)
-			// also after a partial transfer: the system stops at an address that is not mapped
+			// This may be a partial transfer: the system stops at an address that is not mapped.
 			return false;
 		local += total;
 		bytes -= total;

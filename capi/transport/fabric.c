@@ -1,5 +1,5 @@
-// The transport to processes of other nodes, at the origin: streams of records (stream.h), and reads and writes of
-// registered memory for large data that is contiguous on both sides.
+// The transport to processes of other nodes, at the origin. It sends operations as records of streams (stream.h). Large
+// puts and gets that are contiguous at the origin and at the target read and write registered memory instead.
 #include "transport/transport.h"
 
 #include "transport/rma_request.h"
@@ -9,8 +9,9 @@ _Static_assert(STREAM_DATA_BYTES % 8 == 0 && STREAM_DATA_BYTES < 1 << 16, "gompi
 
 // --- Operations
 
-// Returns the size of the data of a packet: enough for the whole operation, or the maximum. Non-contiguous data needs
-// layout words in addition; the smaller its blocks, the more packets it needs.
+// Returns the bytes to reserve for the data of a packet: enough for the whole operation, or the maximum. Non-contiguous
+// data also needs layout words. If its blocks are small, this estimate is too low, and the operation takes more
+// packets.
 static uint64_t packet_data_bytes(const struct gompi_outgoing *o, const struct gompi_buffer *at) {
 	uint64_t sides = o->kind == PACKET_COMPARE_AND_SWAP ? 2 : o->origin != NULL;
 	uint64_t bytes = sides * (o->bytes < STREAM_DATA_BYTES ? o->bytes : STREAM_DATA_BYTES);
@@ -25,8 +26,8 @@ static uint64_t packet_data_bytes(const struct gompi_outgoing *o, const struct g
 	return bytes < STREAM_DATA_BYTES ? bytes : STREAM_DATA_BYTES;
 }
 
-// Sends as much of o as one packet holds, and sets o->bytes to that. rma_request is the pending request that results
-// belong to, or NULL. Returns 0 or an error class.
+// Sends as much of o as one packet holds, and sets o->bytes to the bytes sent. rma_request is the pending request to
+// which the result belongs, or NULL. Returns 0 or an error class.
 static int send_packet(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_buffer *at, int bits,
 		       struct gompi_rma_request *rma_request) {
 	const char *call = o->operation->call;
@@ -36,7 +37,7 @@ static int send_packet(struct gompi_stream *s, struct gompi_outgoing *o, const s
 		credits = gompi_stream_result_cost(o->bytes < STREAM_DATA_BYTES ? o->bytes : STREAM_DATA_BYTES);
 		if ((rc = gompi_stream_reserve_credit(s, credits, call)) != MPI_SUCCESS)
 			return rc;
-		// Asks for an acknowledgement each time a quarter of the results' credit has been used, so that a long
+		// Request an acknowledgement each time a quarter of the results' credit has been used, so that a long
 		// sequence of operations does not stall.
 		if (gompi_add(&s->results_since_ask, credits) + credits >= STREAM_RESULT_CREDITS / 4) {
 			gompi_store(&s->results_since_ask, 0);
@@ -59,8 +60,8 @@ static int send_packet(struct gompi_stream *s, struct gompi_outgoing *o, const s
 	return MPI_SUCCESS;
 }
 
-// Sends an operation in as many packets as necessary. Waits for the result, unless may_stay_pending: then the result
-// may be written until the next flush.
+// Sends an operation in as many packets as necessary. If it returns a result, waits for the result unless
+// may_stay_pending is true; then the result is stored before the next flush ends or the request completes.
 static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, const struct gompi_buffer *at,
 			  bool may_stay_pending) {
 	int bits = RECORD_NEEDS_FLUSH | (whole->result != NULL ? RECORD_RETURNS_DATA : 0);
@@ -78,8 +79,8 @@ static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, 
 	}
 	if (!(gompi_load(&s->w->flush_flags) & FLUSH_SENT))
 		gompi_or(&s->w->flush_flags, FLUSH_SENT);
-	// In a dynamic window only the target knows which memory is attached. So the call waits in order to return an
-	// error, unless a request reports it.
+	// In a dynamic window only the target knows which memory is attached. So the call waits for a possible error of
+	// the target, unless a request reports this error.
 	if (s->w->attached == NULL ? may_stay_pending || whole->result == NULL : rma_request != NULL)
 		return MPI_SUCCESS;
 	int rc = gompi_stream_await_ack(s, gompi_load(&s->flush_number), whole->operation->call);
@@ -145,15 +146,16 @@ static int fabric_update(struct gompi_win *w, const struct gompi_operation *oper
 	return send_operation(s, &o, at, may_stay_pending);
 }
 
-// --- The ends of operations and epochs
+// --- Flushes and the ends of epochs
 
-// Returns the number of the last record that a flush must wait for; if local, only of those that return a result.
+// Returns the number of the last record that a flush must wait for. With local, only records that return a result
+// count.
 static uint64_t flush_number(struct gompi_stream *s, bool local) {
 	return gompi_load(local ? &s->result_number : &s->flush_number);
 }
 
-// Waits until target, or all streams (GOMPI_ALL), have reached their flush_number. For the stream to the process
-// ordered_peer it waits only for results.
+// Waits until target, or every member with a stream (GOMPI_ALL), has applied the records up to flush_number. For the
+// stream to the process ordered_peer, waits only for results.
 static int flush_streams(struct gompi_win *w, int target, bool local, int ordered_peer, const char *call) {
 	struct gompi_stream *s;
 	if (target != GOMPI_ALL) {
@@ -165,16 +167,16 @@ static int flush_streams(struct gompi_win *w, int target, bool local, int ordere
 		return rc == MPI_SUCCESS ? gompi_stream_flush_to(s, number, call) : rc;
 	}
 	int rc = MPI_SUCCESS;
-	// asks all streams before it waits for the first answer
+	// request acknowledgements on all streams before waiting for the first answer
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
 		int stream_rc = gompi_stream_request_ack(s, flush_number(s, local || s->peer == ordered_peer));
 		rc = rc == MPI_SUCCESS ? stream_rc : rc;
 	}
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
-		// Another thread may have sent more records since, without asking.
+		// Another thread may have sent more records since then, without requesting an acknowledgement.
 		uint64_t number = flush_number(s, local || s->peer == ordered_peer),
 			 asked = gompi_load(&s->asked_number);
-		// also after an error of another stream
+		// waits even after an error of another stream
 		int stream_rc = gompi_stream_flush_to(s, number < asked ? number : asked, call);
 		rc = rc == MPI_SUCCESS ? stream_rc : rc;
 	}
@@ -201,7 +203,8 @@ static int fabric_post(struct gompi_win *w, int origin, const char *call) {
 	return MPI_SUCCESS;
 }
 
-// Sends the start record if no operation has sent it. Limits the number of epochs that wait at the target for posts.
+// Sends the start record of the epoch if no operation has sent it. Limits the number of epochs whose records wait at
+// the target for posts.
 static int ensure_started(struct gompi_stream *s, const char *call) {
 	int rc = gompi_load_acquire(&s->lock_sent) ? MPI_SUCCESS : gompi_stream_send_control(s, PACKET_START, false, 0);
 	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->acked) < gompi_load(&s->lock_number) &&
@@ -216,8 +219,9 @@ static int fabric_complete(struct gompi_win *w, int target, const char *call) {
 		return MPI_ERR_NO_MEM;
 	int rc = ensure_started(s, call);
 	gompi_store_release(&s->lock_sent, 0);
-	// The target applies records in order, so all operations come before the complete record. Transfers and results
-	// are not ordered with it, so they must have completed first.
+	// The target applies records in order, so it applies all operations before the complete record. Transfers and
+	// results are not ordered relative to this record. So wait for transfers before it is sent, and for results
+	// before the return.
 	if (rc == MPI_SUCCESS)
 		rc = gompi_stream_await_transfers(s, call);
 	if (rc != MPI_SUCCESS)

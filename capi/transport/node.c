@@ -1,5 +1,5 @@
-// The transport to processes of this node: data through the ring of the target, or by system calls (CMA); locks, posts
-// and completes in the window's control memory, which all members on the node share.
+// The transport to processes of this node. Data moves through the target's ring or by system calls (CMA). Locks, posts
+// and completes are in the window's control memory, which all members on the node share.
 #include "base/poll.h"
 #include "transport/cma.h"
 #include "transport/rma_request.h"
@@ -10,33 +10,33 @@
 #include "base/wait.h"
 #include "win/lock.h"
 
-// Segments of at least this size are moved by the system as fast as by the target. Shorter ones are not, because the
-// system needs an address for each.
+// System calls move segments of at least this many bytes as fast as the target does. For shorter segments they are
+// slower, because they need an address for each segment.
 enum { MIN_CMA_SEGMENT = 512 };
 
-// Data up to this size uses the ring if the target polls it: two overlapping copies, each within a cache. For larger
-// data the system makes one copy: 32 KiB take 3.8 us that way. Through the ring 32 KiB take 4.9 us between near cores,
-// 3.1 us each with 64 of them in progress, but 17 us between distant cores.
+// Data up to this many bytes uses the ring if the target polls it. The ring makes two copies, which overlap and stay
+// within a cache. A system call makes one copy. Measured for 32 KiB: a system call takes 3.8 us; the ring takes 4.9 us
+// between near cores (3.1 us each with 64 operations in progress) but 17 us between distant cores.
 enum { MAX_RING_BYTES = 16 << 10 };
 
-// Two operations within this time that find the target's ring not polled are a series.
+// Two operations within this time (ns) are a series, if the target polls its ring at neither of them.
 enum { SERIES_NS = 100000 };
 
-// Returns true if the target serves its ring soon without being woken. In active target synchronization the target is
-// in a call of its own, or will make one.
+// Returns true if the target serves its ring soon without being woken: a thread of the target polls it, or the
+// synchronization is active target, in which the target makes a synchronization call too.
 static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->poller_count) > 0;
 }
 
-// Returns true if a put or get is moved by system calls, which need no thread of the target. Otherwise it uses the
+// Returns true if a put or get should use system calls, which need no thread of the target. Otherwise it should use the
 // ring, which takes a fraction of the time if the target polls it.
 static bool use_cma(const struct gompi_buffer *at, int64_t bytes, bool polled) {
 	return gompi_node.has_cma && (!polled || bytes > MAX_RING_BYTES) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / MIN_CMA_SEGMENT / at->count >= at->type->segments);
 }
 
-// Wakes the progress thread of a process whose application threads are blocked anyway, so that the next operations of a
-// series can use the ring.
+// Wakes the target's progress thread in a series of operations, so that the next operations can use the ring. Does so
+// only if application threads of the target are blocked, so that the progress thread takes no core from them.
 static void wake_for_series(int process) {
 	static _Thread_local int64_t last __attribute__((tls_model("initial-exec")));
 	int64_t now = gompi_now_ns();
@@ -45,8 +45,8 @@ static void wake_for_series(int process) {
 	last = now;
 }
 
-// Moves the data of a put or get. An operation with a request waits for its data if the target polls its ring: the data
-// arrives sooner than a request could be created. Otherwise it leaves the operation pending.
+// Moves the data of a put or get. If the target polls its ring, an operation with a request waits for its data, which
+// arrives sooner than a request could be created. If not, the operation stays pending.
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);
@@ -111,7 +111,7 @@ static int node_lock(struct gompi_win *w, int target, bool exclusive, const char
 									 : gompi_lock_wait(w, target, exclusive, call);
 }
 
-// Waits until the operations sent to target have been applied.
+// Waits until target has applied the operations sent to it.
 static int flush_target(struct gompi_win *w, int target, const char *call) {
 	if (__builtin_expect(gompi_load(&w->flush_flags) == 0, 1))
 		return MPI_SUCCESS;
@@ -127,7 +127,8 @@ static int node_unlock(struct gompi_win *w, int target, bool exclusive, const ch
 
 static int node_post(struct gompi_win *w, int origin, const char *call) {
 	_Atomic uint8_t *posts = gompi_post_counter(w, origin, w->me);
-	// Release: this process' stores to its window come before; pairs with the acquire in has_posted (rma/pscw.c).
+	// Release: orders this process' stores to its window before the post. Pairs with the acquire in has_posted
+	// (rma/pscw.c).
 	gompi_store_release(posts, (uint8_t)(gompi_load(posts) + 1));
 	gompi_wake(&gompi_member(w, origin)->access_wait);
 	return MPI_SUCCESS;
@@ -135,8 +136,8 @@ static int node_post(struct gompi_win *w, int origin, const char *call) {
 
 static int node_complete(struct gompi_win *w, int target, const char *call) {
 	int rc;
-	// In a dynamic window the target may reject an operation. That error is known only after the operation has been
-	// acknowledged, so this waits for all operations first.
+	// In a dynamic window the target may reject an operation. This process learns of the error only when the
+	// operation is acknowledged, so it waits for all operations first.
 	if (w->attached == NULL && gompi_ring_send_complete(w, target, call, &rc))
 		return rc;
 	rc = flush_target(w, target, call);

@@ -41,7 +41,7 @@ void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struc
 		int64_t bytes;
 		p->word_count = gompi_layout_encode(p->words, o->cursor, &limits, &bytes);
 		o->bytes = (uint64_t)bytes;
-		// makes the number of words odd, so the data has the same alignment as in a packet without a layout
+		// An odd number of words, so that the data has the same alignment as in a packet without a layout.
 		data = (char *)(p->words + (p->word_count | 1));
 	}
 	if (inlined) {
@@ -71,10 +71,11 @@ struct packet_work {
 	const struct gompi_packet *packet;
 	struct gompi_win *w;
 	gompi_pull_function *pull;
-	uint64_t max_data_bytes;     // maximum bytes of its data, and of the result
+	uint64_t max_data_bytes;     // maximum bytes of the packet's data, and of the result
 	enum gompi_packet_kind kind; // without flags
 	uint64_t element_bytes;
-	// padding at the end of an element (extent - true_ub); need not exist after the last one
+	// Padding at the end of an element (extent - true_ub). The padding of the last element may lie outside of the
+	// window.
 	uint64_t gap;
 	uintptr_t
 		base_address; // base address for the layout's offsets; a number, since it may be outside of any object
@@ -87,7 +88,7 @@ static char *layout_address(const struct packet_work *k, int64_t offset) {
 	return (char *)(k->base_address + (uint64_t)offset);
 }
 
-// Copies the next bytes of a layout from data (scatter_to_layout) or to data (gather_from_layout).
+// Copies from data to the next bytes of a layout. gather_from_layout copies in the opposite direction.
 static void scatter_to_layout(const struct packet_work *k, struct gompi_layout *l, const char *data, uint64_t bytes) {
 	while (bytes != 0) {
 		struct gompi_run r = gompi_layout_next(l, (int64_t)bytes);
@@ -106,7 +107,7 @@ static void gather_from_layout(const struct packet_work *k, struct gompi_layout 
 	}
 }
 
-// Applies an accumulate operation to the next bytes of the layout. Returns an error class.
+// Applies an accumulate operation to the next bytes of the layout. Returns 0 or an error class.
 static int update_layout(struct packet_work *k, enum gompi_rma_kind kind, const char *origin, const void *compare,
 			 char *result, uint64_t bytes) {
 	const struct gompi_operation o = {
@@ -144,11 +145,11 @@ static int update_layout(struct packet_work *k, enum gompi_rma_kind kind, const 
 	return rc;
 }
 
-// Applies an operation whose data is in a bounce buffer of the origin; decode_packet has limited it to
-// PACKET_MAX_PULL_BYTES bytes. Returns an error class.
+// Applies an operation whose data is in a bounce buffer of the origin. decode_packet has checked that it has at most
+// PACKET_MAX_PULL_BYTES bytes. Returns 0 or an error class.
 static int apply_pulled(struct packet_work *k) {
 	static _Alignas(64) char origin[PACKET_MAX_PULL_BYTES],
-		result[PACKET_MAX_PULL_BYTES]; // static: one thread pulls at a time
+		result[PACKET_MAX_PULL_BYTES]; // static, because only one thread at a time passes pull
 	const uint64_t total = k->packet->bytes;
 	const bool puts = k->kind == PACKET_PUT_PULL, fetches = k->kind == PACKET_FETCH_PULL;
 	int class = MPI_ERR_UNSUPPORTED_OPERATION; // returned if the data cannot be moved
@@ -176,8 +177,9 @@ static int apply_pulled(struct packet_work *k) {
 	return k->pull(k->packet->origin, k->buffers.result, result, total, true) ? MPI_SUCCESS : class;
 }
 
-// Returns true if each block of a packet lies in an attached region, for packets that span several regions. An origin
-// on this node looks up the regions itself, and sends one packet for each; an origin on another node does not.
+// Returns true if each block of a packet lies in an attached region. For packets that span several regions: an origin
+// on another node may send such packets. An origin on this node looks up the regions itself, and sends one packet per
+// region.
 static bool all_attached(const struct packet_work *k) {
 	struct gompi_layout l = k->layout;
 	for (uint64_t bytes = k->packet->bytes; bytes != 0;) {
@@ -193,8 +195,8 @@ static bool all_attached(const struct packet_work *k) {
 	return true;
 }
 
-// Decodes where the data of a packet is, and validates that all of it lies in this process' window. Returns an error
-// class.
+// Decodes the location of a packet's data in this process' window, and validates that all of it lies in the window.
+// Returns 0 or an error class.
 static int decode_packet(struct packet_work *k) {
 	const struct gompi_packet *m = k->packet;
 	const char *data = m->data, *end = data + m->head.length;

@@ -1,8 +1,9 @@
-// One-sided operations as packets: what an origin writes, what a target applies, and its answers. This file does not
-// depend on the medium that carries them.
+// One-sided operations as packets, which an origin writes and a target applies, and the target's answers. This file
+// does not depend on how packets are carried: by a ring on a node, or by a stream between nodes.
 //
-// A packet holds an operation, or as much of one as fits. Larger data may stay at the origin, in a bounce buffer
-// (bounce.h): then the packet names the buffer (PACKET_*_PULL), and the target copies the data itself.
+// A packet holds an operation, or as much of an operation as fits. Instead of holding larger data, a packet may name a
+// bounce buffer of the origin (bounce.h) that holds it (PACKET_*_PULL). Then the target copies the data from the
+// buffer.
 #ifndef GOMPI_PACKET_H
 #define GOMPI_PACKET_H
 
@@ -16,18 +17,18 @@ enum gompi_packet_kind {
 	PACKET_PUT_PULL,
 	PACKET_GET,
 	PACKET_GET_PULL,
-	PACKET_ACCUMULATE, // kinds from here on update elements
+	PACKET_ACCUMULATE, // this and the following operations update elements
 	PACKET_ACCUMULATE_PULL,
 	PACKET_FETCH,
 	PACKET_FETCH_PULL,
 	PACKET_COMPARE_AND_SWAP,
-	PACKET_LOCK = 0x20, // synchronization, not operations; op is 1 for an exclusive lock
+	PACKET_LOCK = 0x20, // from here on, synchronization; op is 1 for an exclusive lock
 	PACKET_UNLOCK,
-	PACKET_FLUSH,           // no operation: only asks for an answer
+	PACKET_FLUSH,           // no operation: only requests an answer
 	PACKET_START,           // begins an access epoch once the target has a matching exposure epoch
 	PACKET_COMPLETE,        // ends the access epoch
 	PACKET_DONE,            // answer: acknowledges applied packets
-	PACKET_RESULT,          // answer: result of the packet with that number
+	PACKET_RESULT,          // answer: result of the packet with the number in the head
 	PACKET_IN_ORDER = 0x40, // flag: segments may overlap, so they must be updated in order
 	PACKET_LAYOUT = 0x80,   // flag: the data at the target is not contiguous
 };
@@ -42,43 +43,43 @@ enum {
 struct gompi_packet_head {
 	uint8_t kind, flags;
 	uint16_t length; // bytes of data
-	uint32_t window; // handle; the same at all members
-	// Sequence number of a packet; in an answer, that of the last packet applied. 0 in a ring, where the position
-	// in the ring serves as the number.
+	uint32_t window; // handle of the window, which is the same at all members
+	// Sequence number of a packet; in an answer, the number of the last packet applied. 0 in a ring, where the
+	// position of the packet is its number.
 	uint64_t number;
 };
 
-// A packet and its data: struct gompi_packet_pull for PACKET_*_PULL; then struct gompi_packet_layout with
-// PACKET_LAYOUT; then the origin's data; then the compare value of MPI_Compare_and_swap.
+// A packet. data has these parts, in this order: struct gompi_packet_pull (only in PACKET_*_PULL), struct
+// gompi_packet_layout (only with PACKET_LAYOUT), the origin's data, the compare value of MPI_Compare_and_swap.
 struct gompi_packet {
 	struct gompi_packet_head head;
-	int32_t origin;    // sender: process number (base/process.h); between nodes its rank in the window
+	int32_t origin;    // sender: in a ring its process number (base/process.h), in a stream its rank in the window
 	uint16_t op, type; // predefined handles
 	uint64_t offset;   // in the target's window, in bytes; an address of the target in a dynamic window
-	uint64_t bytes;    // to move, or of the elements to update
+	uint64_t bytes;    // bytes to move, or bytes of the elements to update
 	char data[];
 };
 
-// An answer and its data. Between nodes it travels as a packet does. In a ring the target writes it over the packet,
-// after the packet's head and origin.
+// An answer. Between nodes it is sent like a packet. In a ring, the target overwrites the packet with the answer,
+// except the packet's head and origin.
 struct gompi_answer {
 	struct gompi_packet_head head;
-	int32_t from; // as origin; -1 if the sender knows no such window
+	int32_t from; // sender, as origin in struct gompi_packet; -1 if the sender knows no such window
 	uint16_t class,
 		detail_code; // first error since the last answer, and its detail (win/error_detail.h); 0 if none
 	uint64_t a, b;       // values of the detail
 	char data[];
 };
 
-// Maximum data of a packet in a ring: with the cell's state and the header it fills a cell of 1 KiB. Between nodes the
-// limit is larger (stream.h).
+// Maximum bytes of data of a packet in a ring. Together with the cell's state and the packet's header, they fill a cell
+// of 1 KiB. Between nodes the maximum is larger (stream.h).
 enum { GOMPI_PACKET_DATA = 976 };
 
-// Maximum data of an operation of a PACKET_*_PULL kind: the size of a bounce buffer (bounce.h).
+// Maximum bytes of data of a PACKET_*_PULL operation: the size of a bounce buffer (bounce.h).
 enum { PACKET_MAX_PULL_BYTES = 8192 };
 
-// Names of the origin's bounce buffers (gompi_bounce_address) that hold its data and receive the result; 0 without a
-// buffer. These are not addresses.
+// Names of the origin's bounce buffers (gompi_bounce_address): origin for the buffer that holds the data, result for
+// the buffer that receives the result. 0 if there is no such buffer.
 struct gompi_packet_pull {
 	uint64_t origin, result;
 };
@@ -94,7 +95,7 @@ struct gompi_outgoing {
 	enum gompi_packet_kind kind; // without flags
 	uint64_t offset;             // in the target's window
 	MPI_Datatype type;           // of the elements; MPI_BYTE for a put or get
-	const void *origin;          // local data, or the name of a bounce buffer (as result); NULL if none
+	const void *origin;          // local data, or the name of a bounce buffer, like result; NULL if none
 	void *result;
 	uint64_t element_bytes, bytes; // size of one element; total size
 	struct gompi_cursor *cursor;   // layout at the target; NULL if contiguous at offset
@@ -102,7 +103,8 @@ struct gompi_outgoing {
 	bool in_order; // segments may overlap
 };
 
-// Describes a put or get between local and the target. The caller sets cursor if the target's data is not contiguous.
+// Describes a put or get of bytes between local and the target's buffer at. The caller sets cursor if the target's data
+// is not contiguous.
 static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_operation *operation,
 							const struct gompi_buffer *at, char *local, int64_t bytes) {
 	bool put = operation->kind == RMA_PUT, is_contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
@@ -153,25 +155,25 @@ static inline bool gompi_packet_is_pull(enum gompi_packet_kind kind) {
 	       kind == PACKET_FETCH_PULL;
 }
 
-// Writes a packet for a member of w. data_bytes is the space after its header; max_bytes is the maximum number of bytes
-// to move or update. Both are multiples of 8 below 64 KiB. Stores as much of the operation as fits, and sets o->bytes
-// to that number of bytes. For contiguous data, data_bytes must be at least min(o->bytes, max_bytes).
+// Writes a packet for a member of w, with as much of the operation o as fits, and sets o->bytes to the bytes that the
+// packet moves or updates. data_bytes is the space after the packet's header; max_bytes is the maximum of o->bytes.
+// Both are multiples of 8 below 64 KiB. For contiguous data, data_bytes must be at least min(o->bytes, max_bytes).
 void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o,
 			uint64_t data_bytes, uint64_t max_bytes);
 
-// Moves bytes between local memory and a buffer that another process has named (gompi_bounce_move). write: from local.
-// Returns true on success.
+// Moves bytes between local memory and a buffer that process peer has named address (gompi_bounce_move). The direction
+// is from local memory if write is true. Returns true on success.
 typedef bool gompi_pull_function(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
-// Applies a packet. *m must be a private copy: another process has written it, so every field is validated. Its data
-// may have max_bytes bytes. Stores the result (m->bytes bytes) to reply, which has room for max_bytes bytes. pull moves
-// the data that has stayed at the origin; only one thread at a time may pass a pull. If pull is NULL, such data cannot
-// be moved. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION: nothing has been done, because the data cannot
-// be moved.
+// Applies a packet at the target. Validates every field, because another process has written them; so *m must be a
+// private copy. The packet's data and the result have at most max_bytes bytes each. Stores the result (m->bytes bytes)
+// in reply. pull moves the data of PACKET_*_PULL packets; only one thread at a time may pass a pull function. Returns 0
+// or an error class. MPI_ERR_UNSUPPORTED_OPERATION means that nothing has been done, because pull is NULL or has
+// failed.
 int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t max_bytes, gompi_pull_function *pull);
 
-// Applies a PACKET_PUT with contiguous data to w, the window that it names. Validation and result as in
-// gompi_packet_apply.
+// Applies a PACKET_PUT with contiguous data to w, the window that the packet names. Validates the packet and returns
+// like gompi_packet_apply.
 int gompi_packet_apply_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t max_bytes);
 
 #pragma GCC visibility pop

@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-// Resets the state. Call it before gompi_progress_run on a node.
+// Resets the state of the progress thread. Called before gompi_progress_run.
 void gompi_progress_open(void);
-// Runs the progress thread's loop until gompi_progress_stop; sleeps while there is no work. One goroutine calls it.
+// Runs the progress thread's loop until gompi_progress_stop, and sleeps while there is no work. Called by one
+// goroutine.
 void gompi_progress_run(void);
 void gompi_progress_stop(void);
 

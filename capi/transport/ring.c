@@ -27,8 +27,9 @@ _Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING
 _Static_assert(offsetof(struct gompi_ring_cell, packet.data) + GOMPI_PACKET_DATA == GOMPI_RING_CELL,
 	       "a packet fills a cell");
 
-// Returns the first state value of the lap of position pos. A fresh ring is all zeros, so each lap has its own values:
-// state + 4 * lap, with lap 0 for the first use of a cell.
+// Returns the lowest state value of the lap of position pos. A lap is one use of all cells, counted from 0. In lap k, a
+// cell has the states CELL_FREE, CELL_FILLED and CELL_ANSWERED plus 4 * k. So the cells of a zeroed ring are free in
+// lap 0.
 static inline uint64_t lap_state(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
 enum { CELL_FREE = 0, CELL_FILLED = 1, CELL_ANSWERED = 2, CELL_NEXT_LAP = 4 };
 
@@ -58,16 +59,16 @@ static bool cell_state_reached(void *arg) {
 	return gompi_load_acquire(&t->cell->state) == t->state;
 }
 
-// Returns the rank whose failure ends a wait on a cell. A thread that has reserved a position must fill its cell, and
-// copy the answer out of it; otherwise the ring stops there. So it gives up only if the process that owns the ring has
-// failed. The failure of another process does not end these waits.
+// Returns the rank whose failure ends a wait on a cell, or GOMPI_NONE_FAILED. A thread that has reserved a cell must
+// fill it, and copy the answer out of it; otherwise the ring would stop at this cell. So only the failure of the
+// process that owns the ring ends the wait.
 static int failed_ring_owner(const void *peer, struct gompi_stuck_entry *place) {
 	const int rank = *(const int *)peer;
 	return gompi_is_unreachable(rank, place) ? rank : GOMPI_NONE_FAILED;
 }
 
-// Reserves the next cell of peer's ring for this thread; blocks until the cell is free. Returns NULL if peer has
-// failed.
+// Reserves the next cell of peer's ring for this thread, and sets *pos to its position. Blocks until the cell is free.
+// Returns NULL if peer has failed.
 static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *call, int peer, uint64_t *pos) {
 	int process = gompi_local_index(peer);
 	struct gompi_ring *ring = ring_of(process);
@@ -87,12 +88,12 @@ static struct gompi_ring_cell *acquire_cell(struct gompi_win *w, const char *cal
 	return t.cell;
 }
 
-// Publishes a filled cell. If reply is set, waits for the answer and copies its data to result. Returns 0 or an error
+// Publishes a filled cell. If reply is true, waits for the answer and copies its data to result. Returns 0 or an error
 // class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
 		   gompi_a64 *sent_number, bool reply, void *result, uint64_t bytes) {
-	// Release: pairs with the acquire in apply_packets. Does not wake the target unless a reply is wanted; the
-	// thread that waits for completion does that (gompi_ring_flush).
+	// Release: pairs with the acquire in apply_packets. Wakes the target only if a reply is wanted. Otherwise the
+	// thread that waits for completion wakes it (gompi_ring_flush).
 	gompi_store_release(&cell->state, lap_state(pos) + CELL_FILLED);
 	if (!reply)
 		return MPI_SUCCESS;
@@ -118,14 +119,15 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 		gompi_copy_in(result, cell->answer.data, bytes);
 	gompi_store_release(&cell->state, lap_state(pos) + CELL_NEXT_LAP);
 	gompi_wake(&ring_of(process)->cell_wait);
-	// All packets sent before this one have been applied before it. Unless more has been sent since, a flush has
-	// nothing to wait for, and need not fetch the cache line of completed_ops.
+	// All packets sent before this packet have been applied, too. Unless another packet has been sent since, a
+	// flush has nothing to wait for, and need not fetch the cache line of completed_ops.
 	uint64_t number = pos + 1;
 	gompi_cas_strong(sent_number, &number, 0);
 	return rc;
 }
 
-// Returns the array of the last number sent to each member; allocates it at first use. Returns NULL if out of memory.
+// Returns the array with the number of the last packet sent to each member. Allocates the array at first use. Returns
+// NULL if out of memory.
 static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	gompi_a64 *numbers = gompi_load_acquire(&w->ring_sent);
 	if (numbers != NULL)
@@ -189,14 +191,15 @@ static bool acknowledged(void *arg) {
 	return (int64_t)(gompi_load_acquire(a->ack) - a->number) >= 0;
 }
 
-// Waits until peer has applied the packets of this process up to number.
+// Waits until peer has applied the packets of this process up to number. Returns 0 or MPI_ERR_PROC_ABORTED.
 static int wait_for_ack(struct gompi_win *w, int peer, uint64_t number, const char *call) {
 	int process = gompi_local_index(peer);
 	struct ack_wait a = {&gompi_my_cell()->completed_ops[process], number};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
-	// Polls for a while: the target may soon serve its ring by itself, which is quicker than waking its progress
-	// thread. It also serves this process' ring, since the target may wait for this process in the same way.
+	// Poll for a while: the target may soon serve its ring by itself, which is quicker than waking its progress
+	// thread. Meanwhile also serve this process' ring, because the target may wait for this process in the same
+	// way.
 	for (int i = gompi_node.policy.is_oversubscribed ? GOMPI_ACK_POLLS : 0; i < GOMPI_ACK_POLLS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
@@ -217,7 +220,7 @@ int gompi_ring_flush(struct gompi_win *w, int target, const char *call) {
 	for (int i = first; i < end && rc == MPI_SUCCESS; i++) {
 		int rank = gompi_win_rank_of_local(w, i), peer = gompi_member(w, rank)->peer;
 		uint64_t number;
-		// Results are copied out one after another, while the target fills the next buffer.
+		// Copy out each result while the target fills the buffer of the next result.
 		while (rc == MPI_SUCCESS && gompi_bounce_pending_result(peer, &number) &&
 		       (rc = wait_for_ack(w, peer, number, call)) == MPI_SUCCESS)
 			rc = gompi_bounce_collect();
@@ -244,16 +247,17 @@ bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call,
 	raise_sent_number(&numbers[target],
 			  pos + 1); // so that the window is not freed before the packet has been applied
 	gompi_store_release(&cell->state, lap_state(pos) + CELL_FILLED);
-	// The target serves its ring while it waits for this packet. Its progress thread is needed only if the target
-	// sleeps already. Before it sleeps, the target serves its ring once more after a barrier, which pairs with
-	// gompi_wake_fence. Otherwise it could sleep with the packet in the ring while this thread sees it awake.
+	// The target serves its ring while it waits for this packet. Its progress thread is needed only if the target's
+	// application thread sleeps already. Before it sleeps, that thread serves the ring once more after a barrier,
+	// which pairs with gompi_wake_fence. Without the barriers, it could sleep with the packet in the ring although
+	// this thread sees no sleeper.
 	gompi_wake_fence();
 	if (gompi_load(&gompi_member(w, target)->exposure_wait.has_sleepers) != 0)
 		gompi_ring_doorbell(process);
 	return true;
 }
 
-// Acquires a bounce buffer; blocks until one is free. Returns -1 if a process has failed.
+// Acquires a bounce buffer and returns its index. Blocks until a buffer is free. Returns -1 if a process has failed.
 static int acquire_bounce(struct gompi_win *w, const char *call) {
 	int buffer, peer;
 	uint64_t number;
@@ -317,10 +321,10 @@ static int on_complete(const struct gompi_packet *m) {
 	return MPI_SUCCESS;
 }
 
-// Serves until the ring is empty. Only the thread that holds the flag `serving` calls it.
+// Applies packets until the ring is empty. Only the thread that has set the flag `serving` calls it.
 static void apply_packets(struct gompi_ring *ring) {
-	// Packets are applied from a private copy, because another process may write the cell. The copy has the same
-	// alignment to cache lines.
+	// Packets are applied from a private copy, because another process may write to the cell at any time. The copy
+	// has the same alignment to cache lines as the cell.
 	static _Alignas(GOMPI_CACHE_LINE) char copy[GOMPI_RING_CELL];
 	struct gompi_packet *m = &((struct gompi_ring_cell *)copy)->packet;
 	for (;;) {
@@ -329,7 +333,7 @@ static void apply_packets(struct gompi_ring *ring) {
 		if (gompi_load_acquire(&c->state) != lap_state(pos) + CELL_FILLED)
 			return;
 		memcpy(m, &c->packet, sizeof *m);
-		// keeps the compiler from reading the cell again: decisions use the validated copy only
+		// Keeps the compiler from reading the cell again, so that all decisions use the validated copy.
 		gompi_compiler_fence();
 		if (m->head.length > GOMPI_PACKET_DATA)
 			m->head.length = 0; // invalid length: the packet is rejected because its data is missing
@@ -346,9 +350,9 @@ static void apply_packets(struct gompi_ring *ring) {
 				write_answer_detail(&c->answer, rc);
 			gompi_store_release(&c->state, lap_state(pos) + CELL_ANSWERED);
 		}
-		// Release: the effects of the operation come before; pairs with the acquire in acknowledged. This store
-		// comes before that of the cell's state: the origin waits for it. Usually no thread waits for the cell,
-		// and its cache line must be fetched first.
+		// Release: orders the effects of the operation before the acknowledgement. Pairs with the acquire in
+		// acknowledged. The acknowledgement comes before the store to the cell's state, because the origin
+		// waits for it. Usually no thread waits for the cell, and the cell's cache line must be fetched first.
 		if (origin >= 0)
 			gompi_store_release(&gompi_cell(origin)->completed_ops[gompi_node.local_index], pos + 1);
 		gompi_store(&ring->head, pos + 1);
@@ -362,8 +366,8 @@ static void apply_packets(struct gompi_ring *ring) {
 bool gompi_ring_serve(void) {
 	static atomic_flag serving = ATOMIC_FLAG_INIT;
 	bool worked = false;
-	// No base/combining_lock.h: the ring itself shows the work that another thread has left, so the holder checks
-	// it again after it has cleared the flag.
+	// This needs no base/combining_lock.h: a thread that finds the flag set leaves its packet in the ring, and the
+	// thread that has set the flag checks the ring again after clearing the flag.
 	while (has_packet() && !gompi_flag_test_and_set(&serving)) {
 		apply_packets(ring_of(gompi_node.local_index));
 		worked = true;
@@ -374,9 +378,9 @@ bool gompi_ring_serve(void) {
 
 // --- Recovery after a failed process
 
-// Returns the position plus 1 of the next cell of a process' ring if it is reserved but not filled, otherwise zero. If
-// the cell still holds an answer for a failed origin, frees the cell for the process that has reserved it for the next
-// lap.
+// Returns the position plus 1 of the next cell that a process' ring serves, if that cell is reserved but not filled.
+// Otherwise returns 0. If the cell still holds an answer of the previous lap to a failed origin, frees the cell for the
+// process that has reserved it in this lap, and returns 0.
 static uint64_t find_unfilled_cell(int process) {
 	struct gompi_ring *ring = ring_of(process);
 	uint64_t pos = gompi_load_seq_cst(&ring->head);

@@ -1,9 +1,10 @@
-// The ring of each process in the node's shared memory, through which one-sided packets reach it.
+// Rings. Each process has a ring in the node's shared memory, through which it receives packets of one-sided
+// operations.
 //
-// A ring has fixed cells. An origin reserves a cell, writes one packet and publishes it. A thread of the target serves
-// the ring: one that waits in a blocking call, or the progress thread. It applies the packets in order, and then
-// acknowledges the position to each origin. Small operations are sent without waking the target. If a thread of the
-// target polls, it sees them; otherwise gompi_ring_flush rings the target's doorbell.
+// A ring has cells of fixed size. An origin reserves a cell, writes one packet and publishes it. A thread of the target
+// serves the ring: a thread that waits in a blocking call, or the progress thread. It applies the packets in order, and
+// acknowledges each packet's position to its origin. An origin sends small operations without waking the target. If no
+// thread of the target polls the ring, gompi_ring_flush rings the target's doorbell.
 #ifndef GOMPI_RING_H
 #define GOMPI_RING_H
 
@@ -16,42 +17,44 @@ enum { GOMPI_RING_CELL = 1024, GOMPI_RING_CELLS = 62, GOMPI_RING_SIZE = 64 << 10
 
 // The header and 16 bytes of data share a cache line, so that a small operation transfers one line.
 struct gompi_ring_cell {
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 state; // state of the cell; see ring.c
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 state; // see lap_state in ring.c
 	union {
 		struct gompi_packet packet;
-		struct gompi_answer answer; // after the target has answered
+		struct gompi_answer answer; // after the target has written its answer
 	};
 };
 
 struct gompi_ring {
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 tail; // positions reserved by origins
-	_Alignas(GOMPI_CACHE_LINE) gompi_a64 head; // positions served; written under the target's serving flag
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 tail; // next position that an origin reserves
+	_Alignas(GOMPI_CACHE_LINE) gompi_a64 head; // next position to serve; written by the serving thread
 	struct gompi_waitword cell_wait;           // origins that wait for a free cell sleep here
 	_Alignas(1024) char cells[];
 };
 
-// Makes waiting threads serve this process' ring. Call it after gompi_node_open.
+// Registers the service by which waiting threads serve this process' ring. Call it after gompi_node_open.
 void gompi_ring_open(void);
 
 // Sends an operation to a member of w on this node, in as many packets as necessary. If o->wants_reply is set, waits
 // for the result, which is in o->result on return. o->origin may be reused on return. Returns 0 or an error class.
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *o);
-// Sends as much of an operation as one packet holds, and sets o->bytes to that. Otherwise like gompi_ring_send.
+// Sends as much of an operation as one packet holds, and sets o->bytes to the bytes sent. Otherwise does the same as
+// gompi_ring_send.
 int gompi_ring_send_packet(struct gompi_win *w, struct gompi_outgoing *o);
-// Sends an operation of a PACKET_*_PULL kind: all data passes through bounce buffers (bounce.h). The result is in
-// o->result after gompi_ring_flush has returned. rma_request is the pending request that the operation belongs to, or
-// NULL.
+// Sends a PACKET_*_PULL operation, whose data passes through bounce buffers (bounce.h). The result is in o->result
+// after gompi_ring_flush has returned or rma_request has completed. rma_request is the pending request to which the
+// operation belongs, or NULL. Returns 0 or an error class.
 struct gompi_rma_request;
 int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *o, struct gompi_rma_request *rma_request);
 
-// Waits until target, or every member (GOMPI_ALL), has applied all operations that this process has sent to it in w,
-// and results have been copied out. call names the MPI function in errors. Returns 0, MPI_ERR_PROC_ABORTED, or an error
-// that a target reported.
+// Waits until target, or every member on this node (GOMPI_ALL), has applied all operations that this process has sent
+// to it in w, and until the results have been copied out. The parameter call names the MPI function in errors. Returns
+// 0, MPI_ERR_PROC_ABORTED, or an error that a target has reported.
 int gompi_ring_flush(struct gompi_win *w, int target, const char *call);
 
-// Sends the end of the access epoch at target after the operations in w, without waiting for them. Returns true if it
-// has sent it, and sets *class to 0 or MPI_ERR_PROC_ABORTED. Returns false if no operation is pending at target, or if
-// a result is still pending: then the caller must end the epoch without the ring.
+// Ends the access epoch of w at target by a PACKET_COMPLETE behind the pending operations, without waiting for them.
+// Returns true if it has sent the packet or target has failed, and sets *class to 0 or MPI_ERR_PROC_ABORTED. Returns
+// false if no operation is pending at target, or if a result is still pending. Then the caller must end the epoch
+// without the ring.
 bool gompi_ring_send_complete(struct gompi_win *w, int target, const char *call, int *class);
 
 // Applies the packets in this process' ring, unless another thread is applying them. Returns true if there were any.

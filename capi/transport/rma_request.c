@@ -33,7 +33,8 @@ void gompi_rma_request_end_part(struct gompi_rma_request *g, const struct gompi_
 	uint32_t none = 0;
 	if (detail != NULL && gompi_cas_strong(&g->error_class, &none, (uint32_t)detail->class))
 		g->error_detail = *detail;
-	// seq_cst, hence a release: the data has been stored before; pairs with the acquire in rma_request_ended.
+	// seq_cst, which includes a release: orders the stores of the data before the end of the part. Pairs with the
+	// acquire in rma_request_ended.
 	if (gompi_sub_seq_cst(&g->pending_parts, 1) == 1)
 		gompi_store_seq_cst(&gompi_rma_request_event, 1);
 }

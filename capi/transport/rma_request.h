@@ -1,6 +1,6 @@
-// Pending parts of operations with requests (MPI_Rput and the like): reads, writes and results that access the
-// application's own buffer after the call has returned. All other operations are complete when the call returns, and
-// need no pending request.
+// Pending parts of operations with requests (MPI_Rput and similar calls). A part is a read, write or result that
+// accesses the application's own buffer after the call has returned. An operation without such parts is complete when
+// its call returns, and needs no pending request.
 #ifndef GOMPI_RMA_REQUEST_H
 #define GOMPI_RMA_REQUEST_H
 
@@ -12,11 +12,11 @@
 struct gompi_stream;
 
 struct gompi_rma_request {
-	gompi_a32 pending_parts;                // parts in progress, plus 1 until the call has sent them all
+	gompi_a32 pending_parts;                // number of parts in progress, plus 1 until the call has sent all parts
 	gompi_a32 error_class;                  // of the first part that has failed
 	struct gompi_error_detail error_detail; // of that part
-	int ring_process;                       // on this node, to whose ring parts have been sent; -1 if none
-	bool is_notified;                       // its doorbell has been rung for these parts
+	int ring_process;                       // process of this node to whose ring parts were sent; -1 if none
+	bool is_notified;                       // the doorbell of ring_process has been rung for these parts
 	struct gompi_stream *stream;            // stream whose answers are expected; NULL if none
 	bool is_dynamic;                        // the window is dynamic: this changes the meaning of errors
 	struct gompi_request *request;
@@ -25,26 +25,27 @@ struct gompi_rma_request {
 
 #pragma GCC visibility push(hidden)
 
-extern gompi_a32 gompi_rma_request_event; // 1: some request may have completed
+extern gompi_a32 gompi_rma_request_event; // 1 if parts may have ended since the last check for completed requests
 
-// Returns the pending state of an operation with a request; creates it at first use. Returns NULL if the operation must
-// not leave anything pending, or if out of memory: then the call waits.
+// Returns the state of an operation's pending parts, which it creates at first use. Returns NULL if the operation may
+// not leave parts pending, or if out of memory. Then the call must wait for its parts.
 struct gompi_rma_request *gompi_rma_request_get(const struct gompi_win *w, const struct gompi_operation *o);
 
-// Adds a part, before it is sent: through the ring of a process of this node, as records of a stream, or as a transfer.
+// Adds a part before it is sent through the ring of a process of this node. The next two functions do the same for a
+// part that is sent as a record of a stream or as a transfer.
 void gompi_rma_request_add_ring(struct gompi_rma_request *g, int process);
 void gompi_rma_request_add_stream(struct gompi_rma_request *g, struct gompi_stream *s);
 void gompi_rma_request_add_rdma(struct gompi_rma_request *g);
-// Ends a part, after its data has been stored. detail is its error, or NULL. The caller must not use g afterwards, and
-// must wake the process.
+// Ends a part after its data has been stored. detail is the part's error, or NULL. The caller must not use g
+// afterwards, and must wake the waiting threads of this process.
 void gompi_rma_request_end_part(struct gompi_rma_request *g, const struct gompi_error_detail *detail);
 // Ends all parts that expect answers of a stream that is being freed.
 void gompi_rma_request_end_stream(const struct gompi_stream *s);
 
-// Finishes a call with a request after it has sent all parts. rc is the result so far. If parts are pending in g (which
-// may be NULL), creates a request for them in *o->request; otherwise stores a completed request. Returns 0 or an error
-// class, whose detail is stored for this thread. Returns GOMPI_RMA_REQUEST_WAIT if out of memory for a request: the
-// caller then waits for the parts, and calls again.
+// Finishes a call with a request after it has sent all parts. rc is the result of the call so far. g may be NULL. If
+// parts of g are pending, creates a request for them in *o->request; otherwise stores a completed request. Returns 0 or
+// an error class, whose detail is stored for this thread. Returns GOMPI_RMA_REQUEST_WAIT if there is no memory for a
+// request; then the caller waits for the parts and calls this function again.
 enum { GOMPI_RMA_REQUEST_WAIT = -1 };
 int gompi_rma_request_finish(struct gompi_rma_request *g, struct gompi_win *w, const struct gompi_operation *o, int rc);
 

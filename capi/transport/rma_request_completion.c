@@ -1,5 +1,5 @@
-// Requests of pending operations: created when the call has sent all parts; any wait completes them after the last part
-// has ended.
+// Requests of operations with pending parts. A request is created when the call has sent all parts. After the last part
+// has ended, any wait completes the request.
 #include <stdlib.h>
 
 #include "base/abi.h"
@@ -11,15 +11,15 @@
 #include "transport/rma_request.h"
 #include "transport/stream.h"
 
-// The pending operations whose calls have returned.
+// List of the pending operations whose calls have returned.
 static struct {
 	struct gompi_mutex mu;
 	struct gompi_rma_request *first;
 	gompi_a32 count;
-	gompi_a32 ring_count; // number of them with parts in rings, whose ends this file must poll for
+	gompi_a32 ring_count; // number of operations with parts in rings, whose ends must be polled for
 } pending_requests;
 
-// Ends all parts of g with an error, because its stream returns nothing more. Transfers of the stream end by
+// Ends all parts of g with an error, because nothing more arrives from its stream. Transfers of the stream end by
 // themselves.
 static void fail_rma_request(struct gompi_rma_request *g, int class) {
 	uint32_t none = 0;
@@ -47,7 +47,8 @@ static void add_pending_request(struct gompi_rma_request *g) {
 	pending_requests.first = g;
 	gompi_add(&pending_requests.count, 1);
 	gompi_add(&pending_requests.ring_count, g->ring_process >= 0);
-	// the part that represents the call itself; under the lock, since other threads may end g from then on
+	// Ends the part that represents the call itself. The lock keeps other threads from completing g until this
+	// function ends.
 	gompi_rma_request_end_part(g, NULL);
 	gompi_mutex_unlock(&pending_requests.mu);
 }
@@ -81,7 +82,7 @@ static void free_rma_request(struct gompi_request *r) { free(rma_request_of(r));
 static bool rma_request_ended(struct gompi_rma_request *g) {
 	if (gompi_load_acquire(&g->pending_parts) == 0)
 		return true;
-	if (g->ring_process >= 0 && !g->is_notified) { // a waiter must ring the doorbell for packets that want no reply
+	if (g->ring_process >= 0 && !g->is_notified) { // packets without reply do not wake the target
 		gompi_ring_doorbell(g->ring_process);
 		g->is_notified = true;
 	}
@@ -133,8 +134,8 @@ static bool complete_ended_requests(void) {
 	return worked;
 }
 
-// Returns true if complete_ended_requests may find work. The failure of a stream's member causes no notification, so it
-// is checked once every 256 calls.
+// Returns true if complete_ended_requests may find work. Nothing notifies this file of the failure of a stream's
+// member, so it returns true at least once every 256 calls.
 static bool may_have_ended(void) {
 	enum { FAILURE_CHECK_CALLS = 256 };
 	static gompi_a32 calls;
@@ -168,7 +169,7 @@ int gompi_rma_request_finish(struct gompi_rma_request *g, struct gompi_win *w, c
 		}
 		return GOMPI_RMA_REQUEST_WAIT;
 	}
-	if (has_pending_parts) { // the call has failed: the remaining parts end without a request
+	if (has_pending_parts) { // the call has failed, so the remaining parts end without a request
 		add_pending_request(g);
 		return rc;
 	}

@@ -1,4 +1,4 @@
-// The streams of a window, their sequence numbers, and waits for them.
+// Creates the streams of a window, sends their control records, and waits for acknowledgements.
 #include "transport/stream_origin.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static struct gompi_streams *get_streams(struct gompi_win *w) {
 	return all;
 }
 
-// Creates a stream. Not inlined: most calls find an existing stream, and then need no registers for this.
+// Creates a stream. Not inlined, so that calls that find an existing stream save fewer registers.
 static __attribute__((noinline)) struct gompi_stream *create_stream(struct gompi_win *w, int rank) {
 	struct gompi_streams *all = get_streams(w);
 	struct gompi_stream *s = NULL, *mine = all == NULL ? NULL : calloc(1, sizeof *mine);
@@ -45,7 +45,8 @@ struct gompi_stream *gompi_stream_get(struct gompi_win *w, int rank) {
 
 struct gompi_mutex gompi_stream_answers_mu;
 
-// Marks a stream as broken with class, because a call gives up its wait. After that no answer is processed.
+// Marks a stream as broken with class, because a call gives up a wait on it. After this function, no answer of the
+// stream is processed.
 static void break_stream(struct gompi_stream *s, int class) {
 	uint32_t none = 0;
 	gompi_mutex_lock(&gompi_stream_answers_mu);
@@ -53,7 +54,7 @@ static void break_stream(struct gompi_stream *s, int class) {
 	gompi_mutex_unlock(&gompi_stream_answers_mu);
 }
 
-// Returns class, and stores its detail for this thread if the stream has recorded it.
+// Returns class. If the stream has the detail of this error, also stores the detail for this thread.
 static __attribute__((cold)) int restore_detail(struct gompi_stream *s, int class) {
 	gompi_mutex_lock(&gompi_stream_answers_mu);
 	const struct gompi_error_detail detail = s->error_detail;
@@ -150,7 +151,8 @@ int gompi_stream_send_control(struct gompi_stream *s, enum gompi_packet_kind kin
 		return class;
 	*m = (struct gompi_packet){.head.window = (uint32_t)s->w->handle, .head.kind = (uint8_t)kind, .op = exclusive};
 	if (kind == PACKET_LOCK || kind == PACKET_START) {
-		// otherwise earlier records may still wait at the target, and remain counted
+		// If the previous lock has not been acknowledged, earlier records may still wait at the target, so they
+		// remain counted.
 		if (gompi_load(&s->acked) >= gompi_load(&s->lock_number))
 			gompi_store(&s->ahead_bytes, 0);
 		gompi_store(&s->lock_number, gompi_load(&s->sent) + 1);

@@ -1,18 +1,19 @@
-// One-sided operations between nodes: the records exchanged between this process and a member of a window on another
+// One-sided operations between nodes: the records that this process exchanges with a member of a window on another
 // node.
 //
-// Operations, locks, posts and completes are records of the port FABRIC_RMA of the network: packets, and answers. A
-// process numbers the records to a member of a window, and the member applies them in that order: this is a stream. The
-// member acknowledges when a record asks for it; results of operations are sent unasked. So a flush sends one record
-// that asks, and waits for one answer, however many operations precede it. Large puts and gets between contiguous
+// Operations, locks, starts and completes are packets (packet.h), which are sent as records of the network's port
+// FABRIC_RMA. Answers are such records too. A process numbers the packets to a member of a window, and the member
+// applies them in this order. This sequence is a stream. The member sends an acknowledgement only when a packet
+// requests it, but sends results of operations without a request. So a flush sends one packet that requests an
+// acknowledgement, and waits for one answer, however many operations precede it. Large puts and gets between contiguous
 // memory are not records: they read and write the member's memory directly, and an epoch ends only after they have
 // completed.
 //
-// A lock is a record of the stream, too. The records after it wait at the target until the target has acquired the lock
-// for the origin. So MPI_Win_lock sends nothing, the first operation carries the lock request, and an epoch of one
-// operation costs one round trip. The target queues the waiting records in its own memory. Therefore an origin that
-// does not know yet that it has the lock sends at most STREAM_AHEAD_BYTES bytes. MPI_Win_start works in the same way:
-// the records after it wait at the target until the target has posted.
+// A lock request is a record of the stream, too. The records after it wait at the target until the target has acquired
+// the lock for the origin. So MPI_Win_lock need not send anything: the lock request is sent before the first operation,
+// and an epoch of one operation costs one round trip. The target queues the waiting records in its own memory.
+// Therefore an origin that does not know yet that it has the lock sends at most STREAM_AHEAD_BYTES bytes. MPI_Win_start
+// works in the same way: the records after it wait at the target until the target has posted.
 #ifndef GOMPI_STREAM_H
 #define GOMPI_STREAM_H
 
@@ -24,13 +25,13 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	STREAM_DATA_BYTES = 60 << 10, // data after the header, which counts it in 16 bits
+	STREAM_DATA_BYTES = 60 << 10, // maximum data of a packet; the head has the length in 16 bits
 	STREAM_AHEAD_BYTES = 32 << 10,
-	// limit at the target; above STREAM_AHEAD_BYTES, since several threads of the origin may each be one record
-	// ahead
+	// Maximum bytes that a target queues. Above STREAM_AHEAD_BYTES, because several threads of the origin may each
+	// exceed that limit by one record.
 	STREAM_MAX_QUEUED = 1 << 20,
-	// Limit of the results that an origin has requested and not received; the answers occupy that memory at the
-	// target. Each result counts for at least STREAM_MIN_RESULT_COST.
+	// Maximum bytes of results that an origin has requested and not received, because their answers occupy memory
+	// at the target. Each result counts as at least STREAM_MIN_RESULT_COST bytes.
 	STREAM_RESULT_CREDITS = 1 << 20,
 	STREAM_MIN_RESULT_COST = 1 << 10,
 	STREAM_MAX_RESULTS = STREAM_RESULT_CREDITS / STREAM_MIN_RESULT_COST,
@@ -40,46 +41,46 @@ enum {
 struct gompi_stream_result {
 	char *to;
 	uint64_t number, bytes;
-	struct gompi_rma_request *rma_request; // pending request that it belongs to; NULL if none
+	struct gompi_rma_request *rma_request; // pending request to which the result belongs; NULL if none
 };
 
-// The stream to and from one member. Numbers count from 1.
+// The two streams between this process and one member. Records are numbered from 1.
 struct gompi_stream {
 	struct gompi_win *w;
 	struct gompi_stream *next; // in the list of streams of the window
 	int32_t rank, peer;
 
-	// As the origin. Fields of records sent are written under the lock of the peer (fabric).
-	gompi_a64 sent;                         // number of the last record
+	// This process as the origin. The peer's lock in fabric/ protects writes to the fields about sent records.
+	gompi_a64 sent;                         // number of the last record sent
 	gompi_a64 flush_number;                 // of the last record that a flush must wait for
 	gompi_a64 result_number;                // of the last record that returns a result
-	gompi_a64 asked_number;                 // of the last record that asks for an answer
+	gompi_a64 asked_number;                 // of the last record that requests an answer
 	gompi_a64 acked;                        // of the last record acknowledged as applied
 	gompi_a64 lock_number;                  // of the last lock or start
-	gompi_a64 ahead_bytes;                  // bytes sent after a lock or start that is not known to be applied
-	gompi_a32 lock_calls;                   // counts calls of MPI_Win_lock for this member
+	gompi_a64 ahead_bytes;                  // bytes sent after a lock or start that has not been acknowledged
+	gompi_a32 lock_calls;                   // number of calls of MPI_Win_lock for this member
 	gompi_a32 lock_sent;                    // 1 if a lock or start has been sent and the epoch has not ended
 	gompi_a32 error_class;                  // of the first error that has not been returned to a caller
 	struct gompi_error_detail error_detail; // of error_class or broken_class; under gompi_stream_answers_mu
-	gompi_a32 broken_class;                 // error class; the member applies no more records
-	gompi_a32 transfer_count;               // number in progress
+	gompi_a32 broken_class;                 // error class if the stream is broken, else 0
+	gompi_a32 transfer_count;               // number of transfers in progress
 	struct gompi_mutex lock_mu;             // held while the lock or start is sent
 	gompi_a64 result_credits_used;          // bytes of results that have not arrived
-	gompi_a64 results_since_ask;            // bytes of results requested since the last record that asked
-	// queue of expected results: the serving thread removes, the holder of the peer's lock adds
+	gompi_a64 results_since_ask;            // bytes of results requested since the last request for an answer
+	// Queue of expected results. The holder of the peer's lock adds results, and the serving thread removes them.
 	gompi_a64 results_first, results_end;
 	struct gompi_stream_result *_Atomic results; // [STREAM_MAX_RESULTS]; allocated at first use
 
-	// As the target: under target_mu in stream_target.c.
-	uint64_t arrived, applied;                   // numbers of records
-	int unanswered_class;                        // class of the first error that has not been answered
+	// This process as the target. target_mu in stream_target.c protects these fields.
+	uint64_t arrived, applied;                   // numbers of the last record arrived and applied
+	int unanswered_class;                        // class of the first error that has not been sent in an answer
 	struct gompi_error_detail unanswered_detail; // of that error
-	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } lock_held; // this process' lock, on behalf of the member
-	// What the stream waits for. The records that arrive meanwhile are queued.
+	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } lock_held; // this process' lock, held for the member
+	// What the stream waits for. Records that arrive during the wait are queued.
 	enum { WAITS_FOR_NOTHING, WAITS_FOR_LOCK, WAITS_FOR_POST } waits_for;
 	bool is_exclusive;
-	uint32_t unused_posts; // exposure epochs for this origin that no access epoch has used
-	bool is_started;       // its access epoch is in progress
+	uint32_t unused_posts; // number of posts for this origin that no access epoch has used yet
+	bool is_started;       // the member's access epoch is in progress
 	bool is_stopped;       // no more records are applied
 	uint32_t ticket;
 	struct gompi_stream *next_lock; // in the list of streams that hold a lock or wait for one
@@ -97,7 +98,7 @@ static inline size_t gompi_streams_bytes(const struct gompi_win *w) {
 	return sizeof(struct gompi_streams) + w->n * sizeof(struct gompi_stream *);
 }
 
-// Returns the stream of a member; creates it at first use. Returns NULL if out of memory.
+// Returns the stream of a member, which it creates at first use. Returns NULL if out of memory.
 struct gompi_stream *gompi_stream_get(struct gompi_win *w, int rank);
 // Returns the stream to a member, or NULL if it has not been created yet.
 static inline struct gompi_stream *gompi_stream_find(struct gompi_win *w, int rank) {
@@ -109,20 +110,20 @@ static inline struct gompi_stream *gompi_stream_first(struct gompi_win *w) {
 	return all == NULL ? NULL : gompi_load_acquire(&all->first);
 }
 
-// Describes what a stream waits for (a lock or an exposure epoch) in *waiting. Leaves it unchanged if it waits for
-// neither.
+// Describes in *waiting whether the stream's origin waits for a lock or for an exposure epoch. Leaves *waiting
+// unchanged if it waits for neither.
 struct gompi_wait_desc;
 void gompi_stream_describe_wait(struct gompi_stream *s, struct gompi_wait_desc *waiting);
 
-// Returns the error class if nothing more arrives from the stream's member, else 0. After an error, answers of the
-// member are ignored.
+// Returns 0, or the error class if the stream is broken and nothing more arrives from its member. After an error,
+// answers of the member are ignored.
 int gompi_stream_check_broken(struct gompi_stream *s);
 
 // Processes an answer that peer has sent to this process, with m->head.length bytes of data, and wakes waiting threads.
 // Called by one thread at a time.
 void gompi_stream_on_answer(int peer, const struct gompi_answer *m);
 
-// Opens an exposure epoch for the stream's member, and applies queued records that wait for it.
+// Opens an exposure epoch for the stream's member, and applies queued records that have waited for it.
 void gompi_stream_on_post(struct gompi_stream *s);
 
 // Registers the handler of FABRIC_RMA if the job spans nodes. Call it after gompi_node_open, before the network is

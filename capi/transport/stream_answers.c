@@ -1,4 +1,4 @@
-// Answers from the members of streams, and the results of operations.
+// Processes answers from the members of streams, and results of operations.
 #include <stdlib.h>
 
 #include "transport/rma_request.h"
@@ -41,14 +41,14 @@ void gompi_stream_expect_result(struct gompi_stream *s, void *to, uint64_t bytes
 	gompi_store_release(&s->results_end, end + 1); // pairs with the acquire in store_result
 }
 
-// Returns true if a record up to number should have returned a result that has not arrived.
+// Returns true if the result of any record up to number has not arrived.
 static bool result_missing(struct gompi_stream *s, uint64_t number) {
 	uint64_t first = gompi_load(&s->results_first);
 	return first != gompi_load_acquire(&s->results_end) &&
 	       gompi_load(&s->results)[first % STREAM_MAX_RESULTS].number <= number;
 }
 
-// Returns the error in an answer. The answer comes from another process: an unknown class becomes MPI_ERR_OTHER.
+// Returns the error in an answer. The answer comes from another process, so an unknown class becomes MPI_ERR_OTHER.
 static struct gompi_error_detail answer_detail(const struct gompi_answer *m) {
 	return (struct gompi_error_detail){.class = m->class <= MPI_ERR_LASTCODE ? m->class : MPI_ERR_OTHER,
 					   .code = m->detail_code,
@@ -56,7 +56,7 @@ static struct gompi_error_detail answer_detail(const struct gompi_answer *m) {
 					   .b = m->b};
 }
 
-// Returns true if an answer is the result of an operation with a request; the request then reports its error.
+// Returns true if an answer is the result of an operation with a request, which then reports the answer's error.
 static bool is_request_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (m->head.kind != PACKET_RESULT || first == gompi_load_acquire(&s->results_end))
@@ -65,7 +65,7 @@ static bool is_request_result(struct gompi_stream *s, const struct gompi_answer 
 	return r->number == m->head.number && r->rma_request != NULL;
 }
 
-// Stores the result in an answer to its destination. Returns 0, or the class that breaks the stream.
+// Copies the result in an answer to its destination. Returns 0, or the error class that breaks the stream.
 static int store_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (first == gompi_load_acquire(&s->results_end))
@@ -87,7 +87,7 @@ static int store_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	return MPI_SUCCESS;
 }
 
-// Validates the numbers in an answer, and stores its result. Returns 0, or the class that breaks the stream.
+// Validates the numbers in an answer, and stores its result. Returns 0, or the error class that breaks the stream.
 static int check_answer(struct gompi_stream *s, const struct gompi_answer *m) {
 	const uint64_t done = gompi_load(&s->acked), sent = gompi_load(&s->sent);
 	if (m->head.number < done)
@@ -113,14 +113,15 @@ static void process_answer(struct gompi_stream *s, const struct gompi_answer *m)
 		s->error_detail = detail;
 	if (last)
 		broken = detail.class != MPI_SUCCESS ? detail.class
-						     : MPI_ERR_INTERN; // an end without a class is an error, too
+						     : MPI_ERR_INTERN; // the end of a stream is always an error
 	else if ((broken = check_answer(s, m)) != MPI_SUCCESS)
 		s->error_detail = gompi_consume_error_detail(broken);
 	if (broken != 0)
 		gompi_store_release(&s->broken_class,
 				    (uint32_t)broken); // pairs with the acquire in gompi_stream_is_broken
 	else
-		// release: results have been stored before; pairs with number_acked
+		// Release: orders the stores of results before the acknowledgement. Pairs with the acquire in
+		// number_acked.
 		gompi_store_release(&s->acked, m->head.number);
 }
 

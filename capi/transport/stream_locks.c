@@ -1,9 +1,9 @@
-// Locks and starts of streams at the origin: their records are sent before the first operation of the epoch.
+// Locks and starts of streams at the origin. Their records are sent just before the first operation of the epoch.
 #include "transport/stream_origin.h"
 #include "transport/transport.h"
 
-// Sends a lock or start record unless one has been sent. The caller holds lock_mu, so that no other thread sends a
-// record for the epoch before it. Returns 0 or an error class.
+// Sends the lock or start record of an epoch unless it has been sent. The caller holds lock_mu, so that no other thread
+// sends an operation of the epoch before this record. Returns 0 or an error class.
 static int send_lock_once(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive) {
 	if (gompi_load(&s->lock_sent))
 		return MPI_SUCCESS;
@@ -29,8 +29,8 @@ int gompi_stream_await_lock(struct gompi_stream *s, const char *call) {
 	return gompi_load_acquire(&s->acked) >= locked ? MPI_SUCCESS : gompi_stream_await_ack(s, locked, call);
 }
 
-// The last lock that this thread has requested, if its target is on another node. lock_call is the value of the
-// stream's counter lock_calls.
+// The lock on another node that this thread has requested last. lock_call is the value of the stream's counter
+// lock_calls after this request.
 static _Thread_local struct {
 	uintptr_t window;
 	int target;
@@ -42,8 +42,8 @@ int gompi_acquire_deferred_lock(const char *call) {
 	deferred_lock.window = 0;
 	if (w == NULL || w->remote == NULL || (uint32_t)deferred_lock.target >= w->n)
 		return MPI_SUCCESS;
-	// If another thread has requested the lock since (lock_calls differs), that thread sends the request: this one
-	// might wait long for it.
+	// If another thread has requested the lock since then, lock_calls differs. In this case the other thread sends
+	// the request, because this thread might wait for a long time.
 	struct gompi_stream *s = gompi_stream_find(w, deferred_lock.target);
 	int rc = MPI_SUCCESS;
 	if (s == NULL)
@@ -69,8 +69,8 @@ int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const cha
 	return MPI_SUCCESS;
 }
 
-// Sends the unlock record, after all operations of the epoch. Returns 0 or an error class. After an error there is no
-// answer to wait for, and the epoch has ended.
+// Sends the unlock record after all operations of the epoch. Returns 0 or an error class. After an error, the epoch has
+// ended, and the caller must not wait for an answer.
 static int send_unlock(struct gompi_stream *s, const char *call) {
 	int rc = gompi_stream_await_transfers(s, call);
 	if (rc == MPI_SUCCESS)
@@ -92,8 +92,8 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 	if (target != GOMPI_ALL) {
 		if ((s = gompi_stream_get(w, target)) == NULL)
 			return MPI_ERR_NO_MEM;
-		// An epoch without operations still must acquire the lock. lock_mu makes sure that only one thread
-		// sends it: another thread may be sending it now in gompi_acquire_deferred_lock.
+		// An epoch without operations must acquire the lock, too. lock_mu ensures that only one thread sends
+		// the request: another thread may be sending it in gompi_acquire_deferred_lock.
 		if (!gompi_load_acquire(&s->lock_sent)) {
 			gompi_mutex_lock(&s->lock_mu);
 			rc = send_lock_once(s, PACKET_LOCK, exclusive);
@@ -108,7 +108,7 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 			int stream_rc = send_unlock(s, call);
 			rc = rc == MPI_SUCCESS ? stream_rc : rc;
 		}
-	// also after an error: their unlock records have been sent
+	// Wait even after an error of another stream, because the unlock records of these streams have been sent.
 	for (s = gompi_stream_first(w); s != NULL; s = s->next)
 		if (gompi_load_acquire(&s->lock_sent)) {
 			int stream_rc = await_unlock(s, call);

@@ -1,6 +1,6 @@
-// The origin's side of a stream, shared by its files. stream.c numbers records and waits, stream_locks.c sends locks
-// before operations, stream_answers.c processes answers, transfer.c reads and writes through the network, fabric.c
-// sends operations.
+// The origin's side of a stream, for the files that implement it: stream.c waits for acknowledgements, stream_locks.c
+// sends locks before operations, stream_answers.c processes answers, transfer.c reads and writes registered memory,
+// fabric.c sends operations.
 #ifndef GOMPI_STREAM_ORIGIN_H
 #define GOMPI_STREAM_ORIGIN_H
 
@@ -16,25 +16,25 @@ struct gompi_stream_wait {
 	uint64_t number;
 };
 
-// Returns true if nothing more arrives from the stream's member.
+// Returns true if the stream is broken: nothing more arrives from its member.
 static inline bool gompi_stream_is_broken(struct gompi_stream *s) {
 	return gompi_load_acquire(&s->broken_class) != 0 || gompi_fabric_peer_failed(s->peer);
 }
 
-// Held while an answer is processed. A call that gives up a stream acquires it too; after that no answer writes to the
-// call's buffers.
+// Held while an answer is processed. A call that gives up a stream acquires this lock to mark the stream as broken. So
+// no answer writes to the call's buffers afterwards.
 extern struct gompi_mutex gompi_stream_answers_mu;
 
 // Returns and clears the class of the first error that has not been returned to a caller.
 int gompi_stream_consume_error(struct gompi_stream *s);
 
-// Waits until done is true of s and number. call names the MPI function in errors. Returns 0 or an error class, which
-// may be that of a broken stream.
+// Waits until done returns true for a struct gompi_stream_wait with s and number. call names the MPI function in
+// errors. Returns 0 or an error class. Returns an error if the stream is broken.
 int gompi_stream_await(struct gompi_stream *s, bool (*done)(void *), uint64_t number, const char *call);
 // Waits until no transfer is in progress.
 int gompi_stream_await_transfers(struct gompi_stream *s, const char *call);
-// Waits until the member has applied all records up to number and no transfer is in progress. Returns the first error
-// of the operations.
+// Waits until the member has applied all records up to number and no transfer is in progress. Returns 0, an error of
+// the wait, or the first error of the operations.
 int gompi_stream_flush_to(struct gompi_stream *s, uint64_t number, const char *call);
 
 // --- Records (stream.c)
@@ -44,13 +44,13 @@ static inline struct gompi_packet *gompi_stream_reserve(struct gompi_stream *s, 
 		s->peer, FABRIC_RMA, sizeof(struct gompi_packet) + data, FABRIC_WAIT, class);
 }
 
-// Properties of a record: it asks for an answer; a flush must wait for it; it returns a result.
+// Properties of a record: it requests an answer; a flush must wait for it; it returns a result.
 enum { RECORD_WANTS_ANSWER = PACKET_WANTS_ANSWER, RECORD_NEEDS_FLUSH = 2, RECORD_RETURNS_DATA = 4 };
 
 // Numbers a record that has been written, and sends it. bits are RECORD_* flags. A record with RECORD_WANTS_ANSWER is
 // sent at once. Returns its number.
 static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_packet *m, int bits) {
-	// only the holder of the peer's lock changes it, which is this thread
+	// Only the holder of the peer's lock, which is this thread, changes sent.
 	uint64_t number = gompi_load(&s->sent) + 1;
 	m->origin = s->w->me;
 	m->head.flags = bits & RECORD_WANTS_ANSWER;
@@ -69,14 +69,15 @@ static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_
 
 // Sends a record without data. Returns 0 or an error class.
 int gompi_stream_send_control(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive, int bits);
-// gompi_stream_request_ack asks the member for an acknowledgement, unless an answer is already due that covers number.
-// gompi_stream_await_ack then waits until the member has applied the records up to number.
+// Requests an acknowledgement from the member, unless one that covers number has been requested already.
+// gompi_stream_await_ack also waits until the member has applied the records up to number. Both return 0 or an error
+// class.
 int gompi_stream_request_ack(struct gompi_stream *s, uint64_t number);
 int gompi_stream_await_ack(struct gompi_stream *s, uint64_t number, const char *call);
 
 // --- Locks (stream_locks.c)
 
-// Returns true if the member is locked by MPI_Win_lock without MPI_MODE_NOCHECK.
+// Returns true if this process has locked the member by MPI_Win_lock without MPI_MODE_NOCHECK.
 static inline bool gompi_state_is_locked(uint32_t state) {
 	return (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED;
 }
@@ -93,15 +94,16 @@ static inline bool gompi_stream_must_send_lock(struct gompi_stream *s) {
 	       gompi_stream_needs_lock(s->w, gompi_load(&s->w->targets[s->rank].state));
 }
 
-// gompi_stream_send_lock sends the lock or start record that this epoch needs before its first record.
-// gompi_stream_ensure_lock sends it unless it has been sent. Both return 0 or an error class.
+// Sends the lock or start record of the epoch if the epoch needs one that has not been sent. gompi_stream_ensure_lock
+// does the same, with a fast path. Both return 0 or an error class.
 int gompi_stream_send_lock(struct gompi_stream *s);
 static inline int gompi_stream_ensure_lock(struct gompi_stream *s) {
 	return gompi_stream_must_send_lock(s) ? gompi_stream_send_lock(s) : MPI_SUCCESS;
 }
 
-// Returns true if `bytes` bytes of data may be sent now: always if the member is known to have granted the lock or to
-// have posted; otherwise up to the limit of data that the target queues. Counts these bytes if they may be sent.
+// Returns true if `bytes` bytes of data may be sent now. They may if the member is known to have granted the lock or to
+// have posted. Otherwise the target must queue the data, so at most STREAM_AHEAD_BYTES bytes may be sent; counts these
+// bytes.
 static inline bool gompi_stream_has_credit(struct gompi_stream *s, uint64_t bytes) {
 	if (__builtin_expect(gompi_load_acquire(&s->acked) >= gompi_load(&s->lock_number), 1))
 		return true;
@@ -112,10 +114,10 @@ static inline bool gompi_stream_has_credit(struct gompi_stream *s, uint64_t byte
 	return false;
 }
 
-// Waits until the member has acquired the lock for this process, or has posted, if the epoch needs that.
+// Waits until the member has acquired the lock for this process, or has posted, if the epoch needs a lock or a post.
 int gompi_stream_await_lock(struct gompi_stream *s, const char *call);
 
-// Implements lock and unlock of the transport. gompi_stream_lock sends nothing.
+// Implements lock of the transport; sends nothing. gompi_stream_unlock implements unlock.
 int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const char *call);
 int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const char *call);
 
@@ -127,13 +129,14 @@ static inline uint64_t gompi_stream_result_cost(uint64_t bytes) {
 
 // Reserves credit for a result of `cost` bytes; blocks until it is available. Returns 0 or an error class.
 int gompi_stream_reserve_credit(struct gompi_stream *s, uint64_t cost, const char *call);
-// Registers the destination of the result of the next record, which the caller has reserved.
+// Registers the destination `to` for the result of the record that the caller has reserved and commits next.
 void gompi_stream_expect_result(struct gompi_stream *s, void *to, uint64_t bytes,
 				struct gompi_rma_request *rma_request);
 
 // --- Reads and writes (transfer.c)
 
-// Reads or writes the member's memory at offset. If may_stay_pending, the call need not wait for completion.
+// Reads or writes the member's memory at offset. Waits for completion unless may_stay_pending is true. Returns 0 or an
+// error class.
 int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *operation, uint64_t offset, char *local,
 			  uint64_t bytes, bool write, bool may_stay_pending);
 

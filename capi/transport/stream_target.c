@@ -1,10 +1,10 @@
-// The target's side of streams (stream.h): records from processes of other nodes, applied in their order. A record may
-// ask for a lock that is not free, or for an exposure epoch that is not open. Then it and the records after it in the
-// stream are queued until the target can continue.
+// The target's side of streams (stream.h): applies records from processes of other nodes in their order. A record may
+// request a lock that is not free, or start an epoch for which no exposure epoch is open. Then the following records of
+// the stream are queued until the target can continue.
 //
-// One thread at a time delivers records. But any thread that makes progress may grant a waiting lock, so one mutex
-// (target_mu) protects all state. It is held while an operation is applied. No thread waits for another process' answer
-// while it holds it.
+// One thread at a time delivers records. But any thread that makes progress may grant a waiting lock, so a mutex
+// (target_mu) protects all state. It is held while an operation is applied. No thread waits for an answer of another
+// process while it holds target_mu.
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void send_answer(struct gompi_stream *s, int flags) {
 	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
 }
 
-// Rejects a record for a window or member that does not exist, if the record asks for an answer.
+// Rejects a record for a window or member that does not exist: sends an error if the record requests an answer.
 static void reject_record(int peer, const struct gompi_packet *rejected, int class) {
 	struct gompi_answer *m = rejected->head.flags & PACKET_WANTS_ANSWER ? reserve_answer(peer, 0) : NULL;
 	if (m == NULL)
@@ -72,13 +72,15 @@ static bool returns_data(const struct gompi_packet *m) {
 	return kind == PACKET_GET || kind == PACKET_FETCH || kind == PACKET_COMPARE_AND_SWAP;
 }
 
-// Applies an operation that returns a result, and sends the result. Not inlined: other records need fewer registers.
+// Applies an operation that returns a result, and sends the result. Not inlined, so that other records need fewer
+// registers.
 static __attribute__((noinline)) void send_result(struct gompi_stream *s, const struct gompi_packet *m,
 						  bool wants_answer) {
 	static _Alignas(GOMPI_CACHE_LINE) char reply[STREAM_DATA_BYTES]; // under target_mu
 	bool get = kind_without_flags(m) == PACKET_GET;
-	// A get is copied directly into the reserved record: other threads wait for the peer's lock only during a copy.
-	// Updates are applied first, without the peer's lock.
+	// The data of a get is copied directly into the reserved record. So this thread holds the peer's lock during
+	// the copy only. Updates take longer, so they are applied before the record is reserved, without the peer's
+	// lock.
 	int class = get ? MPI_SUCCESS : gompi_packet_apply(m, reply, sizeof reply, NULL);
 	uint64_t bytes =
 		class == MPI_SUCCESS && m->bytes <= STREAM_DATA_BYTES ? m->bytes : 0; // larger results are rejected
@@ -86,7 +88,7 @@ static __attribute__((noinline)) void send_result(struct gompi_stream *s, const 
 	if (r == NULL)
 		return;
 	if (get)
-		class = gompi_packet_apply(m, r->data, STREAM_DATA_BYTES, NULL); // uses m->bytes of it
+		class = gompi_packet_apply(m, r->data, STREAM_DATA_BYTES, NULL); // writes m->bytes bytes
 	else
 		gompi_copy_small(r->data, reply, bytes);
 	struct gompi_error_detail detail = {0};
@@ -113,7 +115,7 @@ static void remove_from_locks(struct gompi_stream *s) {
 		*p = s->next_lock;
 }
 
-// Acquires the lock for the member, or queues for it. Returns an error class.
+// Acquires this process' lock for the stream's member, or queues for the lock. Returns 0 or an error class.
 static int acquire_lock_for(struct gompi_stream *s, bool exclusive) {
 	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
 	if (s->lock_held != HOLDS_NOTHING)
@@ -125,11 +127,11 @@ static int acquire_lock_for(struct gompi_stream *s, bool exclusive) {
 		s->lock_held = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
 		return MPI_SUCCESS;
 	}
-	// Before the queue entry: from its ticket on, an unlock may ring this process' doorbell, and has_lock_work
-	// must then return true.
+	// Before gompi_lock_enqueue: once there is a ticket, an unlock may ring this process' doorbell, and
+	// has_lock_work must then return true.
 	gompi_add_seq_cst(&locks_waiting, 1);
 	s->ticket = gompi_lock_enqueue(m);
-	// An unlock before there was a ticket has woken no thread of this process. So this checks once more.
+	// An unlock before there was a ticket has woken no thread of this process, so try once more.
 	if (gompi_lock_try_ticket(m, s->ticket, exclusive)) {
 		gompi_sub_seq_cst(&locks_waiting, 1);
 		s->lock_held = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
@@ -157,7 +159,7 @@ static void consume_post(struct gompi_stream *s) {
 	s->is_started = true;
 }
 
-// Begins an access epoch of the stream's member, or makes the stream wait for an exposure epoch. Returns an error
+// Begins an access epoch of the stream's member, or makes the stream wait for an exposure epoch. Returns 0 or an error
 // class.
 static int begin_access_epoch(struct gompi_stream *s) {
 	if (s->is_started)
@@ -185,7 +187,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	case PACKET_LOCK:
 		class = acquire_lock_for(s, m->op != 0);
 		if (s->waits_for != WAITS_FOR_NOTHING)
-			return; // it counts as applied when the lock is acquired
+			return; // the record counts as applied when the lock is acquired
 		break;
 	case PACKET_UNLOCK:
 		class = release_lock_for(s);
@@ -205,7 +207,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		break;
 	default:
 		if (returns_data(m)) {
-			send_result(s, m, wants_answer); // reports errors itself, and serves as the answer
+			send_result(s, m, wants_answer); // the result also reports errors and acknowledges the record
 			s->applied++;
 			return;
 		}
@@ -220,8 +222,8 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		send_answer(s, 0);
 }
 
-// Ends a stream that violates the protocol, or for which there is no memory. gompi_set_error_detail has recorded the
-// detail.
+// Stops a stream because of an error of this class: a violation of the protocol, a lack of memory or a failed process.
+// Sends the member the error, with the detail that gompi_set_error_detail has recorded.
 static void stop_stream(struct gompi_stream *s, int class) {
 	s->is_stopped = true;
 	if (s->lock_held != HOLDS_NOTHING)
@@ -336,14 +338,14 @@ static void on_record(int peer, const char *data, size_t length) {
 // The number of failed processes at the last check of the locks.
 static gompi_a32 failures_seen;
 
-// Returns true if an origin waits for a lock of this process, or if a lock holder may have failed. The lock of a failed
-// holder is released, whether an origin on another node or a process of this node waits for it.
+// Returns true if an origin on another node waits for this process' lock, or if a process has failed since the last
+// check. A failed process may hold a lock, which must be released for other origins on any node.
 static bool has_lock_work(void) {
 	return gompi_load(&locks_waiting) != 0 ||
 	       __builtin_expect(gompi_load(&gompi_node_header()->failed_count) != gompi_load(&failures_seen), 0);
 }
 
-// Ends the wait of a stream for a lock that may never be released, because a process of this node that may hold it has
+// Ends the wait of a stream for a lock that may never be released: a process of this node that may hold the lock has
 // failed.
 static void abort_lock_wait(struct gompi_stream *s) {
 	s->waits_for = WAITS_FOR_NOTHING;
@@ -352,13 +354,13 @@ static void abort_lock_wait(struct gompi_stream *s) {
 	stop_stream(s, MPI_ERR_PROC_ABORTED);
 }
 
-// Grants locks to waiting streams, and releases the locks of failed origins. Returns true if a stream has continued.
+// Grants locks to waiting streams, and releases the locks of failed origins. Returns true if it has granted a lock.
 static bool poll_lock_queue(void) {
 	bool progressed = false;
 	if (!has_lock_work())
 		return false;
 	gompi_mutex_lock(&target_mu);
-	// Before the checks: a failure found later causes another check.
+	// Before the checks, so that a failure that is found later causes another check.
 	gompi_store(&failures_seen, gompi_load_acquire(&gompi_node_header()->failed_count));
 	for (struct gompi_stream *s = lock_streams, *next; s != NULL; s = next) {
 		next = s->next_lock;
@@ -367,7 +369,7 @@ static bool poll_lock_queue(void) {
 		    gompi_lock_try_ticket(gompi_member(s->w, s->w->me), s->ticket, s->is_exclusive)) {
 			resume_locked_stream(s);
 			progressed = true;
-			next = lock_streams; // it may have released a lock that other streams wait for
+			next = lock_streams; // s may have released a lock that other streams wait for
 		} else if (s->waits_for == WAITS_FOR_LOCK &&
 			   __builtin_expect(gompi_load(&gompi_node_header()->failed_count) != 0, 0)) {
 			if (gompi_win_failed_local(s->w) != GOMPI_NONE_FAILED)

@@ -1,15 +1,15 @@
-// Reads and writes of the registered memory of a stream's member through the network.
+// Reads and writes the registered memory of a stream's member through the network.
 #include <stdlib.h>
 
 #include "transport/rma_request.h"
 #include "transport/stream_origin.h"
 
-// A transfer that may outlive its call. Cached in a free list.
+// A transfer. A transfer that may outlive its call comes from a free list; any other is on the call's stack.
 struct remote_transfer {
 	struct gompi_transfer transfer;
 	struct gompi_stream *s;
 	struct remote_transfer *next;
-	gompi_a32 *result; // if the call waits: receives the error class + 1; else NULL
+	gompi_a32 *result; // receives the error class + 1 if the call waits; else NULL
 	struct gompi_rma_request *rma_request;
 };
 
@@ -27,7 +27,7 @@ static void transfer_done(struct gompi_transfer *t, int class) {
 	struct gompi_stream *s = a->s;
 	uint32_t none = 0;
 	if (a->result != NULL) {
-		// the transfer is on the stack of the call: it must not be used after this store
+		// The transfer is on the stack of the waiting call, so it must not be used after this store.
 		gompi_store_release(a->result, (uint32_t) class + 1);
 	} else {
 		if (a->rma_request != NULL)
@@ -50,8 +50,8 @@ static void transfer_done(struct gompi_transfer *t, int class) {
 static bool transfer_released(void *arg) { return gompi_load_acquire(&transfers.release_count) != *(uint32_t *)arg; }
 static bool transfer_completed(void *arg) { return gompi_load_acquire((gompi_a32 *)arg) != 0; }
 
-// Returns a free transfer; blocks until one is free if the maximum number is in use. Returns NULL on error, and sets
-// *class.
+// Returns a transfer from the free list. Blocks if the maximum number of transfers is in use. On error returns NULL and
+// sets *class.
 static struct remote_transfer *acquire_transfer(struct gompi_stream *s, const char *call, int *class) {
 	*class = MPI_SUCCESS;
 	for (;;) {
@@ -117,7 +117,7 @@ int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *
 	if (may_stay_pending)
 		return MPI_SUCCESS;
 	struct gompi_wait_desc waiting = {.call = call, .peer = s->peer, .object = w->handle};
-	// The network may use the local memory until done is called, even after an error: so this waits until then.
+	// The network may use the local memory until done is called, so wait for that even after an error.
 	while (gompi_load_acquire(&result) == 0 &&
 	       gompi_await(&gompi_my_cell()->wait, transfer_completed, &result, &waiting) != MPI_SUCCESS)
 		gompi_fabric_progress();

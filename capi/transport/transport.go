@@ -1,8 +1,8 @@
-// Package transport carries operations to targets whose memory is not mapped in this process. On this node it uses
-// packets through a ring, which a thread of the target applies, or process_vm_writev and readv. To other nodes it uses
-// records through the network, and reads and writes of registered memory.
+// Package transport carries operations to targets whose memory is not mapped in this process. For targets on this node,
+// it uses packets in a ring, which a thread of the target applies, or process_vm_writev and process_vm_readv. For
+// targets on other nodes, it uses records of the network, and reads and writes of registered memory.
 //
-// It must not know the calls of MPI: its arguments have been checked.
+// It must not know the calls of MPI. Its callers have checked the arguments.
 package transport
 
 /*

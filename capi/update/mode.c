@@ -18,8 +18,8 @@
 _Thread_local struct gompi_activity *gompi_my_activity __attribute__((tls_model("initial-exec")));
 _Thread_local uint32_t gompi_my_owner_id __attribute__((tls_model("initial-exec")));
 
-// After this number of consecutive small updates under the lock, the memory returns to SMALL mode: by then the change
-// back to BULK, some 10 us, has paid off.
+// After this number of consecutive small updates under the lock, the memory returns to SMALL mode. The time that these
+// updates have lost against SMALL mode is then about the cost of a later change to BULK, some 10 us.
 enum { MIN_SMALL_STREAK = 256 };
 
 // The lock costs some 10 ns more than ownership, and to revoke ownership costs some 10 us. A thread needs
@@ -46,14 +46,14 @@ void gompi_activities_release(void) {
 	pthread_mutex_unlock(&activity_mu);
 }
 
-// Releases a thread's activity flag when the thread ends; activity_used has a bit for each flag. In a forked child, the
-// thread that forked has the flag of its twin in the parent, which continues to use it.
+// Releases a thread's activity flag when the thread ends; activity_used has a bit for each flag. Does nothing in a
+// forked child: the flag belongs to the thread of the parent that called fork() and continues to use it.
 static void release_activity(void *activity) {
 	struct gompi_cell *c = gompi_my_cell();
 	if (getpid() != gompi_load(&c->pid))
 		return;
 	pthread_mutex_lock(&activity_mu);
-	if (gompi_my_activity == activity) { // otherwise the flag belongs to another node
+	if (gompi_my_activity == activity) { // otherwise gompi_activities_release has released it
 		activity_owners[(struct gompi_activity *)activity - c->activity] = (struct activity_owner){0};
 		gompi_and_seq_cst(&c->activity_used, ~(1u << ((struct gompi_activity *)activity - c->activity)));
 	}
@@ -121,7 +121,7 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *old_w
 }
 
 // Waits until the thread of process i with activity flag k is not in an update that it began before the membarrier(2).
-// Returns false if its process has failed during that update.
+// Returns false if process i has failed during that update.
 static bool wait_for_activity(int i, int k) {
 	struct gompi_activity *activity = &gompi_cell(i)->activity[k];
 	uint64_t first = gompi_load_acquire(&activity->seq);
@@ -141,8 +141,8 @@ static bool wait_for_activity(int i, int k) {
 	return true;
 }
 
-// Waits for the small updates of all threads of process i. If process i has failed during one, each element is still
-// whole.
+// Waits for the small updates of all threads of process i. If process i has failed during such an update, no element is
+// half updated, so the failure does no harm.
 static void wait_for_activities(int i) {
 	uint32_t used = gompi_load_seq_cst(&gompi_cell(i)->activity_used) & ((1u << GOMPI_ACTIVITY_SLOTS) - 1);
 	for (; used != 0; used &= used - 1)
@@ -167,7 +167,7 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		return rc;
 	if (old_word == 0) {
 		gompi_node_membarrier();
-		// A process of this node applies the accumulates of members on other nodes.
+		// Members on other nodes need no check, because a process of this node applies their accumulates.
 		for (int i = 0; i < w->local_size; i++)
 			wait_for_activities(gompi_local_index(gompi_member(w, gompi_win_rank_of_local(w, i))->peer));
 		gompi_store(&m->accumulate_small_streak, 0);
@@ -190,7 +190,7 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 	return MPI_SUCCESS;
 }
 
-// Returns the value of the word after an update under the lock, and updates the counts.
+// Returns the value of accumulate_state after an update under the lock, and updates the counts.
 static uint32_t next_mode(struct gompi_win_member *m, bool small) {
 	uint32_t count = small ? gompi_load(&m->accumulate_small_streak) + 1 : 0;
 	gompi_store(&m->accumulate_small_streak, count);
@@ -211,5 +211,5 @@ void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small) {
 
 void gompi_owner_release(struct gompi_win_member *m) {
 	uint32_t owner_id = gompi_my_owner_id;
-	gompi_cas_strong(&m->accumulate_state, &owner_id, 0); // unless a thread is acquiring the lock
+	gompi_cas_strong(&m->accumulate_state, &owner_id, 0); // does nothing if a thread has acquired the lock
 }

@@ -4,19 +4,20 @@
 //
 //	0         SMALL: each element is updated by its own atomic instruction, by any number of threads at once.
 //	BULK bit  Every accumulate acquires the lock in this word and then uses plain, vectorized loops.
-//	Owner id  OWNED: the thread with this id uses plain loops without the lock; other threads must acquire it.
+//	Owner id  OWNED: the thread with this id uses plain loops without the lock; other threads must acquire the lock.
 //
-// A small update costs two plain stores and a load besides its atomic instruction. It sets the activity flag of its
-// thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK bears
-// the cost of the ordering. After it has set the word it calls membarrier(2), which is a full barrier in every running
-// process, and waits until no flag is set that may have been set before. The change back is free: it happens under the
-// lock. Elements that no instruction covers (over 8 bytes, pair types, misaligned) always need the lock or ownership.
-// docs/RATIONALE.md has the measurements.
+// A small update costs two plain stores and a load in addition to its atomic instruction. It sets the activity flag of
+// its thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK
+// bears the cost of the ordering. After it has set the word it calls membarrier(2), which is a full barrier in every
+// running process, and waits until every flag that may have been set before is cleared. The change back is free: it
+// happens under the lock. Elements that no instruction covers (over 8 bytes, pair types, misaligned) always need the
+// lock or ownership. docs/RATIONALE.md has the measurements.
 //
 // An owner acts like a small update: it sets its activity flag, checks that the word still is its owner id, and
-// updates. A thread that revokes the ownership by acquiring the lock calls membarrier(2) too, but waits for the owner's
-// flag alone. So a thread becomes the owner only while no other thread uses the memory: at its first update, and later
-// after a number of consecutive updates. That number grows with the recent ownership transfers.
+// updates. A thread that revokes the ownership by acquiring the lock calls membarrier(2) too, but waits only for the
+// owner's flag. Because a revocation is expensive, a thread becomes the owner only while no other thread uses the
+// memory: at its first update, and later after a number of consecutive updates. That number grows with the recent
+// ownership transfers.
 #ifndef GOMPI_MODE_H
 #define GOMPI_MODE_H
 
@@ -28,15 +29,15 @@ enum {
 	ACCUMULATE_SLEEPERS = 4, // a thread sleeps on the word
 	ACCUMULATE_OWNED = 8, // the remaining bits are the owner's index on the node and the index of its activity flag
 	ACCUMULATE_OWNER_SHIFT = 4,
-	CONTENDED_MIN_TRANSFERS = 64, // number of transfers from which several elements are better updated one by one
+	CONTENDED_MIN_TRANSFERS = 64, // number of transfers from which several elements are updated one by one
 };
 
 // The activity flag of this thread. NULL until its first accumulate, and for threads beyond GOMPI_ACTIVITY_SLOTS, which
 // always acquire the lock.
 extern _Thread_local struct gompi_activity *gompi_my_activity __attribute__((tls_model("initial-exec")));
 
-// Holds the owner id of this thread: the value of the word while this thread owns the memory; 0 for threads without an
-// activity flag.
+// Holds the owner id of this thread: the value of accumulate_state while this thread owns the memory; 0 for threads
+// without an activity flag.
 extern _Thread_local uint32_t gompi_my_owner_id __attribute__((tls_model("initial-exec")));
 
 // Assigns a free activity flag to this thread, if there is one.
@@ -44,8 +45,8 @@ void gompi_activity_acquire(void);
 // Releases the activity flags of all threads, before this process joins another node. No thread may be in an update.
 void gompi_activities_release(void);
 
-// Returns true if this thread has an activity flag and may update elements of m's memory one by one now. Then the
-// caller must call gompi_unlocked_update_end soon, without blocking in between.
+// Returns true if this thread has an activity flag and may update elements of m's memory one by one. If so, the caller
+// must call gompi_unlocked_update_end soon, without blocking in between.
 static inline bool gompi_atomic_update_begin(struct gompi_win_member *m) {
 	struct gompi_activity *activity = gompi_my_activity;
 	if (__builtin_expect(activity == NULL, 0))
@@ -96,9 +97,9 @@ static inline void gompi_unlocked_update_end(void) {
 
 // Releases this thread's ownership of m's memory, which changes to SMALL mode.
 void gompi_owner_release(struct gompi_win_member *m);
-// Counts an update by the owner. It must be called before gompi_unlocked_update_end. After MAX_OWNER_SMALL_STREAK
-// consecutive small updates, each of which costs an owner some 5 ns more than SMALL mode does, the owner gives up the
-// ownership.
+// Counts an update by the owner. It must be called before gompi_unlocked_update_end. A small update costs an owner some
+// 5 ns more than in SMALL mode, so the owner gives up the ownership after MAX_OWNER_SMALL_STREAK consecutive small
+// updates.
 enum { MAX_OWNER_SMALL_STREAK = 4096 };
 static inline void gompi_owner_count_update(struct gompi_win_member *m, bool small) {
 	uint32_t count = small ? gompi_load(&m->accumulate_small_streak) + 1 : 0;
@@ -107,8 +108,8 @@ static inline void gompi_owner_count_update(struct gompi_win_member *m, bool sma
 		gompi_owner_release(m);
 }
 
-// Returns true if several threads update the memory alternately. Then updates that instructions can do are better done
-// without the lock.
+// Returns true if several threads update the memory alternately. Atomic instructions, where they exist for the
+// elements, are then faster than the lock.
 static inline bool gompi_is_contended(struct gompi_win_member *m) {
 	return gompi_load(&m->accumulate_transfers) >= CONTENDED_MIN_TRANSFERS;
 }
@@ -116,8 +117,8 @@ static inline bool gompi_is_contended(struct gompi_win_member *m) {
 // Acquires the lock of rank's memory in w for plain updates of any size. No other accumulate accesses the memory until
 // the unlock. Blocks. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_accumulate_lock(struct gompi_win *w, int rank);
-// Releases the lock. small: the update would have been possible without the lock. After many consecutive small ones the
-// mode changes to SMALL.
+// Releases the lock. small: the update would have been possible without the lock. After many consecutive small updates
+// the mode changes to SMALL.
 void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small);
 
 #endif

@@ -6,7 +6,7 @@
 #include "datatype/memory.h"
 #include "datatype/op.h"
 
-// Acquires the memory's lock. Returns 0 or MPI_ERR_PROC_ABORTED; u holds nothing then.
+// Acquires the memory's lock. Returns 0 or MPI_ERR_PROC_ABORTED. After an error, u holds nothing.
 static int acquire_update_lock(struct gompi_update *u) {
 	int rc = gompi_accumulate_lock(u->w, u->operation->target);
 	u->hold = rc == MPI_SUCCESS ? HOLD_LOCK : HOLD_NOTHING;
@@ -125,7 +125,8 @@ void gompi_update_end(struct gompi_update *u) {
 	u->hold = HOLD_NOTHING;
 }
 
-// Larger updates use the lock even by an owner: a waiter for the lock sleeps, whereas a waiter for an owner polls.
+// Maximum size of an update that an owner makes without the lock. For a larger update, the owner acquires the lock, so
+// that other threads sleep while they wait; a thread that waits for an owner polls.
 enum { MAX_OWNER_BYTES = 64 << 10 };
 
 // Updates n contiguous elements without regard to the window's granularity. Returns as gompi_update_contiguous.
@@ -147,8 +148,8 @@ static bool update_segment(struct gompi_win *w, int target, char *to, const void
 	}
 	const int64_t size = gompi_simple_bytes(type);
 	const gompi_atomic_kernel atomic = gompi_atomic_kernel_for(op, type);
-	// Use instructions if they cover the elements: always for a single element, for several only if other threads
-	// use the memory too.
+	// Use atomic instructions if they exist for the elements: always for a single element, for several elements
+	// only if other threads use the memory too.
 	const bool small = atomic != NULL && gompi_atomic_is_allowed(n, size) && gompi_is_aligned(to, size) &&
 			   (n == 1 || gompi_is_contended(m));
 	if (hold == HOLD_OWNER || (hold == HOLD_ACTIVITY && small)) {
@@ -172,8 +173,8 @@ static bool update_segment(struct gompi_win *w, int target, char *to, const void
 
 // Updates contiguous elements in segments of the window's granularity. Returns false for segments of at most
 // GOMPI_ATOMIC_MAX_COUNT elements: gompi_update_begin handles these. If a failed process holds the lock at a later
-// segment, so that this function fails, the caller's retry of the whole operation fails at its first acquisition of
-// that lock.
+// segment, this function returns false. The caller then retries the whole operation, and fails at its first acquisition
+// of that lock.
 static __attribute__((noinline)) bool update_by_granularity(struct gompi_win *w, int target, char *to,
 							    const char *origin, char *result, MPI_Count n,
 							    MPI_Datatype type, MPI_Op op, uint64_t granularity) {

@@ -13,7 +13,7 @@
 #include "win/z_calls.h"
 
 enum {
-	TABLE_ENTRIES = 256, // of the table, which is indexed by a hash of the address
+	TABLE_ENTRIES = 256, // number of entries of the table, which is indexed by a hash of the address
 	SIZE_CLASSES = 64,   // four per power of two, starting at MIN_BYTES
 	MIN_BYTES = 64,      // core/rma.MinAlignment; all blocks are aligned to it, blocks of a page or more to pages
 	MAX_BYTES = 1 << 20, // largest block that is cached
@@ -57,7 +57,7 @@ void gompi_alloc_mem_reset_cache(void) {
 	gompi_biased_unlock(&block_cache.lock);
 }
 
-// Removes a block of at least size bytes, and at most a little more than twice as many, from the cache and returns it.
+// Removes a block of at least size bytes, and at most slightly more than 2 * size bytes, from the cache and returns it.
 // Returns NULL if the cache has no such block.
 static char *take_cached(MPI_Aint size) {
 	gompi_biased_lock(&block_cache.lock);

@@ -9,7 +9,7 @@
 #include "win/z_calls.h"
 
 // lock guards all tables of this process and this struct. heap_regions lists, by address, the memory of this process
-// that others can address through the node's memfd. core/rma/memory.go defines which memory that is.
+// that other processes can map through the node's memfd (core/rma/memory.go).
 static struct {
 	struct gompi_biased_mutex lock;
 	struct gompi_attached_entry *heap_regions;
@@ -52,8 +52,8 @@ static void remove_entry(struct gompi_attached_entry *e, uint64_t n, uint64_t i)
 		copy_entry(&e[i], &e[i + 1]);
 }
 
-// Begins a change of a table. Readers may read meanwhile, find out from the version afterwards, and retry: half-written
-// words do no harm.
+// Begins a change of a table (sequence lock). A reader that reads the table during the change notices this by the
+// version and retries, so half-written entries do no harm.
 static void begin_change(struct gompi_attached_regions *t) {
 	gompi_store(&t->version, gompi_load(&t->version) + 1); // odd: readers retry
 	gompi_store_fence();                                   // pairs with gompi_load_fence in look_up
@@ -69,7 +69,7 @@ void gompi_heap_region_add(uintptr_t address, uint64_t size, int64_t heap_offset
 	if (attach_state.heap_region_count == attach_state.capacity) {
 		uint64_t capacity = attach_state.capacity == 0 ? 16 : 2 * attach_state.capacity;
 		void *grown = realloc(attach_state.heap_regions, capacity * sizeof *attach_state.heap_regions);
-		if (grown == NULL) { // others access unlisted memory by messages, like memory from malloc
+		if (grown == NULL) { // other processes then access this memory by messages, like memory from malloc
 			gompi_biased_unlock(&attach_state.lock);
 			return;
 		}
@@ -89,7 +89,7 @@ void gompi_heap_region_remove(uintptr_t address) {
 	gompi_biased_unlock(&attach_state.lock);
 }
 
-// Returns the offset of memory of this process in the node's memfd, or -1 if it is not there.
+// Returns the offset in the node's memfd of memory of this process, or -1 if the memory is not in the memfd.
 static int64_t heap_offset_of(uint64_t address, uint64_t size) {
 	uint64_t i = find_entry_from(attach_state.heap_regions, attach_state.heap_region_count, address + 1);
 	if (i == 0)

@@ -7,8 +7,9 @@
 #include "base/go_callbacks.h"
 #include "base/wait.h"
 
-// Waits a moment for a member, given by the number of its process, that is changing its table. spins: number of earlier
-// waits; *start_ns: time of the first one. Returns MPI_ERR_PROC_ABORTED if the member has failed during the change.
+// Waits a moment for process peer, which is changing its table. spins: number of earlier waits for this change.
+// *start_ns: 0 before the first wait; then the time since which the process has not been checked for failure. Returns
+// MPI_ERR_PROC_ABORTED if the process has failed during the change.
 static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
 	if (spins < GOMPI_ATTACHED_TABLE_POLLS && !gompi_node.policy.is_oversubscribed) {
 		gompi_pause();
@@ -29,8 +30,8 @@ static int wait_for_writer(int peer, int spins, int64_t *start_ns) {
 }
 
 // Copies the entry of peer's table that holds the address `from`. Returns 0, MPI_ERR_RMA_RANGE if no entry holds it, or
-// MPI_ERR_PROC_ABORTED. The peer may be writing the table: its count is not trusted, and the values read are valid only
-// if the version is the same before and after.
+// MPI_ERR_PROC_ABORTED. The peer may be writing the table: the count is not trusted, and the values are valid only if
+// the version is the same before and after the reads.
 static int look_up(struct gompi_attached_regions *table, int peer, uint64_t from, uint64_t *address, uint64_t *size,
 		   int64_t *heap_offset) {
 	int64_t start_ns = 0;
@@ -63,8 +64,9 @@ static int look_up(struct gompi_attached_regions *table, int peer, uint64_t from
 	}
 }
 
-// Returns where size bytes at heap_offset in the node's memfd are mapped, or NULL if they cannot be. w->mapping caches
-// the last region; Go caches all. The busy flag is not held during the call of Go, which takes long.
+// Returns the address at which size bytes at heap_offset in the node's memfd are mapped, or NULL if they cannot be
+// mapped. w->mapping caches the most recent region; Go caches all regions. The busy flag is not held during the call of
+// Go, which takes long.
 static char *map_heap_region(struct gompi_win *w, int64_t heap_offset, uint64_t size) {
 	struct gompi_win_mapping *m = &w->mapping;
 	char *base = NULL;
@@ -101,7 +103,7 @@ int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uin
 		table = gompi_go_callbacks.attached_table(w->handle, rank);
 		if (table == NULL)
 			return MPI_ERR_NO_MEM;
-		gompi_store_release(&w->attached[rank], table); // another thread may have found the same one
+		gompi_store_release(&w->attached[rank], table); // another thread may have found the same table
 	}
 	uint64_t address = 0, size = 0;
 	int64_t heap_offset = -1;
@@ -114,7 +116,8 @@ int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uin
 	if (rank == w->me) {
 		*mapped_at = (char *)(uintptr_t)from;
 	} else if (heap_offset >= 0) {
-		// The system limits the number of mappings (65,530 by default). Memory beyond that uses the ring path.
+		// Linux limits the number of mappings of a process (65,530 by default). Regions beyond the limit use
+		// the ring path.
 		char *base = map_heap_region(w, heap_offset, size);
 		if (base != NULL)
 			*mapped_at = base + (from - address);

@@ -1,5 +1,5 @@
 // Dynamic windows: the memory that each member has attached. Each member writes its own table (attach.c); origins and
-// the progress thread read the tables (attached.c). core/rma/dynamic.go allocates and maps them.
+// the progress thread read the tables (attached.c). core/rma/dynamic.go allocates and maps the tables.
 #ifndef GOMPI_DYNAMIC_H
 #define GOMPI_DYNAMIC_H
 
@@ -19,8 +19,8 @@ struct gompi_attached_regions {
 
 enum { GOMPI_MAX_ATTACHED = 1 << 20 };
 
-// Records which memory of this process is shared with the node, for Go: size bytes at an address are at heap_offset in
-// the node's memfd, until gompi_heap_region_remove.
+// gompi_heap_region_add records that size bytes at an address of this process are shared with the node, at heap_offset
+// in the node's memfd. gompi_heap_region_remove removes the record. Only Go calls these functions.
 void gompi_heap_region_add(uintptr_t address, uint64_t size, int64_t heap_offset);
 void gompi_heap_region_remove(uintptr_t address);
 
@@ -34,8 +34,8 @@ bool gompi_attached_overlaps(uintptr_t handle, uint64_t from, uint64_t to);
 // it changed its table.
 int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at);
 
-// Finds the region of rank that holds `from`, and stores in *end how much of [from, to) it holds. Otherwise like
-// gompi_attached_find.
+// Finds the region of rank that holds `from`, and stores in *end the end of the part of [from, to) that is in the
+// region. Otherwise like gompi_attached_find.
 int gompi_attached_find_prefix(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **mapped_at,
 			       uint64_t *end);
 

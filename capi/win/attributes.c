@@ -1,5 +1,5 @@
-// Attributes of windows (MPI-5.0 7.7.3 and 12.2.6). The predefined ones are in the descriptor. Only the application's
-// functions may block or communicate.
+// Attributes of windows (MPI-5.0 7.7.3 and 12.2.6). The predefined attributes are in the window descriptor. Only the
+// application's copy and delete functions may block or communicate.
 #include "attribute/attribute.h"
 
 #include "win/win.h"
@@ -13,7 +13,7 @@ int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fl
 		return gompi_not_a_window(win, call);
 	if (attribute_val == NULL || flag == NULL)
 		return gompi_win_error(win, call, MPI_ERR_ARG, "%s is NULL", flag == NULL ? "flag" : "attribute_val");
-	// MPI_WIN_BASE is the base itself; the others are addresses of the values.
+	// MPI_WIN_BASE is the base itself; the other predefined attributes are addresses of the values.
 	void **value = attribute_val;
 	switch (win_keyval) {
 	case MPI_WIN_BASE:

@@ -111,7 +111,7 @@ void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
 }
 
 int gompi_report_bad_assert(int assert, int accepted, const char *names, struct gompi_error_status *v) {
-	// In Fortran both are integers, so a program may have swapped the arguments.
+	// In Fortran, assert and info are both integers, so a program may have swapped them.
 	const bool info = (uintptr_t)(unsigned)assert == (uintptr_t)MPI_INFO_NULL;
 	return gompi_set_error(v, MPI_ERR_ASSERT, "assert is %d, but only %s (%d) are valid%s", assert, names, accepted,
 			       info ? ": the value is MPI_INFO_NULL; pass 0 for no assertion" : "");

@@ -14,8 +14,8 @@ static inline int gompi_access_index(uint32_t access) {
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;
 }
 
-// Returns 0 if the open epochs permit call, or the class of the error status. Changes nothing. For calls that check
-// other arguments before the epoch changes: a wrong epoch is reported first.
+// Returns 0 if the open epochs permit call, or the class of the error status. Does not change the epoch. Calls that
+// check other arguments before the epoch changes use it to report a wrong epoch first.
 int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_error_status *v);
 
 // Executes the full epoch check, for calls that the short checks below do not permit.
@@ -48,7 +48,8 @@ static inline __attribute__((always_inline)) bool gompi_epoch_transition(struct 
 	return true;
 }
 
-// Returns true if the state of the target permits a call for it. A result of false is not yet an error.
+// Returns true if the state of the target permits a call for it. If it returns false, gompi_epoch_enter_slow determines
+// whether there is an error.
 static inline bool gompi_epoch_permits_target(struct gompi_win *w, enum gompi_epoch_call call, int target) {
 	if (__builtin_expect((uint32_t)target >= w->n, 0))
 		return false;
@@ -99,7 +100,7 @@ static inline int gompi_check_assert(int assert, int accepted, const char *names
 						       : MPI_SUCCESS;
 }
 
-// Reverts the epoch change of a failed call that changes the epoch at once.
+// Reverts the epoch change that gompi_epoch_enter_call has made for a call that then failed.
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 // Error details of operations that could not be applied at their target, beyond the error class. A code and two numbers
-// travel from the target to the origin beside the class; the origin formats the text.
+// travel from the target to the origin together with the class. The origin formats the text.
 #ifndef GOMPI_ERROR_DETAIL_H
 #define GOMPI_ERROR_DETAIL_H
 
@@ -33,7 +33,7 @@ enum gompi_error_detail_code {
 	DETAIL_NOT_STARTED,
 	DETAIL_QUEUE_FULL,
 	DETAIL_NO_MEMORY,
-	// Errors of an answer relative to what was sent.
+	// Errors of a target's answer that does not match what the origin sent.
 	DETAIL_ACK_DECREASED,
 	DETAIL_ACK_NOT_SENT,
 	DETAIL_UNEXPECTED_RESULT,
@@ -56,8 +56,8 @@ __attribute__((cold)) int gompi_set_error_detail(int class, enum gompi_error_det
 // thread has recorded no detail for that class.
 __attribute__((cold)) struct gompi_error_detail gompi_consume_error_detail(int class);
 
-// Records for this thread a detail that another thread, possibly of another process, has consumed. Does not trust its
-// content.
+// Records for this thread a detail that another thread, possibly of another process, has consumed. Replaces an unknown
+// code by DETAIL_NONE.
 __attribute__((cold)) void gompi_store_error_detail(const struct gompi_error_detail *r);
 
 // Writes the recorded detail of an error class as text of less than size bytes, and clears it.

@@ -22,7 +22,7 @@ void gompi_describe_op_error(struct gompi_error_status *v, bool dynamic, int cla
 	else
 		gompi_set_error(v, class, "%s%s%s",
 				class == MPI_ERR_RMA_RANGE && dynamic
-					? "an operation accessed bytes that its target has not attached"
+					? "an operation accessed memory that its target has not attached"
 					: "an operation failed at its target",
 				detail[0] != 0 ? ": " : "", detail);
 }

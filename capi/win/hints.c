@@ -77,8 +77,8 @@ static int apply_hint(void *to, const char *key, size_t key_length, const char *
 	return MPI_SUCCESS;
 }
 
-// Stores which of the first n strings of bool_names an environment variable holds. 0 and an empty value stand for the
-// first, 1 for the second.
+// Stores the index of an environment variable's value in the first n strings of bool_names. The value 0, an empty value
+// or an unset variable gives index 0; the value 1 gives index 1.
 static int read_environment(const char *variable, int n, int *choice, struct gompi_error_status *v) {
 	static const char *const numbers[] = {"0", "1"};
 	const char *text = getenv(variable);

@@ -1,4 +1,4 @@
-// The info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7), as values in force.
+// The info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7), and the values that are in force.
 #ifndef GOMPI_WIN_HINTS_H
 #define GOMPI_WIN_HINTS_H
 
@@ -7,15 +7,15 @@
 #include "base/abi.h"
 #include "base/error_status.h"
 
-// The promises of the members; core/rma uses the first three too. A window has those promises that all members make.
-// The defaults are 0, so an ordering of accumulate_ordering that is not needed counts as a promise.
+// Promises that members make by info keys. core/rma uses the first three too. A promise is in force if all members make
+// it. By default no bit is set, so the bits for accumulate_ordering promise that an ordering is not needed.
 enum {
 	PROMISE_SAME_SIZE = 1 << 0,
 	PROMISE_SAME_DISP_UNIT = 1 << 1,
 	PROMISE_NONCONTIGUOUS = 1 << 2, // alloc_shared_noncontig
 	PROMISE_NO_LOCKS = 1 << 3,
 	PROMISE_SAME_OP = 1 << 4, // accumulate_ops
-	PROMISE_NOT_RAR = 1 << 5, // and raw, war, waw
+	PROMISE_NOT_RAR = 1 << 5, // the next three bits: raw, war, waw
 	PROMISE_NO_ORDER = 15 * PROMISE_NOT_RAR,
 };
 
@@ -33,15 +33,15 @@ struct gompi_common_hints {
 struct gompi_hints {
 	struct gompi_common_hints common;
 	int64_t alignment;     // mpi_minimum_memory_alignment, bytes
-	bool huge_pages;       // gompirma_huge_pages: requested; of an existing window: it has some
+	bool huge_pages;       // gompirma_huge_pages: requested; in an existing window: some are in use
 	uint8_t in_place;      // gompirma_share_in_place: one of GOMPI_IN_PLACE_*
 	char *kinds;           // mpi_assert_memory_alloc_kinds, from malloc; NULL if not set
 	char *shared_in_place; // gompirma_shared_in_place, from malloc; NULL if not reported
 };
 
-// The message of a member to the others on its node in MPI_Win_set_info.
+// The message of a member to the other members in MPI_Win_set_info.
 struct gompi_hints_message {
-	int64_t class; // error class of its arguments, or 0
+	int64_t class; // error class of the member's arguments, or 0
 	struct gompi_common_hints common;
 };
 
@@ -51,8 +51,8 @@ struct gompi_hints_message {
 // MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
 int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v);
 
-// Modifies h according to an info object. Returns 0 or the class of the error status, as above. After an error the
-// caller must discard h.
+// Modifies h according to an info object. Returns 0 or the class of the error status, like gompi_hints_read. After an
+// error the caller must discard h.
 int gompi_hints_apply(struct gompi_hints *h, MPI_Info info, struct gompi_error_status *v);
 
 #pragma GCC visibility pop

@@ -1,11 +1,12 @@
 // See in_place.h.
 //
-// Both directions proceed in steps of at most STEP_BYTES bytes: write-protect the pages, copy them, replace the mapping
-// with one system call. The kernel changes mappings under a lock that page faults also acquire, so a reading thread
-// finds either the old page or the new one. A store between the copy and the replacement would be lost. The write
-// protection makes such a store fault, and the SIGSEGV handler waits for the end of the step and retries the store. The
-// thread that executes the step blocks all signals: a store by a signal handler on this thread would wait for its own
-// thread. Only a store by the kernel itself (read(2) into the buffer by another thread) fails with EFAULT.
+// Sharing and unsharing both proceed in steps of at most STEP_BYTES bytes: write-protect the pages, copy them, replace
+// the mapping with one system call. The kernel changes mappings under a lock that page faults also acquire, so a
+// reading thread finds either the old page or the new one. A store between the copy and the replacement would be lost.
+// The write protection makes such a store fault, and the SIGSEGV handler waits for the end of the step and retries the
+// store. The thread that executes the step blocks all signals: a store by a signal handler on this thread would wait
+// for the thread itself. Only a store by the kernel itself (read(2) into the buffer by another thread) fails with
+// EFAULT.
 //
 // fork(): a child would share the memory with its parent and with every origin. So the parent copies the memory before
 // the fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not run these
@@ -38,7 +39,7 @@ enum { STEP_BYTES = 1 << 20 };
 #define IMAGE_SIZE (UINT64_C(1) << 48) // equals core/shm.ImageStride
 
 static pthread_mutex_t in_place_lock = PTHREAD_MUTEX_INITIALIZER; // held during a step and during fork()
-static int image_fd = -1; // a duplicated descriptor, because programs also fork after MPI_Finalize
+static int image_fd = -1; // a duplicate that stays open, because programs also fork after MPI_Finalize
 static uint64_t image_offset;
 static dev_t image_device;
 static ino_t image_inode;
@@ -126,7 +127,8 @@ static void add_changed_range(uintptr_t address, size_t size) {
 
 // --- Mappings of the image
 
-// A mapping of a range of the image.
+// The image of this process is a part of the node's memfd with one byte for each address (core/shm/layout.go). This is
+// a mapping of a range of the image.
 struct image_mapping {
 	uintptr_t at;
 	size_t size;
@@ -135,8 +137,8 @@ struct image_mapping {
 	void *copy; // used during fork() only
 };
 
-// Lists the mappings of [from, to) of the file in this process. The caller frees *list. Returns their number, or -1 if
-// they cannot be determined.
+// Lists the mappings of [from, to) of the file in this process. The caller frees *list. Returns the number of mappings,
+// or -1 if they cannot be determined.
 static int list_mappings(uint64_t from, uint64_t to, struct image_mapping **list) {
 	*list = NULL;
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -258,7 +260,7 @@ static int unshare_mapping(const struct image_mapping *p) {
 			rc = errno;
 		if (rc == 0)
 			punch_hole(p->offset + done, n);
-		else // the file has the contents in every case
+		else // the file still has the contents
 			mmap(at, n, p->protection, MAP_SHARED | MAP_FIXED, image_fd, (off_t)(p->offset + done));
 		end_step(before);
 		if (rc != 0)
@@ -278,7 +280,7 @@ int gompi_in_place_unshare(uintptr_t address, size_t size) {
 	}
 	free(list);
 	if (rc == 0) {
-		punch_hole(image_offset + address, size); // ranges that are no longer mapped
+		punch_hole(image_offset + address, size); // also releases ranges that the program has unmapped
 		gompi_sub_seq_cst(&shared_bytes, size);
 	}
 	return rc;

@@ -12,9 +12,9 @@
 // concurrently see no gap; threads that write wait. Returns 0 or errno. After an error the memory is private again.
 int gompi_in_place_share(int fd, uint64_t image, uintptr_t address, size_t size);
 
-// Makes the pages of [address, address + size) of the image private again, with their contents, at every address of
-// this process where they are mapped now. Releases the file's memory. Ranges that the program has unmapped or remapped
-// remain unchanged. Returns 0 or errno. After an error some pages remain shared, with valid contents.
+// Makes the shared pages of [address, address + size) private again, with their contents, at every address where this
+// process maps them. Releases the file's memory. Ranges that the program has unmapped or remapped remain unchanged.
+// Returns 0 or errno. After an error some pages remain shared, with valid contents.
 int gompi_in_place_unshare(uintptr_t address, size_t size);
 
 #endif

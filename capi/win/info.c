@@ -7,8 +7,8 @@
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// Combines the hints of all members, given by rank, to those in force. Returns 0, or the class of a member's error and
-// its rank in *bad_rank.
+// Combines the hints of all members, given by rank, to the hints in force. Returns 0, or the class of a member's error
+// and its rank in *bad_rank.
 static int combine_hints(const struct gompi_hints_message *hints, int n, struct gompi_common_hints *common,
 			 int *bad_rank) {
 	*common = (struct gompi_common_hints){.promises = UINT64_MAX};
@@ -39,7 +39,7 @@ static int exchange_hints(struct gompi_win *w, const char *call, const struct go
 	} else {
 		all = malloc((size_t)w->n * sizeof *all);
 		if (all == NULL)
-			message.class = MPI_ERR_NO_MEM; // the other members must learn of it
+			message.class = MPI_ERR_NO_MEM; // the other members learn of the error from the message
 		class = gompi_go_callbacks.exchange_with_members(w->handle, &message, sizeof message, all, v->text);
 		if (all == NULL)
 			return gompi_set_error(v, MPI_ERR_NO_MEM, "out of memory for the hints of %d processes",
@@ -77,7 +77,7 @@ int gompi_win_set_info(MPI_Win win, MPI_Info info) {
 		return gompi_win_raise(win, call, &v);
 	}
 	gompi_info_lock();
-	h->common = n.common; // the other hints concern existing memory
+	h->common = n.common; // the other hints concern the allocation of the memory, which exists already
 	h->common.promises &= w->allowed_promises;
 	if (n.kinds != NULL) {
 		free(h->kinds);

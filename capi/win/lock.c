@@ -31,8 +31,8 @@ static void serve_next_ticket(struct gompi_win_member *m) {
 }
 
 uint32_t gompi_lock_enqueue(struct gompi_win_member *m) {
-	// Before the lock word shows a queued waiter. Pairs with gompi_unlock: an unlocker that sees the waiter must
-	// also see that it needs a doorbell.
+	// Counts the remote waiter before the lock word shows a queued waiter. Pairs with gompi_unlock: an unlocker
+	// that sees the waiter must also see that the waiter needs a doorbell.
 	gompi_add_seq_cst(&m->lock_remote_waiters, 1);
 	gompi_add_seq_cst(&m->lock, LOCK_QUEUED);
 	uint32_t ticket = gompi_add(&m->lock_next, 1);

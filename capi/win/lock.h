@@ -5,15 +5,16 @@
 // members of a node share.
 //
 // The lock word holds the number of readers (bits 0..30), a writer (bit 31) and the number of queued waiters (bits
-// 32..63). A thread that does not get the lock soon draws a ticket and queues. Newcomers may still bypass the queue,
-// but only MAX_LOCK_BYPASSES times for each turn. So a thread with k tickets before its own waits for these k and for
-// at most MAX_LOCK_BYPASSES * (k + 1) newcomers. It also waits for each thread that was already entering when it drew
-// the ticket. Acquisitions before that, during its attempts, are not counted. So no thread starves. Bypasses also keep
-// waiters for a lock that is held for some 10 ns from sleeping and waking at each hand-over, which would make it 1,000
-// times slower.
+// 32..63). A thread that does not acquire the lock soon draws a ticket and queues. Newcomers may still bypass the
+// queue, but only MAX_LOCK_BYPASSES times for each turn. So no thread starves. A thread with k tickets before its own
+// waits for these k threads and for at most MAX_LOCK_BYPASSES * (k + 1) newcomers. It also waits for each thread that
+// was already acquiring the lock when it drew the ticket. Acquisitions by other threads before it drew the ticket are
+// not bounded. Bypasses also make the lock fast: if waiters for a lock that is held for some 10 ns slept and woke at
+// each hand-over, it would be 1,000 times slower.
 //
-// Processes on other nodes queue through the member's own process, which cannot block in a call for them. It draws the
-// ticket for them and polls for its turn; each unlocker rings the doorbell of its progress thread.
+// Processes on other nodes queue through the member's own process, which draws a ticket for them. This process cannot
+// block for them, so it polls for the turn of the ticket. Each unlocker rings the doorbell of this process' progress
+// thread.
 #ifndef GOMPI_LOCK_H
 #define GOMPI_LOCK_H
 
@@ -58,8 +59,8 @@ static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bo
 // MPI_ERR_PROC_ABORTED.
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call);
 
-// Draws a ticket for a process on another node. On its behalf this process polls gompi_lock_try_ticket: now, each time
-// it serves, and when the doorbell of its progress thread is rung.
+// Draws a ticket for a process on another node. On its behalf this process polls gompi_lock_try_ticket: at once, each
+// time it serves requests, and when the doorbell of its progress thread is rung.
 uint32_t gompi_lock_enqueue(struct gompi_win_member *m);
 // Acquires the lock if it is the turn of the ticket and the lock is free or, unless exclusive, has no writer. Returns
 // true on success.

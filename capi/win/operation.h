@@ -15,7 +15,7 @@ struct gompi_operation {
 	// Where to allocate the state of an R-form that is still pending when the call returns, if needed
 	// (transport/rma_request.h). NULL: no operation may be left pending.
 	struct gompi_rma_request **rma_request;
-	int *path;        // where to store its path; holds the direct path initially
+	int *path;        // where to store the operation's path; initially the direct path
 	const char *call; // name of the function
 	const void *origin, *compare;
 	void *result; // result buffer; origin buffer of a get

@@ -1,9 +1,10 @@
 // Reports where the memory of a window's members is mapped (MPI-5.0 12.2.3). MPI_PROC_NULL stands for the lowest rank
-// with memory, on any node. Memory that is not mapped in this process, or empty, has size 0 and address NULL.
+// with memory, on any node. If the memory is empty or not mapped in this process, the size is 0 and the address is
+// NULL.
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// Returns the data on a rank's memory, or NULL if shared_query_slow must handle the call.
+// Returns the target entry of a rank, or NULL if shared_query_slow must handle the call.
 static inline struct gompi_target *fast_target(MPI_Win win, int rank) {
 	struct gompi_win *w = gompi_win_get(win);
 	bool plain = w != NULL && (uint32_t)rank < w->n && w->flavor != MPI_WIN_FLAVOR_DYNAMIC;
@@ -15,7 +16,8 @@ static inline bool is_mapped(const struct gompi_target *t) {
 	return (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->mapped_bytes > 0;
 }
 
-// Executes the call with either type of the unit. Not inlined, so that the common case needs no stack frame.
+// Executes either form of the call: stores the displacement unit in *unit, or in *unit_c if unit is NULL. Not inlined,
+// so that the common case needs no stack frame.
 static __attribute__((noinline)) int shared_query_slow(MPI_Win win, int rank, MPI_Aint *size, int *unit,
 						       MPI_Aint *unit_c, void *baseptr) {
 	static const char call[] = "MPI_Win_shared_query";

@@ -23,7 +23,7 @@ struct gompi_win_member {
 	struct gompi_waitword lock_wait;
 	gompi_a32 lock_remote_waiters;                         // number of queued waiters on other nodes
 	_Alignas(GOMPI_CACHE_LINE) gompi_a32 accumulate_state; // update/mode.h: mode and lock of this member's memory
-	// consecutive small updates by the lock holder or the owner of the memory, who alone write it
+	// consecutive small updates by the lock holder or the owner of the memory; only they write this field
 	gompi_a32 accumulate_small_streak;
 	gompi_a32 accumulate_last_owner;  // owner id of the last lock holder, 0 if it has none; written under the lock
 	gompi_a32 accumulate_lock_streak; // consecutive acquisitions of the lock by that thread
@@ -44,8 +44,8 @@ struct gompi_win_member {
 // posts. Entries of ranks on other nodes use no memory where they fill whole pages (core/rma).
 //
 // posts[origin * local_size + target], with indices on the node, counts the exposure epochs that target has opened for
-// origin, modulo 256. Only the target writes it, so no atomic read-modify-write is needed. A byte suffices: at most one
-// post is not yet started.
+// origin, modulo 256. Only the target writes it, so no atomic read-modify-write is needed. A byte suffices, because
+// MPI_Win_start has consumed all posts but at most one.
 struct gompi_win_shared {
 	struct gompi_win_member member[1];
 };
@@ -53,7 +53,8 @@ struct gompi_win_shared {
 #define GOMPI_BARRIER_SIZE(n) (GOMPI_CACHE_LINE * (2 + 2 * (size_t)(n)))
 
 // The data of this process on one member; 32 bytes. In a window that spans nodes, the entries of members on other nodes
-// are zero and use no memory until this process opens an epoch to such a member alone (base/sparse.h).
+// are zero and use no memory until this process opens an epoch to that member by MPI_Win_lock or MPI_Win_start
+// (base/sparse.h).
 struct gompi_target {
 	char *base; // where the member's memory is mapped in this process, if TARGET_DIRECT
 	// bytes from base on that this process can address: the member's size if TARGET_DIRECT, else the end of its
@@ -146,9 +147,9 @@ struct gompi_win {
 	int local_size, local_rank;
 	int32_t *ranks;
 	_Atomic uint8_t *posts; // see struct gompi_win_shared
-	// For a window that spans nodes: internode synchronizes the node leaders; it is NULL if this process is not
-	// one. If there are two nodes, and this process is the only member on its own, partner is the leader of the
-	// other node; else -1.
+	// internode synchronizes the node leaders of a window that spans nodes. It is NULL if this process is not a
+	// node leader. The field partner is the leader of the other node if there are exactly two nodes and this
+	// process is the only member on its node; else -1.
 	struct gompi_internode *internode;
 	int32_t partner;
 	uint32_t barrier_count; // barriers so far
@@ -192,9 +193,9 @@ struct gompi_win {
 };
 
 // The windows by the index in their handle (core/handle): the handle of the window with that index, or 0, and its
-// descriptor. Descriptors are never returned to the system, so a late call with a stale handle still finds one. No
-// window has index 0, and handle[0] matches no handle, so an uninitialized variable finds nothing. An entry takes 16
-// bytes of address space, and memory only if used.
+// descriptor. Descriptors are never returned to the system, so a late call that has found a descriptor reads valid
+// memory. No window has index 0, and handle[0] matches no handle, so an uninitialized variable finds nothing. An entry
+// takes 16 bytes of address space, and memory only if used.
 enum { GOMPI_WIN_INDICES = 1 << 20 };
 struct gompi_win_table {
 	// stored last, with release: a thread that finds a handle sees the descriptor
@@ -215,8 +216,8 @@ static inline struct gompi_win *gompi_win_get(MPI_Win win) {
 	return w;
 }
 
-// Stores the name of a window, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length. Returns 0 if it has no
-// name or there is no such window.
+// Stores the name of a window in name, which has MPI_MAX_OBJECT_NAME bytes, and returns the length of the name. Returns
+// 0 if the window has no name or does not exist.
 int gompi_win_name(MPI_Win win, char *name);
 
 // Returns the shared state of a member on this node.
@@ -248,7 +249,7 @@ static inline int gompi_win_local_rank(const struct gompi_win *w, int rank) {
 	return w->ranks == NULL ? rank : gompi_member(w, rank)->local_rank;
 }
 
-// Returns the byte in which target counts its posts to origin, modulo 256. Both are on this node.
+// Returns the byte in which target counts its posts to origin, modulo 256. origin and target are on this node.
 static inline _Atomic uint8_t *gompi_post_counter(const struct gompi_win *w, int origin, int target) {
 	return &w->posts[(size_t)gompi_win_local_rank(w, origin) * (size_t)w->local_size +
 			 (size_t)gompi_win_local_rank(w, target)];
@@ -261,12 +262,12 @@ static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi
 	return gompi_shared_barrier(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);
 }
 
-// Returns the process number of a failed member on this node; GOMPI_NONE_FAILED if all members on it are alive
+// Returns the process number of a failed member on this node; GOMPI_NONE_FAILED if all members on this node are alive
 // (base/failure.h). A failed member may hold a lock of memory on this node forever. Locks held by members on other
 // nodes are reclaimed.
 int gompi_win_failed_local(const struct gompi_win *w);
 
-// Describes the window of a wait, for its wait record. Returns false if the object of the wait is no window.
+// Describes the window of a wait, for its wait record. Returns false if the object of the wait is not a window.
 bool gompi_win_fill_wait_record(const struct gompi_wait_desc *waiting, struct gompi_wait_details *t);
 
 // Returns the mapped range of a member's memory, if not all of it is mapped. targets[rank].base is its address.
@@ -280,11 +281,12 @@ __attribute__((format(printf, 4, 5), cold)) int gompi_win_error(MPI_Win win, con
 								const char *text, ...);
 // Raises the error that a check has found; otherwise like gompi_win_error.
 __attribute__((cold)) int gompi_win_raise(MPI_Win win, const char *call, const struct gompi_error_status *v);
-// Raises MPI_ERR_WIN for a handle that is no live window.
+// Raises MPI_ERR_WIN for a handle that is not a live window.
 __attribute__((cold)) int gompi_not_a_window(MPI_Win win, const char *call);
 // Raises the error that ended a wait, or that a target has returned.
 __attribute__((cold)) int gompi_win_raise_class(struct gompi_win *w, const char *call, int class);
-// Writes the meaning of such an error class for an operation on a window, dynamic or not.
+// Writes the text of an error class that has ended a wait or that a target has returned. dynamic: the window is
+// dynamic.
 __attribute__((cold)) void gompi_describe_op_error(struct gompi_error_status *v, bool dynamic, int class);
 
 #endif

@@ -24,8 +24,8 @@ static __attribute__((constructor)) void invalidate_index_0(void) {
 }
 
 // Descriptors without a window. The MAX_RETIRED_WINDOWS most recently closed ones keep their content: a late, erroneous
-// call on another thread then reads the old content and not memory that is in use for something else. The older ones
-// are empty and can be reused.
+// call on another thread then reads the old content, and not memory that is in use for something else. Older
+// descriptors are empty and can be reused.
 enum { MAX_RETIRED_WINDOWS = 16 };
 static struct {
 	pthread_mutex_t mu;
@@ -76,8 +76,8 @@ static struct gompi_win *alloc_descriptor(void) {
 	return w;
 }
 
-// Retires a descriptor, which keeps its content for now. Clears the oldest retired one if there are more than
-// MAX_RETIRED_WINDOWS, and puts it on the free list.
+// Retires a descriptor, which keeps its content. If more than MAX_RETIRED_WINDOWS descriptors are retired, clears the
+// oldest one and puts it on the free list.
 static void retire_descriptor(struct gompi_win *w) {
 	w->next = NULL;
 	pthread_mutex_lock(&retired_windows.mu);
@@ -229,8 +229,9 @@ int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v) {
 	return gompi_epoch_enter_call(w, EPOCH_FREE, GOMPI_ALL, v);
 }
 
-// Executes a barrier of the members on this node of a window that spans nodes. Between its halves, member 0 executes a
-// barrier of the node leaders unless leaders is NULL.
+// Executes a barrier of the members on this node of a window that spans nodes. Between the two halves of the barrier,
+// the node leader executes a barrier of all node leaders. If leaders is NULL, this process is not a node leader, or the
+// other nodes are not synchronized.
 static int two_level_barrier(struct gompi_win *w, const struct gompi_wait_desc *waiting,
 			     struct gompi_internode *leaders) {
 	int rc = gompi_barrier_gather(w->barrier, w->local_size, w->local_rank, &w->barrier_count, waiting);

@@ -27,8 +27,9 @@ struct gompi_remote_plan {
 struct gompi_win_plan {
 	uintptr_t handle;
 	uintptr_t shared;          // address of this node's control memory in this process
-	uintptr_t exchanged_hints; // address in it of the hints that its members exchange
-	// address in it of the table of all members, if the window spans nodes; 0 if each process has its own table
+	uintptr_t exchanged_hints; // address in the control memory of the hints that the members exchange
+	// address in the control memory of the table of all members, if the window spans nodes; 0 if each process has
+	// its own table
 	uintptr_t remote;
 	struct gompi_hints hints;  // ownership passes to the window
 	uint64_t allowed_promises; // promises that may be in force
@@ -52,11 +53,12 @@ void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct 
 // Makes this process a leader of its node for a window that spans nodes. leaders are the node leaders by their ranks in
 // MPI_COMM_WORLD; this process is number me of them. Returns false if out of memory.
 bool gompi_win_join_internode(uintptr_t handle, int nodes, int me, const int32_t *leaders);
-// Removes a window: its handle is no longer valid, and its descriptor becomes free.
+// Removes a window: invalidates its handle and retires its descriptor.
 void gompi_win_close(uintptr_t handle);
 // Returns 0 if MPI_Win_free is permitted now, MPI_ERR_RMA_SYNC if an epoch is open, or MPI_ERR_WIN.
 int gompi_win_check_free(uintptr_t handle, struct gompi_error_status *v);
-// Hooks of transport/, NULL if unused: when the descriptor has no window any more, and before its content is freed.
+// Hooks that transport/ sets, or NULL. gompi_win_close_hook runs when a window is removed, gompi_win_clear_hook before
+// the content of its descriptor is freed.
 extern void (*gompi_win_close_hook)(struct gompi_win *w);
 extern void (*gompi_win_clear_hook)(struct gompi_win *w);
 // Executes the barrier of MPI_Win_free: of all members, or only of those on this node for a window that spans nodes.

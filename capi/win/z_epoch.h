@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The access epochs: none, or one of these bits in gompi_win.access. Number k is bit k-1, 0 is none.
+// The access epochs as bits of gompi_win.access. Epoch number k is bit k-1; number 0 is no access epoch.
 enum gompi_access {
 	ACCESS_NONE = 0,
 	ACCESS_FENCE_OPEN = 1,
@@ -39,10 +39,12 @@ enum gompi_epoch_call {
 
 enum { EPOCH_REFUSED = 0xff, EPOCH_STAYS = 0xff };
 
-// What a call does. after: the number of the access epoch after it, by that before it, or EPOCH_REFUSED:
-// MPI_ERR_RMA_SYNC. in: the access epochs in which it is possible, as bits, and whether it is in none; to: the bit of
-// the one after it, where that is the same for all of them, or EPOCH_STAYS. exposure: whether it is possible with no
-// exposure epoch open and with one. target: it is for one target. at_once: the epoch changes when the call begins.
+// The effect of each call on the epochs. Access epochs have the numbers of gompi_access_name.
+// after[k]: the number of the access epoch after a call in access epoch k; EPOCH_REFUSED: MPI_ERR_RMA_SYNC.
+// in: the access epochs in which the call is permitted, as bits. in_none: it is permitted without an access epoch.
+// to: the bit of the access epoch after the call, if it is the same for all epochs in in; EPOCH_STAYS otherwise.
+// exposure: whether the call is permitted without ([0]) and with ([1]) an open exposure epoch.
+// target: the call is for one target. at_once: the epoch changes when the call begins, not when it ends.
 static const struct gompi_epoch_row {
 	uint8_t after[6];
 	uint8_t in, to;
@@ -68,7 +70,7 @@ static const struct gompi_epoch_row {
 	[EPOCH_FREE] = {{0, 0, 255, 255, 255, 255}, 1, 0, true, {true, false}, false, false},
 };
 
-// By number.
+// The names of the access epochs, indexed by their numbers.
 static const char *const gompi_access_name[6] = {
 	"no access epoch is open",
 	"the window is between MPI_Win_fence calls",

@@ -1,8 +1,9 @@
 //go:build cgo
 
-// Command gompi-fabric prints, as JSON, which provider a job on several nodes would use here, and why, and its
-// addresses. gompi-info --fabric calls it, because gompi-info is a static program and cannot load libraries. It owns
-// the form of this report. The choice of the provider belongs to capi/fabric.
+// Command gompi-fabric prints a report as JSON: the libfabric providers of this host, which of them a job on several
+// nodes would use and why, and the addresses of this host. Option --fabric of gompi-info runs gompi-fabric, because
+// gompi-info is a static program and cannot load libraries. This package owns the format of the report; capi/fabric
+// owns the choice of the provider.
 package main
 
 import (
@@ -17,7 +18,7 @@ import (
 
 // Report is the output; its JSON names are part of gompi-info's interface.
 type Report struct {
-	Libfabric string     `json:"libfabric"` // its version; "" if it is not installed
+	Libfabric string     `json:"libfabric"` // version of libfabric; "" if it is not installed
 	Error     string     `json:"error"`     // the reason why no provider can be used
 	Providers []Provider `json:"providers"`
 	Addresses []Address  `json:"addresses"` // of this host, in the order in which other hosts would try them

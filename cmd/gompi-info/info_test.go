@@ -61,7 +61,7 @@ func TestMachineVersion1(t *testing.T) {
 	require.Equal(t, "unknown", m.Processor)
 }
 
-// cacheOf returns an ld.so.cache; an entry is kind, name, path.
+// cacheOf returns the content of an ld.so.cache. An entry consists of flags, name and path of a library.
 func cacheOf(entries ...[3]any) []byte {
 	table := make([]byte, 48+24*len(entries))
 	copy(table, "glibc-ld.so.cache1.1")

@@ -49,8 +49,8 @@ func membarrier() bool {
 	return errno == 0 && commands&privateExpedited != 0
 }
 
-// tryProcessVM copies a few bytes within this process by process_vm_readv. A filter denies the call for this process
-// too.
+// tryProcessVM copies a few bytes within this process by process_vm_readv. A seccomp filter that denies the call
+// between processes denies this copy too.
 func tryProcessVM() error {
 	from, to := []byte("gompirma"), make([]byte, 8)
 	local := []unix.Iovec{{Base: &to[0], Len: 8}}
@@ -62,8 +62,8 @@ func tryProcessVM() error {
 	return err
 }
 
-// processVM returns text on the result. Yama's ptrace_scope restricts the call between processes that are not parent
-// and child.
+// processVM returns the text of Kernel.ProcessVM for ptrace_scope and the error of tryProcessVM. Yama's ptrace_scope
+// restricts process_vm_readv between processes that are not parent and child.
 func processVM(scope string, err error) string {
 	switch {
 	case err != nil:

@@ -42,8 +42,8 @@ func machine(root string) Machine {
 	return m
 }
 
-// cgroupLimits finds the tightest limits of this process's control group and its ancestors, in hierarchies of version 2
-// and version 1.
+// cgroupLimits sets m's limits to the tightest ones of this process's control group and its ancestors, in the
+// hierarchies of cgroup versions 1 and 2.
 func cgroupLimits(root string, m *Machine) {
 	for _, g := range limit.Groups(root, "cpu") {
 		quota, period := read(filepath.Join(g.Dir, "cpu.cfs_quota_us")),
@@ -70,7 +70,7 @@ func read(path string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// pairs parses lines "name : value"; the first of several with one name counts.
+// pairs parses a file of lines "name : value". If a name occurs several times, the first value counts.
 func pairs(path string) map[string]string {
 	m := map[string]string{}
 	for _, line := range strings.Split(read(path), "\n") {

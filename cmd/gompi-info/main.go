@@ -1,8 +1,7 @@
-// Command gompi-info prints the version, ABI, features and limits of this gompirma, and the properties of this machine.
-// The latter are cores and memory (of the machine, and within the limits of the control group), services of the kernel,
-// and optional libraries. `--json` prints the same for programs. `--fabric` prints instead which provider of libfabric
-// a job on several nodes would use, and why. The command is a static Go program: it must not load the library or
-// libfabric.
+// Command gompi-info prints the version, ABI, features and limits of this gompirma, and properties of this machine: its
+// cores and memory, the limits of the control group, services of the kernel, and optional libraries. `--json` prints
+// the same facts as JSON. `--fabric` prints instead which libfabric provider a job on several nodes would use, and why.
+// The command is a static Go program: it must load neither gompirma's library nor libfabric.
 package main
 
 import (
@@ -30,7 +29,7 @@ type Info struct {
 	Text      string    `json:"library_version"` // of MPI_Get_library_version
 	ABI       ABI       `json:"abi"`
 	Prefix    string    `json:"prefix"`
-	Library   string    `json:"library"` // "" if it is not at its place
+	Library   string    `json:"library"` // libgompirma.so; "" if it is not installed below Prefix
 	Features  []string  `json:"features"`
 	Limits    Limits    `json:"limits"`
 	Machine   Machine   `json:"machine"`
@@ -43,7 +42,7 @@ type ABI struct {
 	Standard string `json:"mpi_standard"`
 	Version  string `json:"abi_version"`
 	Soname   string `json:"soname"`
-	Library  string `json:"library"` // libmpi_abi.so.1; "" if it is not at its place
+	Library  string `json:"library"` // libmpi_abi.so.1; "" if it is not installed below Prefix
 }
 
 // Limits are the limits of this release, in the units of their names.
@@ -114,8 +113,8 @@ Prints version, features and limits of this gompirma, and the properties of this
   --version  print the version only
 `
 
-// optionError returns the message for an error of the options. For an unknown option it names the one that is most like
-// it.
+// optionError returns the message for an error in the options. For an unknown option it suggests the known option with
+// the most similar name.
 func optionError(flags *flag.FlagSet, err error) string {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
@@ -222,7 +221,7 @@ func (i Info) print(out io.Writer) error {
 	return w.err
 }
 
-// lines prints labelled lines and keeps the first error.
+// lines prints lines with a label, which it omits if it equals that of the line before. It keeps the first error.
 type lines struct {
 	out  io.Writer
 	last string

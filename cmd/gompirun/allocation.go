@@ -13,11 +13,12 @@ import (
 // This file reads the hosts that Slurm has allocated to the shell or script that runs gompirun. A job without a list of
 // hosts uses them, as with other launchers.
 
-// firstOwnStep is the first number of the steps that are not programs: batch scripts and interactive shells.
+// firstOwnStep is the lowest Slurm step number of batch scripts and interactive shells. The steps that srun starts have
+// lower numbers.
 const firstOwnStep = 0xfffffff0
 
 // allocation returns the nodes of the Slurm allocation in which gompirun runs, each with the requested number of tasks.
-// It returns nil if there is no allocation, or if gompirun is itself a task of it.
+// It returns nil if there is no allocation, or if srun has started gompirun as a task of a step.
 func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	list, ok := lookup("SLURM_JOB_NODELIST")
 	if !ok || list == "" {
@@ -36,7 +37,8 @@ func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	for i, name := range names {
 		hosts[i].name = name
 	}
-	// Without a number of tasks, Slurm's counts are processors. The ranks are then divided among the nodes.
+	// If the user requested no number of tasks, SLURM_TASKS_PER_NODE counts processors. The hosts then have no
+	// slots, and the ranks are divided among the nodes.
 	_, asked := lookup("SLURM_NTASKS")
 	if _, each := lookup("SLURM_NTASKS_PER_NODE"); !asked && !each {
 		return hosts, nil
@@ -74,7 +76,8 @@ func nodeNames(list string) (names []string, err error) {
 	return names, nil
 }
 
-// expand appends the names that consist of prefix and each expansion of rest. A bracket in rest has several values.
+// expand appends to names the strings that consist of prefix and each expansion of rest. A pair of brackets in rest
+// lists several numbers.
 func expand(names []string, prefix, rest string) ([]string, error) {
 	before, inside, bracket := strings.Cut(rest, "[")
 	inside, after, closed := strings.Cut(inside, "]")
@@ -105,7 +108,7 @@ func expand(names []string, prefix, rest string) ([]string, error) {
 	return names, nil
 }
 
-// tasksPerNode parses "2(x3),1" and returns a number for each node.
+// tasksPerNode parses "2(x3),1" and returns the number of tasks of each node: 2, 2, 2, 1.
 func tasksPerNode(text string) (slots []int, err error) {
 	for _, item := range strings.Split(text, ",") {
 		number, times, repeated := strings.Cut(strings.TrimSuffix(item, ")"), "(x")

@@ -33,7 +33,8 @@ func TestNodeNames(t *testing.T) {
 	}
 }
 
-// Checks that an allocation has the requested tasks, or only its nodes. A task of a step has none.
+// Checks that allocation returns the requested tasks of each node, or only the nodes if no number was requested. It
+// returns nothing for a task of a step.
 func TestAllocation(t *testing.T) {
 	of := func(env ...string) ([]host, error) {
 		return allocation(func(name string) (string, bool) {

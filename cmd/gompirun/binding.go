@@ -10,14 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bindings returns a set of processors for each of n ranks, or nil if there are too few. The parameter what is one of
+// bindings returns a set of processors for each of n ranks, or nil if there are too few cores or hardware threads. The
+// parameter what is one of
 //
-//	""               each rank has its share of all cores, near each other and near those of neighboring ranks.
-//	The cores lie within one NUMA node if there are at least as many ranks as NUMA nodes.
-//	A single rank gets nil: it may use all cores.
-//	core, hwthread   each rank has `each` cores of its own with all usable hardware threads of them,
-//	or `each` hardware threads
-//	socket, numa     each rank has all processors of one socket or NUMA node; neighboring ranks share one
+//	""            an equal share of all cores for each rank. The cores of a rank have consecutive numbers. They are
+//	              in one NUMA node if there are at least as many ranks as NUMA nodes. A single rank gets nil, so
+//	              that it may use all cores.
+//	core          `each` cores for each rank, with all their usable hardware threads
+//	hwthread      `each` hardware threads for each rank
+//	socket, numa  all processors of one socket or NUMA node for each rank; consecutive ranks share it
 //
 // The directory sys holds the topology of the processors.
 func bindings(n int, what string, each int, sys string) []unix.CPUSet {
@@ -46,7 +47,8 @@ func bindings(n int, what string, each int, sys string) []unix.CPUSet {
 	return sets
 }
 
-// shares returns a share of the cores for each of n ranks, or nil.
+// shares returns an equal share of the cores for each of n ranks; nil for one rank, or if there are fewer cores than
+// ranks.
 func shares(n int, cores, numas []unix.CPUSet) []unix.CPUSet {
 	if n < 2 || len(cores) < n || len(numas) == 0 {
 		return nil
@@ -104,8 +106,8 @@ func overlap(a, b *unix.CPUSet) bool {
 	return false
 }
 
-// processors returns the usable processors as one set for each core, hwthread, socket or numa, in the order of the
-// first processor of each.
+// processors returns the usable processors as one set for each unit (core, hwthread, socket or numa), in the order of
+// the lowest processor number of each unit.
 func processors(what, sys string) (units []unix.CPUSet) {
 	var usable unix.CPUSet
 	if unix.SchedGetaffinity(0, &usable) != nil {
@@ -128,8 +130,8 @@ func processors(what, sys string) (units []unix.CPUSet) {
 	return units
 }
 
-// unitOf returns a name of the unit that a processor belongs to, the same for all processors of a unit. Without
-// information from the system, a processor is a core of its own on one common socket.
+// unitOf returns a name for the unit that contains a processor; all processors of a unit get the same name. If sys has
+// no topology, each processor is a separate core, and all are on one socket.
 func unitOf(cpu int, what, sys string) string {
 	own := strconv.Itoa(cpu)
 	dir := sys + "/cpu" + own

@@ -14,17 +14,17 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file finds the places in the program of the calls in which ranks wait. It unwinds the stack of each waiting
-// thread from outside, so the calls themselves have no cost.
+// This file finds the source locations of the calls in which ranks wait. It unwinds the stack of each waiting thread
+// from gompirun's process, so the calls themselves have no cost.
 
-// Bounds of a report: it covers few places, and files with debug information may be large.
+// Bounds of a report. They limit the time to read files with debug information, which may be large.
 const (
 	maxTracedRanks   = 64 // ranks
 	maxFrames        = 64
 	maxProgramFrames = 8 // frames of the program that are reported
 )
 
-// callSites finds the places of calls. It caches data that it has read from files.
+// callSites finds the source locations of calls. It caches the data that it has read from files.
 type callSites struct {
 	lines  insight.Locator
 	frames map[string]*frameInfo
@@ -68,9 +68,9 @@ func isSystemObject(name string) bool {
 		strings.HasPrefix(base, "ld-linux")
 }
 
-// callStack returns the places of the program's calls that a thread is in, the innermost (the call of MPI) first. The
-// argument crossing is the address of the frame through which the thread entered Go, or 0. Frames of Go cannot be
-// unwound.
+// callStack returns the source locations of the program's functions on the stack of a thread, the call of MPI first.
+// crossing is the address of the frame in which the thread entered Go; 0 if it is not inside Go. callStack continues
+// at that frame, because frames of Go cannot be unwound.
 func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (places []string) {
 	text, err := os.ReadFile(fmt.Sprintf("%s/%d/task/%d/syscall", proc, pid, thread))
 	if err != nil {
@@ -125,7 +125,8 @@ func (s *callSites) callStack(proc string, pid, thread int, crossing uint64) (pl
 	return places
 }
 
-// callerOfGo returns the registers of the caller of Go from a frame with a frame pointer.
+// callerOfGo returns the registers of the function that called Go. It reads them from the frame through which the
+// thread entered Go, which has a frame pointer.
 func callerOfGo(frame uint64, word func(uint64) (uint64, bool)) (regs registers, ok bool) {
 	bp, first := word(frame)
 	ra, second := word(frame + 8)
@@ -147,7 +148,7 @@ func (s *callSites) framesOf(name string) *frameInfo {
 	return f
 }
 
-// place returns the text for the place of a call.
+// place returns the source location of a call as text.
 func (s *callSites) place(objects []insight.Object, pc uint64) string {
 	p := s.lines.Location(objects, pc)
 	text := p.String()
@@ -157,7 +158,7 @@ func (s *callSites) place(objects []insight.Object, pc uint64) string {
 	return text
 }
 
-// traces returns for each rank one line for each waiting thread, with the places of its calls.
+// traces returns a line for each waiting thread of each rank, with the source locations of its calls.
 func (j *job) traces(p snapshot) map[int][]string {
 	all := map[int][]string{}
 	for r := range p {

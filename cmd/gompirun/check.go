@@ -11,19 +11,19 @@ import (
 	"gompirma/core/insight/check"
 )
 
-// checkListener searches for conflicting accesses: --check.
+// checkListener implements --check: it searches for conflicting accesses.
 type checkListener struct {
 	path          string // file for the findings as JSON, or ""
-	strict        bool   // also find sends that complete only because they are buffered
-	waitsForCheck bool   // each call waits until it is known whether it conflicts
+	strict        bool   // also find sends that complete only because the library buffers them
+	waitsForCheck bool   // each call of a rank waits until it has been checked: --check=error
 	job           *job
 	checker       *check.Checker
 	order         insight.Sorter
 	lines         insight.Locator
 	number        int
 	underway      insight.PendingOps
-	broken        bool       // a rank has lost records: nothing is checked any longer
-	arrivals      [][]uint64 // by rank, the ends of the records that wait in order
+	broken        bool       // a rank has lost records, so the checks have ended
+	arrivals      [][]uint64 // by rank, the ring positions behind each record in order
 }
 
 func (l *checkListener) mode() insight.Mode {
@@ -65,17 +65,17 @@ func (l *checkListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// maxRecordDelay is the longest time between the moment when another rank notices a call and the call's record. An
-// operation on a window is recorded at its return, but a load from the window may see its effect before.
+// maxRecordDelay is the longest time from the effect of a call to its record. An operation on a window is recorded when
+// it returns, but a load by another rank may see its data before.
 const maxRecordDelay = 50 * time.Millisecond
 
-// maxOperationDelay is the longest time for which an operation delays the check of calls that may have seen its effect.
-// The operation may itself wait for one of these calls.
+// maxOperationDelay is the longest time for which an unfinished operation delays the check of calls that may have seen
+// its effect. The delay must end, because the operation may itself wait for one of these calls.
 const maxOperationDelay = time.Second
 
-// noteLoss ends the checks if a rank has lost records. It is called before records are checked that the rank, or a rank
-// that depends on it, wrote after the loss: the rank counts the loss (HasEssentialLoss) before it writes its next
-// record.
+// noteLoss ends the checks if a rank has lost records. advanced calls it before it checks records. A rank sets
+// HasEssentialLoss before it writes its next record, so no record is checked that the rank, or a rank that depends on
+// it, wrote after the loss.
 func (l *checkListener) noteLoss() {
 	memory := l.job.observation.memory
 	for rank := range memory.Ranks() {
@@ -97,7 +97,7 @@ func (l *checkListener) advanced(until time.Duration) {
 		l.order.Until(until)
 	case l.waitsForCheck:
 		l.order.Until(l.underway.QuiescentTime(until, maxOperationDelay))
-		defer l.reportChecked(until) // after the findings are reported: the answer may end the job
+		defer l.reportChecked(until) // after the findings are reported, since it may end the job
 	default:
 		l.order.Until(until - maxRecordDelay)
 	}
@@ -111,7 +111,7 @@ func (l *checkListener) advanced(until time.Duration) {
 	}
 }
 
-// reportChecked reports to the ranks the position up to which their calls have been checked.
+// reportChecked reports to each rank the ring position up to which its calls have been checked.
 func (l *checkListener) reportChecked(now time.Duration) {
 	memory := l.job.observation.memory
 	for rank := range memory.Ranks() {

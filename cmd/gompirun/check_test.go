@@ -12,7 +12,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// Checks that a message is a leak if its receive is missing, but not if the receiver has lost records.
+// Checks that a message without a receive is reported as a leak, but not if the receiver has lost records.
 func TestCheckAfterLoss(t *testing.T) {
 	record := func(name string, at uint64, inputs ...uint64) []uint64 {
 		number := slices.IndexFunc(abi.Functions(), func(f *abi.Function) bool { return f.Name == name })

@@ -10,22 +10,22 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file explains why ranks wait for each other. It states only what is certain when all ranks wait.
+// This file explains why ranks wait for each other. It states only facts that are certain when all ranks wait.
 
-// edge: the wait of rank from cannot end before rank to makes a call.
+// edge says that the wait of rank `from` cannot end before rank `to` makes a call.
 type edge struct {
 	from, to int
 	what     string // "waits in ... for rank 2"
 }
 
-// needs is what ends the wait of a rank: all of the edges or, if either is set, any of them. Without edges it is
-// unknown.
+// needs describes which calls end the wait of a rank: those of all edges or, if anyOf is set, of any one edge. An empty
+// list of edges means that they are unknown.
 type needs struct {
 	edges []edge
 	anyOf bool
 }
 
-// target returns the only rank that is needed; -1 if there are several or none.
+// target returns the rank to which all edges lead; -1 if they lead to several ranks, or if there are no edges.
 func (n *needs) target() int {
 	to := -1
 	for _, e := range n.edges {
@@ -46,7 +46,7 @@ func anyOf(all []needs) (out needs) {
 			return needs{}
 		case n.anyOf:
 			out.edges = append(out.edges, n.edges...)
-		default: // all edges are necessary, so any one of them is
+		default: // every edge is necessary, so the first one is
 			out.edges = append(out.edges, n.edges[0])
 		}
 	}
@@ -59,7 +59,7 @@ func anyOf(all []needs) (out needs) {
 	return out
 }
 
-// needs returns the needs of a rank: the wait of any of its threads must end.
+// needs returns the needs of a rank. The rank continues when the wait of any one of its threads ends.
 func (p snapshot) needs(d *rankState, h lockHolders) needs {
 	if d.unrecorded > 0 || len(d.waits) == 0 {
 		return needs{}
@@ -71,7 +71,7 @@ func (p snapshot) needs(d *rankState, h lockHolders) needs {
 	return anyOf(threads)
 }
 
-// waitNeeds returns what ends the wait of a thread.
+// waitNeeds returns the needs of the wait of one thread.
 func (p snapshot) waitNeeds(rank int, w *shm.Waiting, h lockHolders) needs {
 	if w.Peer == shm.PeersSeveral {
 		if len(w.Events) == 0 || !w.HasAllEvents {
@@ -99,7 +99,7 @@ func (p snapshot) waitNeeds(rank int, w *shm.Waiting, h lockHolders) needs {
 	case w.Reason != shm.ForCall && w.Reason != shm.ForCollective && w.Peer >= 0:
 		to = []int{int(w.Peer)}
 	case w.Reason == shm.ForCollective && w.PendingCount < 0 && isPersistent(w.Operation):
-		// It is not known which of the members that have started it must send.
+		// Unknown: gompirun does not know which members have started a persistent collective.
 	case isCollective(w) && w.All && w.Peer >= 0 && !p.isIn(int(w.Peer), w):
 		to = []int{int(w.Peer)}
 	default:
@@ -143,7 +143,7 @@ func blockingOf(call string) string {
 // finalize is the last call of every rank.
 const finalize = "MPI_Finalize"
 
-// notIn returns the ranks that have not ended and are not in the given call.
+// notIn returns the ranks that can still call MPI and are not in the given call.
 func (p snapshot) notIn(call string) (ranks []int) {
 	for r := range p {
 		if !p[r].ended && p[r].text == "" &&
@@ -169,7 +169,7 @@ func (p snapshot) withheldText(rank, other int) string {
 	return fmt.Sprintf("waits there for rank %d", other)
 }
 
-// maxCycleStarts is the largest number of ranks from which a shortest cycle is searched.
+// maxCycleStarts is the largest number of ranks for which cycle searches a cycle through that rank.
 const maxCycleStarts = 256
 
 // allNeeds returns the needs of each rank.
@@ -181,8 +181,7 @@ func (p snapshot) allNeeds(h lockHolders) []needs {
 	return out
 }
 
-// cycle returns a shortest chain of ranks in which each needs the next for certain, and the last the first; nil if none
-// is found.
+// cycle returns a shortest cycle of ranks in which each rank certainly needs the next one; nil if it finds none.
 func cycle(out []needs) []edge {
 	var best []edge
 	starts := 0
@@ -200,7 +199,7 @@ func cycle(out []needs) []edge {
 	return best
 }
 
-// shortestCycle returns the shortest path from a rank to itself; nil if it is in no cycle.
+// shortestCycle returns the shortest cycle through rank start; nil if start is in no cycle.
 func shortestCycle(out []needs, start int) []edge {
 	came := map[int]edge{}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
@@ -237,7 +236,7 @@ func (p snapshot) mismatches() (lines []string) {
 		objectKey
 		number int32
 	}
-	nonblocking := map[nth]*calls{} // every member starts the same ones in the same order
+	nonblocking := map[nth]*calls{} // by number: members of a communicator start collectives in the same order
 	for r := range p {
 		for i := range p[r].waits {
 			w := &p[r].waits[i]
@@ -279,8 +278,9 @@ func (p snapshot) mismatches() (lines []string) {
 				meet++
 			}
 		}
-		// A member may have completed its part of a non-synchronizing collective and be in the next one. This
-		// is excluded if all members are in a collective, since the others have no member left to wait for.
+		// Different collectives are no error if a member has completed its part of a non-synchronizing
+		// collective and is in the next one. This cannot be if all members are in a collective: those in the
+		// earlier one would have no member to wait for.
 		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}
@@ -303,8 +303,8 @@ func (p snapshot) mismatches() (lines []string) {
 	return lines
 }
 
-// isInOtherSync reports whether a wait is for a collective that some member has not started. That member is in another,
-// synchronizing collective, which no member leaves before this rank calls it.
+// isInOtherSync reports whether w waits for a collective that another member has not started because that member is in
+// a different, synchronizing collective. That member cannot leave its collective before this rank calls it too.
 func (p snapshot) isInOtherSync(w *shm.Waiting) bool {
 	k, ok := objectKeyOf(w)
 	return ok && w.Reason == shm.ForCollective && slices.ContainsFunc(p.missing(w), func(rank int) bool {
@@ -315,7 +315,7 @@ func (p snapshot) isInOtherSync(w *shm.Waiting) bool {
 	})
 }
 
-// deadlockText returns a line with the known reasons why no rank can continue.
+// deadlockText returns a line with the known reasons why no rank can continue; "" if none is known.
 func (p snapshot) deadlockText(h lockHolders) string {
 	if lines := p.mismatches(); len(lines) > 0 {
 		return strings.Join(lines, "; ")
@@ -332,11 +332,11 @@ func (p snapshot) deadlockText(h lockHolders) string {
 	return strings.Join(parts, "; ")
 }
 
-// maxKnotRanks is the largest number of ranks in a report of ranks that need each other.
+// maxKnotRanks is the largest number of ranks in the text of knot.
 const maxKnotRanks = 64
 
-// knot returns a text for a rank that needs any one of several others: none of them continues, since each needs ranks
-// of the same set. It returns "" if there is no such rank.
+// knot returns text on a rank that needs any one of several ranks, none of which can continue: all ranks that the rank
+// needs, directly or indirectly, need only ranks of the same set. It returns "" if there is no such rank.
 func (p snapshot) knot(out []needs) string {
 	var best []int
 	for r := range out {
@@ -372,8 +372,8 @@ func (p snapshot) knot(out []needs) string {
 	return text
 }
 
-// closure returns the ranks that a rank needs, directly or through others: start first, then the others in ascending
-// order. It returns nil if the needs of one of them are unknown, or if there are too many.
+// closure returns start and the ranks that rank start needs, directly or through other ranks. start comes first, the
+// rest is in ascending order. It returns nil if the needs of a rank are unknown, or for more than maxKnotRanks ranks.
 func closure(out []needs, start int) []int {
 	ranks := []int{start}
 	for i := 0; i < len(ranks); i++ {

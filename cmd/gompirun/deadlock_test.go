@@ -8,7 +8,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// all returns the snapshot of ranks that have one wait each.
+// all returns a snapshot in which each rank has one of the waits.
 func all(ws ...shm.Waiting) (p snapshot) {
 	for r, w := range ws {
 		p = append(p, rankState{rank: r, waits: []shm.Waiting{w}})
@@ -32,7 +32,8 @@ func inCallOf(call string, w shm.Waiting) shm.Waiting {
 	return w
 }
 
-// byMessages: the waiter does not know which members have not started a collective.
+// byMessages, among the missing members, says that the waiter does not know which members have not started the
+// collective.
 const byMessages = -1
 
 // nonblocking returns a wait for a collective that the given members have not started.
@@ -54,7 +55,7 @@ func mustKey(w *shm.Waiting) objectKey {
 	return k
 }
 
-// Checks that only certain facts are reported about ranks that all wait.
+// Checks that deadlockText reports only facts that are certain when all ranks wait.
 func TestDeadlockText(t *testing.T) {
 	receive := func(from int32) shm.Waiting { return wait("MPI_Recv", from, world, 3, why(shm.ForMessage, 7)) }
 	fence := wait("MPI_Win_fence", -1, win, 3, named("halo"))
@@ -174,7 +175,7 @@ func TestDeadlockText(t *testing.T) {
 	require.Empty(t, p.deadlockText(nil), "a thread may go on by itself")
 }
 
-// Checks that a deadlock is not certain while one rank does not wait, or another job may help.
+// Checks that a deadlock is not certain while one rank does not wait, or while another job may end a wait.
 func TestAllRanksWait(t *testing.T) {
 	receive := wait("MPI_Recv", 1, world, 2, why(shm.ForMessage, 7))
 	two := func(change func(d *rankState)) snapshot {

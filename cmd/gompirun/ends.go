@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// This file finds the first of several ends of ranks. The failure of a rank makes other ranks abort, and they may abort
-// before gompirun notices the failure: the kernel closes a process's connections before its parent can learn of its
-// end. These ranks name the failed rank when they abort.
+// When several ranks end, this file finds the rank that ended first and caused the other ends. The failure of a rank
+// makes other ranks abort. gompirun may notice the aborts before the failure, because the kernel closes a process's
+// connections before its parent can learn of its end. A rank that aborts for this reason names the failed rank.
 
-// end is the end of a rank, or its announcement of it by MPI_Abort.
+// end records that a rank has ended, or that it has called MPI_Abort.
 type end struct {
 	rank    int
 	byAbort bool // the rank has called MPI_Abort, and may still run
@@ -26,8 +26,8 @@ func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	j.ends = append(j.ends, end{rank: rank, status: status})
 }
 
-// judgeEnds determines what the known ends mean for the job. It delays a failure while another rank that may be the
-// cause is ending.
+// judgeEnds determines what the entries of j.ends mean for the job. It judges none of them yet, and schedules another
+// check, while a rank that may have caused a failure is still ending.
 func (j *job) judgeEnds() {
 	if j.failure == nil && j.unexplained() {
 		if j.heldSince.IsZero() {
@@ -52,7 +52,7 @@ func (j *job) judgeEnds() {
 	}
 }
 
-// suspicion returns how likely an end is the cause of others at the same time; more is likelier.
+// suspicion returns how likely it is that e has caused the other ends; a higher number is more likely.
 func (j *job) suspicion(e end) int {
 	st := j.pmi.State(e.rank)
 	switch {
@@ -64,7 +64,8 @@ func (j *job) suspicion(e end) int {
 	return 1
 }
 
-// unexplained reports whether there is a failure while another rank that may be its cause is about to end.
+// unexplained reports whether j.ends has a failure whose cause may not be in j.ends yet: a rank that a call of
+// MPI_Abort named as failed, or a rank that is exiting.
 func (j *job) unexplained() bool {
 	failed, since := false, time.Duration(0)
 	if !j.heldSince.IsZero() {
@@ -93,15 +94,15 @@ func (j *job) unexplained() bool {
 	return false
 }
 
-// isExiting reports whether a child of gompirun has ended or is ending: the kernel has set its exiting flag.
+// isExiting reports whether a child of gompirun has ended, or is ending: the kernel has set its flag "exiting".
 func isExiting(proc string, pid int) bool {
 	const (
 		state, flags = 0, 6
-		exiting      = 4 // the kernel's flag of a process that is exiting
+		exiting      = 4 // the kernel's flag for a process that is exiting
 	)
 	fields := statOf(proc, strconv.Itoa(pid))
 	if len(fields) <= flags {
-		return true // it no longer exists
+		return true // the process no longer exists
 	}
 	bits, err := strconv.ParseUint(string(fields[flags]), 10, 64)
 	return err == nil && bits&exiting != 0 || bytes.ContainsAny(fields[state], "ZXx")

@@ -18,7 +18,7 @@ type (
 	}
 	// allStarted: no further rank will be started.
 	allStarted struct{}
-	// ended: children that have ended: ranks, and processes that ranks left behind.
+	// ended: these children have ended. They are ranks, or processes that ranks left behind.
 	ended struct{ children []child }
 	// childless: no rank and no process left behind by a rank exists any longer.
 	childless struct{}

@@ -14,19 +14,19 @@ import (
 )
 
 // This file detects programs that are linked to another MPI library. Gompirun can start programs of MPICH, which use
-// PMI-1. It cannot start those of Open MPI: each process finds no launcher and is a job of its own. Switches that
-// observe calls work with no other library, since the values of its handles and constants differ.
+// PMI-1. It cannot start those of Open MPI: each process finds no launcher and becomes a job with one rank. The options
+// that observe calls work only with gompirma, since other libraries have different values of handles and constants.
 
 // foreign describes another MPI library that a program loads.
 type foreign struct {
 	mpi    string // "Open MPI", "MPICH"
 	file   string
-	direct bool // the program itself is linked to an MPI library, not only a library that it uses
+	direct bool // the program itself is linked to the MPI library, not only a library that the program uses
 }
 
-// checkForeign returns an error if the program of a job of n processes cannot work because of the MPI library that it
-// is linked to. It returns a warning if only a library of the program is linked to that. With listened a switch
-// observes the calls of the ranks.
+// checkForeign returns an error if a program with n processes cannot work because it is linked to another MPI library.
+// It returns a warning instead if only a library that the program uses is linked to that MPI library. listened says
+// that an option observes the calls of the ranks.
 func checkForeign(p *program, n int, listened bool) (warning string, err error) {
 	f, found := findForeign(within(p.wdir, p.path), p.env)
 	problem := ""
@@ -50,7 +50,7 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 }
 
 // findForeign searches for another MPI library among the libraries that the dynamic loader would load for a program.
-// Programs that are not ELF files, or are linked to gompirma or to the standard ABI, have none.
+// It finds none for programs that are not ELF files, or are linked to gompirma or another library of the standard ABI.
 func findForeign(path string, env []string) (found foreign, ok bool) {
 	needed, loader := linkage(path)
 	if loader == "" || isGompirma(needed) || !slices.ContainsFunc(needed, mayUseMPI) {
@@ -109,15 +109,15 @@ func isGompirma(files []string) bool {
 	})
 }
 
-// mayUseMPI reports whether a library may be linked to an MPI library. System libraries are not. Most programs without
-// MPI need only those, so that the loader need not be called.
+// mayUseMPI reports whether a library may be linked to an MPI library. It returns false for the usual system libraries.
+// Most programs without MPI need only these, and findForeign then does not run the loader.
 func mayUseMPI(file string) bool {
 	return !isLibrary(file, "libc", "libm", "libdl", "librt", "libpthread", "libgcc_s", "libstdc++", "libtinfo",
 		"libselinux", "ld-linux-x86-64")
 }
 
-// libraries returns the files that a dynamic loader would load for a program, by their names. It does not run the
-// program.
+// libraries returns, for each library that the dynamic loader would load for a program, the file by the library's name.
+// It does not run the program.
 func libraries(loader, path string, env []string) map[string]string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

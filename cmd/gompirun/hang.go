@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// This file detects hangs: all ranks wait in MPI and nothing changes. Gompirun periodically reads the wait records of
-// the ranks' threads. The ranks do nothing else for this.
+// This file detects hangs: all ranks wait in MPI and nothing changes. Gompirun periodically reads the wait records that
+// the ranks' threads publish in shared memory; this is a look. If these records do not change, gompirun inspects the
+// threads of the ranks that do not wait in MPI.
 
-// The interval between looks at the wait records, and the longest interval between looks at the threads of ranks.
 const (
-	looksPerTimeout  = 5
-	maxLateIntervals = 3 // times the interval
-	maxInterval      = time.Second
-	maxBackoff       = 30 * time.Second
+	looksPerTimeout  = 5                // number of looks before a job counts as deadlocked
+	maxLateIntervals = 3                // a look after more than this number of intervals is late
+	maxInterval      = time.Second      // longest interval between looks
+	maxBackoff       = 30 * time.Second // longest interval between inspections of threads
 )
 
 // hang is the state of the hang detection.
@@ -25,7 +25,7 @@ type hang struct {
 	lastWaits []waitID    // the waits at the last look, if all ranks waited; else nil
 	since     time.Time   // time since which lastWaits is unchanged
 	holders   lockHolders // locks that ranks wait for
-	// what the threads of all ranks did when they were last inspected; nil if one ran outside of MPI
+	// states of the threads that slept outside of MPI at the last inspection; nil if a thread ran
 	asleep   []string
 	next     time.Time // time of the next inspection of the threads
 	backoff  time.Duration
@@ -39,7 +39,7 @@ type waitID struct {
 	number, wakes uint32
 }
 
-// external lists calls that a process outside the job may end.
+// external lists calls whose waits a process outside the job may end.
 var external = []string{"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_spawn",
 	"MPI_Comm_spawn_multiple"}
 
@@ -68,7 +68,7 @@ func (j *job) lookInterval() time.Duration {
 	return max(min(j.opts.hangTimeout()/looksPerTimeout, maxInterval), time.Millisecond)
 }
 
-// watchHangs looks at the waits of the ranks, reports once if none can continue, and schedules the next look.
+// watchHangs looks at the waits of the ranks and schedules the next look. It reports once that no rank can continue.
 func (j *job) watchHangs() {
 	if j.hang.reported || j.stopping.Load() || j.state >= draining {
 		return
@@ -108,15 +108,15 @@ func (h *hang) scheduleNext(now time.Time, between time.Duration) {
 	h.next = now.Add(h.backoff)
 }
 
-// mayHang returns the report of a job that hangs unless something outside of it wakes a thread.
+// mayHang returns the report on a job that hangs unless an event outside of the job wakes a thread.
 func mayHang(o otherThreads) []string {
 	return []string{"possible hang: " + strings.Join(o.wakeable, "; ")}
 }
 
-// unchanged records the waits of all ranks (nil if a rank does not wait). It reports whether they have been unchanged
-// for so long that the threads must be inspected.
+// unchanged stores seen, the waits of all ranks (nil if a rank does not wait). It reports whether the waits have been
+// unchanged for at least patience, and the next inspection of the threads is due.
 func (h *hang) unchanged(seen []waitID, now time.Time, between, patience time.Duration) bool {
-	// If gompirun itself is late, the machine may have been stopped, and the ranks with it.
+	// If this look is late, the machine may have been suspended: the ranks had no time to make progress.
 	late := now.Sub(h.lastLook) > maxLateIntervals*between
 	h.lastLook = now
 	if seen == nil || late || !slices.Equal(seen, h.lastWaits) {
@@ -126,8 +126,8 @@ func (h *hang) unchanged(seen []waitID, now time.Time, between, patience time.Du
 	return now.Sub(h.since) >= patience && !now.Before(h.next)
 }
 
-// allSleep records the state of the threads outside of MPI. It reports whether all have slept in the same way in two
-// successive looks. A thread that ran in between would have needed another thread to wake it.
+// allSleep stores the states of the threads outside of MPI. It reports whether all of them sleep, in the same states as
+// at the previous inspection. Equal states mean that none of these threads has run in between.
 func (h *hang) allSleep(o otherThreads, now time.Time, between time.Duration) bool {
 	if o.active {
 		h.scheduleNext(now, between)
@@ -156,13 +156,13 @@ func (j *job) reportDeadlock(p snapshot, now time.Time) {
 	j.printLines(lines)
 }
 
-// report returns lines on what each rank does, and on the holders of locks that ranks wait for.
+// report returns lines on what each rank does, and on the holders of the locks that ranks wait for.
 func (j *job) report() []string {
 	p, now := j.snapshot(), time.Now()
 	j.findMissing(p)
 	j.hang.holders = j.holders(p, j.hang.holders, now)
 	lines := slices.Concat(p.lines(j.traces(p)), j.hang.holders.lines(p, now))
-	// One look cannot prove that ranks wait for each other, since it visits them one after the other.
+	// A single look cannot prove a deadlock, since it reads the ranks one after the other.
 	if others := j.threads(p); len(others.wakeable) > 0 && !others.active && p.waits() != nil {
 		lines = append(mayHang(others), lines...)
 	} else if why := p.deadlockText(j.hang.holders); why != "" && j.hang.reported && slices.Equal(p.waits(),

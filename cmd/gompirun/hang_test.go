@@ -41,7 +41,8 @@ func TestUnchangedWaits(t *testing.T) {
 	}
 }
 
-// Checks that threads outside of MPI must sleep at two successive looks, and the looks become rarer while they do not.
+// Checks that allSleep requires the same sleeping threads at two successive inspections, and that inspections become
+// rarer while a thread runs.
 func TestThreadsSleepTwice(t *testing.T) {
 	h, now := hang{}, time.Now()
 	sleeps := func(on ...string) bool { return h.allSleep(otherThreads{asleep: on}, now, time.Second) }

@@ -13,10 +13,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file finds the holders of window locks that other ranks wait for. The lock itself does not store them: that
-// would cost every lock operation an instruction. Each process records its locks in its own memory, and gompirun reads
-// that from outside, also from ranks that compute. For memory on another node, the target acquires the lock for the
-// origin's stream. Gompirun therefore reads such a lock at the target.
+// This file finds the holders of window locks that other ranks wait for. A lock does not store its holders, because
+// that would cost every lock operation an instruction. Each process records in its own memory the locks that it holds,
+// and gompirun reads this memory, also while the rank computes. If origin and target are on different nodes, the target
+// acquires the lock on behalf of the origin; gompirun then reads the target's memory.
 
 // lockAt identifies the lock of a window at a target.
 type lockAt struct {
@@ -24,7 +24,7 @@ type lockAt struct {
 	target int32
 }
 
-// lockHolder is a rank that holds a lock, since the time when gompirun first saw it.
+// lockHolder is a rank that holds a lock. since is the time when gompirun first saw that the rank holds it.
 type lockHolder struct {
 	rank      int
 	exclusive bool
@@ -39,10 +39,11 @@ func (h lockHolders) holdersFor(w *shm.Waiting) []lockHolder {
 	return h[lockAt{k, w.Tag}]
 }
 
-// maxLockReads is the largest number of ranks that one look reads: there may be many locks with short waits.
+// maxLockReads is the largest number of ranks whose locks one look reads. It limits the time of a look.
 const maxLockReads = 4096
 
-// holders returns the holders of the locks that ranks of a snapshot wait for; before is the result of the last look.
+// holders returns the holders of the locks that ranks of a snapshot wait for. before is the result of the last look,
+// from which it takes the time since a rank holds a lock.
 func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders {
 	h, asked := lockHolders{}, 0
 	for r := range p {
@@ -79,8 +80,8 @@ func (j *job) holders(p snapshot, before lockHolders, now time.Time) lockHolders
 	return h
 }
 
-// holds reports whether a rank, which has index member in w's window, holds the lock that w waits for, and whether
-// exclusively.
+// holds reports whether a rank holds the lock that w waits for, and whether exclusively. member is the index of the
+// rank in the group of w's window.
 func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WinLockAllNocheck + 1]byte
 	pid, ok := j.readWindow(rank, w, win[:])
@@ -106,7 +107,8 @@ func (j *job) holds(p snapshot, rank, member int, w *shm.Waiting) (exclusive, ho
 	return false, false
 }
 
-// holdsRemote reports whether a target holds its lock for a member on another node, and whether exclusively.
+// holdsRemote reports whether a target holds its own lock on behalf of a member on another node, and whether
+// exclusively.
 func (j *job) holdsRemote(target, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WinStreams + 8]byte
 	if target < 0 || target >= len(j.ranks) {
@@ -142,8 +144,8 @@ func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool
 	return pid, ok && readMemory(pid, descriptor, win)
 }
 
-// startedCount returns the number of nonblocking collectives by messages that a rank has started on a communicator;
-// false if it is unknown.
+// startedCount returns the number of nonblocking collectives over messages that a rank has started on the communicator
+// with the given id. ok is false if the number is unknown.
 func (j *job) startedCount(rank int, id uint64) (n int32, ok bool) {
 	const mostComms = 1 << 16
 	node := j.nodeOf(rank)
@@ -186,7 +188,7 @@ func (j *job) startedCount(rank int, id uint64) (n int32, ok bool) {
 	return 0, false
 }
 
-// findMissing adds to waits for collectives by messages the members that have not started them.
+// findMissing adds to each wait for a collective over messages the members that have not started this collective.
 func (j *job) findMissing(p snapshot) {
 	type of struct {
 		rank int
@@ -249,7 +251,7 @@ func readWord(pid int, at uint64) (uint64, bool) {
 	return binary.NativeEndian.Uint64(b[:]), ok
 }
 
-// readMemory reads memory of a process; false if the memory does not exist or the system denies access.
+// readMemory reads memory of a process. It returns false if the memory does not exist or the system denies access.
 func readMemory(pid int, at uint64, b []byte) bool {
 	if at == 0 {
 		return false
@@ -259,7 +261,7 @@ func readMemory(pid int, at uint64, b []byte) bool {
 	return err == nil && n == len(b)
 }
 
-// lines returns lines on the holders of locks, and on what they do.
+// lines returns a line for each holder of a lock that a rank waits for, with what the holder does.
 func (h lockHolders) lines(p snapshot, now time.Time) (lines []string) {
 	for r := range p {
 		for i := range p[r].waits {

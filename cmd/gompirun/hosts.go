@@ -107,8 +107,8 @@ func readHosts(text string) (list []host, err error) {
 	return list, nil
 }
 
-// total returns the number of slots of hosts. A host that is listed several times without a number has one slot each
-// time. The result is 0 for a single host without a number.
+// total returns the number of slots of a list of hosts. An entry without a number counts as one slot. The result is 0
+// for a list with a single entry without a number.
 func total(list []host) (slots int) {
 	if len(list) == 1 {
 		return list[0].slots

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input returns the standard input of rank 0. Rank 0 inherits a file or a pipe directly and consumes only what it
-// reads: a shell loop around gompirun keeps the rest. Rank 0 cannot read a terminal, since its process group is not the
-// terminal's foreground group; gompirun reads for it.
+// input returns the standard input of rank 0. Rank 0 inherits a file or a pipe directly, so that only what rank 0 reads
+// is consumed, and a shell loop around gompirun can read the rest. Rank 0 cannot read a terminal, since its process
+// group is not the terminal's foreground group. gompirun then reads the terminal and writes to a pipe.
 func (j *job) input() (*os.File, error) {
 	if !isTerminal(0) {
 		return os.Stdin, nil
@@ -29,7 +29,7 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// inputMayPrompt reports whether the writer of gompirun's input may wait for a question before it writes.
+// inputMayPrompt reports whether the writer of gompirun's input may wait for a question of rank 0 before it writes.
 func inputMayPrompt() bool {
 	var st unix.Stat_t
 	if unix.Fstat(0, &st) != nil {

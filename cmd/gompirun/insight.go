@@ -17,11 +17,11 @@ import (
 	"gompirma/core/insight"
 )
 
-// listener is a switch of gompirun that processes the calls of the ranks.
+// listener implements an option of gompirun that processes the recorded calls of the ranks.
 type listener interface {
 	// mode returns what the listener needs to be recorded.
 	mode() insight.Mode
-	// begin is called after the memory has been created and before any rank is started.
+	// begin is called after the shared memory for records has been created and before any rank is started.
 	begin(j *job) error
 	// record is called with the words of each record, from one goroutine. They are valid until record returns.
 	record(rank int, words []uint64) error
@@ -29,7 +29,7 @@ type listener interface {
 	end() error
 }
 
-// advanceListener is a listener that is notified when all records until a time have arrived.
+// advanceListener is a listener that is notified when all records up to a time have arrived.
 type advanceListener interface{ advanced(until time.Duration) }
 
 // observation is the recording of a job: libgompirma-insight.so is preloaded into the ranks for it.
@@ -51,7 +51,7 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	if len(listeners) == 0 {
 		return nil, nil
 	}
-	// The trace is the last listener, since it includes what the others have found.
+	// The trace is the last listener, since the trace file includes the findings of --check.
 	listeners = slices.Clone(listeners)
 	slices.SortStableFunc(listeners, func(a, b listener) int {
 		_, before := b.(*traceListener)
@@ -72,7 +72,8 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	ring := 0
 	if text := os.Getenv(envRing); text != "" {
 		if ring, err = strconv.Atoi(text); err != nil || ring < 1 || ring > 1<<40 {
-			return nil, fmt.Errorf("%s=%s: the value must be a number of bytes", envRing, text)
+			return nil, fmt.Errorf("%s=%s: the value must be a number of bytes from 1 to 2^40", envRing,
+				text)
 		}
 	}
 	mode := insight.Mode(0)
@@ -109,7 +110,7 @@ func insightLibrary() (string, error) {
 	return path, nil
 }
 
-// owns reports whether a file is that of the memory, which all ranks inherit.
+// owns reports whether f is the file of the shared memory for records, which all ranks inherit.
 func (o *observation) owns(f *os.File) bool { return o != nil && f == o.memory.File() }
 
 // start starts the goroutine that calls the listeners with the ranks' records.
@@ -141,13 +142,14 @@ func (o *observation) start(j *job) error {
 	return nil
 }
 
-// abandoner is a listener that may have many records left at the end of the job.
+// abandoner is a listener that may have many unprocessed records at the end of the job. abandon drops them.
 type abandoner interface{ abandon() }
 
-// drainTimeout is how long the records of a job that was ended from outside are processed after its end.
+// drainTimeout limits how long gompirun processes remaining records after a signal or the time limit has ended the job.
 const drainTimeout = 10 * time.Second
 
-// finish calls end. It abandons the remaining records if a signal arrives or, with hurry, after drainTimeout.
+// finish processes the remaining records and ends the listeners. The listeners drop the records that remain when a
+// signal arrives or, if hurry is set, after drainTimeout.
 func (o *observation) finish(hurry bool) error {
 	abandon := func() {
 		for _, l := range o.listeners {
@@ -191,13 +193,13 @@ func (o *observation) end() error {
 // fdInsight is the descriptor of the shared memory in every process.
 const fdInsight = fdControl + 1
 
-// preloaded returns a rank's environment with the variables for the observation. Libraries that the user preloads
-// follow in the list, so that another tool is called too. A program with the address sanitizer refuses to start if a
-// library precedes the sanitizer's. The check is disabled: this library is harmless, since it does not allocate with
-// the sanitizer's functions.
+// preloaded returns a rank's environment with the variables for the observation. In LD_PRELOAD, the libraries that the
+// user preloads follow o.library, so that another tool is called too. A program with the address sanitizer refuses to
+// start if a library precedes the sanitizer's. ASAN_OPTIONS disables this check, because o.library does not allocate
+// memory with the sanitizer's functions.
 func (o *observation) preloaded(env []string) []string { return preloaded(env, o.library, fdInsight) }
 
-// preloaded returns an environment with a library to preload and the descriptor of the memory.
+// preloaded returns env with a library in LD_PRELOAD and with fd, the descriptor of the shared memory for records.
 func preloaded(env []string, library string, fd int) []string {
 	const preload = "LD_PRELOAD"
 	value := library

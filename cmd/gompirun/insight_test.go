@@ -26,7 +26,7 @@ func (e *endless) end() error {
 	return nil
 }
 
-// Checks that a signal to gompirun that arrives while it processes the remaining records ends the processing.
+// Checks that a signal to gompirun ends the processing of the remaining records.
 func TestFinishOnSignal(t *testing.T) {
 	e := &endless{make(chan struct{}), make(chan struct{})}
 	o := &observation{listeners: []listener{e}, stop: make(chan struct{}), done: make(chan error, 1)}

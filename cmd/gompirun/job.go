@@ -22,9 +22,9 @@ const (
 	graceTerm   = 500 * time.Millisecond // from SIGTERM to SIGKILL
 	graceLinger = 300 * time.Millisecond // for processes that ranks left running to end by themselves
 	graceKilled = 200 * time.Millisecond // for the kernel to remove killed processes
-	graceOutput = time.Second            // for a reader of gompirun's output after a signal
-	graceEnding = 10 * time.Second       // for ranks that are ending, so that their status is known
-	graceLost   = time.Second            // for the end of a rank that other ranks report as failed
+	graceOutput = time.Second            // for the reader of gompirun's output to read the rest, after a signal
+	graceEnding = 10 * time.Second       // for ranks that are exiting, until their status is known
+	graceLost   = time.Second            // for a rank to end that other ranks report as failed
 )
 
 // job holds the state of the job. After newJob its plain fields belong to the goroutine in run.
@@ -49,8 +49,8 @@ type job struct {
 	runningCount   int
 	state          state
 	failure        *failure
-	ends           []end     // not judged yet
-	heldSince      time.Time // time since which they are held back; zero if they are not
+	ends           []end     // that judgeEnds has not judged yet
+	heldSince      time.Time // time since which judgeEnds delays its judgement; zero if it does not
 	recheckPending bool      // a recheckEnds tick is scheduled
 
 	hang hang
@@ -58,10 +58,10 @@ type job struct {
 	sites callSites
 
 	initialized bool  // some rank has called MPI_Init
-	noInitRanks []int // ranks that ended successfully without it
+	noInitRanks []int // ranks that ended successfully without MPI_Init
 
 	outputDone, childless, leavesRunning bool // leavesRunning: remaining processes are left running
-	forced                               bool // do not wait any longer
+	forced                               bool // gompirun ends without waiting for processes and output
 	hurry                                bool // a signal or the time limit ends the job
 }
 
@@ -77,7 +77,7 @@ type state int
 
 const (
 	starting state = iota // ranks are being started; started ranks may run, and end
-	running               // all have been started
+	running               // all ranks have been started
 	draining              // all ranks have ended; their output is forwarded, and remaining processes are ended
 	finished
 )
@@ -115,8 +115,8 @@ func newJob(opts *options) (*job, error) {
 	if opts.bind != "none" {
 		j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
 		if j.bindings == nil && opts.bind != "" && !opts.quiet {
-			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are too few for %d ranks; the ranks "+
-				"are not bound\n", opts.bind, len(j.ranks))
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are too few of these for %d ranks; "+
+				"the ranks are not bound\n", opts.bind, len(j.ranks))
 		}
 	}
 	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)
@@ -147,10 +147,10 @@ const (
 	timeUp        tick = iota // the limit of --timeout has passed
 	kill                      // kill ranks that did not end after SIGTERM
 	endLinger                 // end the processes that ranks left running
-	killLeftovers             // kill those that did not end after SIGTERM
-	abandon                   // stop waiting after SIGKILL
+	killLeftovers             // kill the processes that endLinger did not end
+	abandon                   // stop waiting for the processes that killLeftovers did not end
 	giveUp                    // stop waiting for the reader of gompirun's output
-	recheckEnds               // check whether ends can be judged
+	recheckEnds               // call judgeEnds again
 	checkHang                 // check whether the job hangs
 )
 
@@ -243,13 +243,13 @@ func (j *job) fail(v *failure) {
 	j.end(syscall.SIGTERM)
 }
 
-// end sends a signal to every rank, and SIGKILL after graceTerm.
+// end sends a signal to every rank, and SIGKILL after graceTerm. Later calls have no effect.
 func (j *job) end(s syscall.Signal) {
 	if j.stopping.Swap(true) {
 		return
 	}
 	j.ending = s
-	// Announced before the first rank ends, so that the others do not report that end as the cause.
+	// Announces the end before the first rank ends. Otherwise other ranks would report that rank as failed.
 	for i := range j.nodes {
 		j.nodes[i].memory.AnnounceEnd()
 	}
@@ -272,7 +272,8 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 		j.failure = v
 	}
 	if hard {
-		// The end is announced first. Ranks that wait for the failed rank then end without a message.
+		// fail announces the end of the job before markFailed ends the waits for this rank. The waiting ranks
+		// then exit without an error message.
 		j.fail(v)
 		if st.Initialized {
 			j.markFailed(rank)
@@ -280,8 +281,8 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// noInitFailure returns the failure of a job in which this rank ended without MPI_Init while other ranks called it:
-// they would wait for the rank without end.
+// noInitFailure returns the failure of a job in which this rank ended without MPI_Init although other ranks called
+// MPI_Init. These ranks would wait for this rank without end.
 func (j *job) noInitFailure(rank int) *failure {
 	return &failure{statusFailed, []string{j.name(rank) +
 		" exited with status 0 without MPI_Init, but other ranks called MPI_Init"}}
@@ -315,7 +316,8 @@ func (j *job) interrupted(s syscall.Signal) {
 	case syscall.SIGCONT:
 		j.signalAll(s)
 	default:
-		// SIGTERM does not force the end: timeout(1) sends it twice, to gompirun and to its process group.
+		// A second SIGINT or SIGQUIT kills the ranks at once. A second SIGTERM does not, because timeout(1)
+		// sends SIGTERM twice: to gompirun and to its process group.
 		if j.stopping.Load() && (s == syscall.SIGINT || s == syscall.SIGQUIT) {
 			j.signalAll(syscall.SIGKILL)
 			j.after(graceKilled, giveUp)

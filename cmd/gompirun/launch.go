@@ -16,9 +16,9 @@ import (
 	"gompirma/core/limit"
 )
 
-// launch starts every rank, and then reaps children until none is left. It keeps its OS thread while there are
-// children. The kernel sends them SIGKILL when the thread that started them ends (Pdeathsig), so that they also end
-// when gompirun is killed with SIGKILL.
+// launch starts every rank, and then reaps children until none is left. The ranks have Pdeathsig, so that they end even
+// if gompirun is killed with SIGKILL: the kernel kills a child when the thread that started it ends. launch therefore
+// keeps its OS thread while there are children.
 func (j *job) launch() {
 	runtime.LockOSThread()
 	// Orphans of the ranks become children of gompirun instead of init.
@@ -62,7 +62,7 @@ func (j *job) startAll() {
 		if err != nil {
 			return
 		}
-		// The file is opened before the process can be reaped, so that it cannot belong to another process.
+		// The file is opened before the process can be reaped, so that pid cannot belong to another process.
 		if nice != 0 {
 			if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/autogroup", pid), os.O_WRONLY, 0); err == nil {
 				groups = append(groups, f)
@@ -81,9 +81,9 @@ func ownNice() int {
 	return 20 - raw
 }
 
-// setNice writes a nice value to the autogroups of the ranks and closes the files. The nice value of a process applies
-// only among the processes of its session, so `nice gompirun` would have no effect without this. The kernel accepts one
-// change in 100 ms and returns EAGAIN for more.
+// setNice writes a nice value to the autogroups of the ranks and closes the files. With autogroups, the nice value of a
+// process applies only among the processes of its session. Without setNice, `nice gompirun` would have no effect. The
+// kernel accepts one change in 100 ms and otherwise returns EAGAIN, so setNice tries again.
 func setNice(groups []*os.File, nice int) {
 	for _, f := range groups {
 		for {
@@ -187,8 +187,8 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		Dir:   p.wdir,
 		Env:   env,
 		Files: files,
-		// Each rank has a session of its own. If the kernel groups processes by session (autogroups), it gives
-		// each group the same share of the CPU, and other jobs are not in a group with the ranks.
+		// Each rank has a session of its own. If the kernel groups processes by session (autogroups), each rank
+		// then gets the same share of the CPU as another job.
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	switch {
@@ -206,7 +206,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	return 0, fmt.Errorf("%s: %w", p.argv[0], err)
 }
 
-// pipe returns gompirun's end, on which goroutines can wait, and the process's end.
+// pipe returns gompirun's end of a pipe, on which goroutines can wait, and the rank's end.
 func pipe() (ours, theirs *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
@@ -225,8 +225,8 @@ func socketpair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi"), nil
 }
 
-// openOutputFile creates the file of --output-dir for a rank's output and errors. The numbers have the same width, so
-// that names sort.
+// openOutputFile creates the file of --output-dir for a rank's stdout and stderr. The rank numbers in the names have
+// the same width, so that the names sort.
 func openOutputFile(dir string, rank, size int) (*os.File, error) {
 	width := len(fmt.Sprint(size - 1))
 	return os.OpenFile(filepath.Join(dir, fmt.Sprintf("rank-%0*d.txt", width, rank)),
@@ -254,8 +254,8 @@ func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 	return os.OpenFile(path, flags, 0o666)
 }
 
-// neededDescriptors returns the number of descriptors that gompirun keeps open for a job, plus some spare ones: for
-// each rank, and for each node if --nodes asks for several.
+// neededDescriptors returns the number of descriptors that gompirun needs: three for each rank and for each simulated
+// node, and 32 for other purposes.
 func neededDescriptors(ranks, nodes int) uint64 { return 3*uint64(ranks+nodes) + 32 }
 
 func checkDescriptors(ranks, nodes int) error {

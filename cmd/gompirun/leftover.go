@@ -10,9 +10,9 @@ import (
 // endLeftovers sends a signal to the process groups of ended ranks that still have processes. It does not affect a
 // process that left its rank's group on purpose (setsid).
 //
-// The kernel may reuse a group's number once the group is empty. Therefore endLeftovers signals only groups with a
-// member that is a child of gompirun (orphans of ranks become one). That child keeps the number in use, because only
-// gompirun can reap it.
+// The kernel may reuse a group's number once the group is empty. Therefore endLeftovers signals a group only if one of
+// its members is a child of gompirun; orphans of ranks become children of gompirun. That child keeps the number in use,
+// because only gompirun can reap it.
 func (j *job) endLeftovers(s syscall.Signal) {
 	groups := map[int]bool{}
 	for i := range j.ranks {
@@ -56,8 +56,8 @@ func childrenOf(parent int, proc string) (children []process) {
 	return children
 }
 
-// statOf returns the fields of /proc/PID/stat after the name, which may hold any characters: state, parent, group and
-// so on.
+// statOf returns the fields of /proc/PID/stat that follow the process's name: state, parent, group and so on. The name
+// may contain any characters.
 func statOf(proc, pid string) [][]byte {
 	stat, err := os.ReadFile(proc + "/" + pid + "/stat")
 	if err != nil {

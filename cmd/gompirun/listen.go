@@ -21,11 +21,11 @@ import (
 	"gompirma/core/random"
 )
 
-// This file records calls of ranks on other hosts. The launcher for these hosts starts gompirun beside each rank
-// (relay.go), and that process sends the rank's records to this one. The listeners process them like records of ranks
-// on this host.
+// This file records calls of ranks on other hosts. There the launcher starts a gompirun process for each rank, which
+// runs the rank's program and sends its records to this process (relay.go). The listeners process them like records of
+// ranks on this host.
 
-// relayDrainTimeout is the longest wait for pending records after the job has ended.
+// relayDrainTimeout is the longest wait for records in flight after the job has ended.
 const relayDrainTimeout = 30 * time.Second
 
 // listenRemote runs a job with listeners on other hosts. It returns the exit status.
@@ -113,7 +113,8 @@ func listenRemote(o *options) int {
 	return status
 }
 
-// permittedAddresses returns the addresses of this host that GOMPIRMA_INTERFACE permits; nil if it is not set.
+// permittedAddresses returns the addresses of this host that GOMPIRMA_INTERFACE permits; nil if the variable is not
+// set.
 func permittedAddresses() ([]string, error) {
 	if os.Getenv(envInterface) == "" {
 		return nil, nil
@@ -125,8 +126,8 @@ func permittedAddresses() ([]string, error) {
 	return preflight.ListenAddresses(found.Addresses), err
 }
 
-// reachable returns the addresses at which other hosts can connect to a port of this host. With only, these are the
-// permitted ones; nil permits all.
+// reachable returns the addresses, with the port, at which other hosts can connect to this host. If only is not empty,
+// these are the addresses in only.
 func reachable(port int, only []string) (where []string, err error) {
 	for _, a := range only {
 		where = append(where, net.JoinHostPort(a, strconv.Itoa(port)))
@@ -146,9 +147,9 @@ func reachable(port int, only []string) (where []string, err error) {
 	return where, err
 }
 
-// runLauncher starts the launcher for the other hosts, and returns its exit status in the form of the shell. The
-// launcher is killed if gompirun ends. Signals to gompirun are forwarded to it, except those of a terminal, which it
-// receives anyway.
+// runLauncher runs the launcher for the other hosts, and returns its exit status as a shell does: 128 plus the signal
+// if a signal ended it. The kernel kills the launcher if gompirun ends. runLauncher forwards signals to the launcher,
+// except SIGINT and SIGQUIT from a terminal, which the terminal sends to the launcher too.
 func runLauncher(path string, args, env []string) int {
 	runtime.LockOSThread() // the end of this thread would kill the launcher
 	cmd := &exec.Cmd{Path: path, Args: args, Env: env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -170,7 +171,7 @@ func runLauncher(path string, args, env []string) int {
 	return shellStatus(cmd.Wait())
 }
 
-// shellStatus returns the exit status of a command in the form of the shell.
+// shellStatus returns the exit status of a command as a shell does: 128 plus the signal if a signal ended it.
 func shellStatus(err error) int {
 	var ended *exec.ExitError
 	switch {

@@ -1,35 +1,35 @@
-// Command gompirun starts the processes of a job on this machine and ends them all when one fails. It serves them as a
-// PMI-1 launcher, creates the node's control segment, and forwards their output line by line. `gompirun --help` prints
-// its manual. The command owns the state of the job. It must not contain any part of the MPI library (capi): it knows
-// ranks only by their processes and their memory, their PMI messages, the control segment and the recorded calls.
+// Command gompirun starts the processes of a job on this machine and ends all of them when one fails. It is the PMI-1
+// server of these processes, creates the node's control segment, and forwards their output line by line. `gompirun
+// --help` prints its manual. The command owns the state of the job. It must not contain any part of the MPI library
+// (capi): it knows ranks only by their processes, memory, PMI messages, control segment and recorded calls.
 //
 //	options.go     the command line
 //	launch.go      finding programs, starting and reaping processes
 //	job.go         the state of the job, event by event
-//	ends.go        which end of a rank was the first
+//	ends.go        which of several ended ranks ended first
 //	nodes.go       the memory of the node, or of the nodes that --nodes simulates
 //	output.go      lines of many processes on one stream
 //	pmi.go         the launcher's side of PMI-1
 //	input.go       a terminal's input for rank 0
 //	report.go      messages about failures
-//	wait_text.go   what ranks do, as text
+//	wait_text.go   text on what ranks do
 //	hang.go        detection of hangs
-//	threads.go     what threads outside of MPI do
+//	threads.go     threads of ranks that do not wait in MPI
 //	holders.go     holders of the locks of windows
 //	deadlock.go    which ranks wait for each other
-//	calls.go       places of the calls in which ranks wait
+//	calls.go       source locations of the calls in which ranks wait
 //	unwind.go      stacks of other processes
 //	signals.go     signals to gompirun
 //	binding.go     which cores a rank is bound to
 //	hosts.go       lists of hosts, and which of them is this machine
 //	allocation.go  the hosts that Slurm has allocated
-//	foreign.go     programs of another MPI library
+//	foreign.go     programs that are linked to another MPI library
 //	preflight.go   checks of hosts before a job
 //	report_page.go gompirun report: a page made from a trace
 //	trace.go       gompirun --trace: the trace
 //	remote.go      jobs on other hosts, which another launcher starts
 //	listen.go      records of ranks on other hosts
-//	relay.go       the process beside such a rank
+//	relay.go       the gompirun process that runs a rank's program on another host
 //	leftover.go    processes that ranks leave running
 //
 // One goroutine, (*job).run, owns the state of the job; the other goroutines send it events.
@@ -55,7 +55,7 @@ const (
 	statusUsage    = 2   // no process was started
 	statusDeadlock = 4   // of --deadlock=abort
 	statusTimedOut = 124 // as timeout(1)
-	statusSignal   = 128 // plus the signal
+	statusSignal   = 128 // plus the number of the signal that ended gompirun or a rank
 )
 
 // neededAddressSpace is the number of bytes of address space for gompirun and the tables of the Go runtime. With less,

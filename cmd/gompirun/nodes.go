@@ -18,7 +18,7 @@ type node struct {
 	host        string // "" for this host
 	first, size int    // its ranks
 	control     *os.File
-	memory      *shm.Node // gompirun's view of it
+	memory      *shm.Node // gompirun's mapping of control
 }
 
 // blocks distributes n ranks over nodes, in order: perNode on each or, if that is 0, as evenly as possible over at most
@@ -40,9 +40,8 @@ func blocks(n, nodes, perNode int) (sizes []int) {
 // envInterface names the variable that restricts the network of ranks to some interfaces.
 const envInterface = "GOMPIRMA_INTERFACE"
 
-// loopback returns the name of the loopback interface, which connects the ranks of simulated nodes. Traffic between two
-// addresses of one machine always uses it, whatever other networks the machine has. The result is "" if no such network
-// exists.
+// loopback returns the name of the loopback interface, which connects the ranks of simulated nodes; "" if there is
+// none. Traffic between two addresses of one machine always uses the loopback interface.
 func loopback(interfaces []net.Interface) (name string, err error) {
 	for _, one := range interfaces {
 		switch {
@@ -57,8 +56,8 @@ func loopback(interfaces []net.Interface) (name string, err error) {
 	return name, nil
 }
 
-// onInterface restricts the network of ranks to an interface, unless the user has chosen one. Other hosts then cannot
-// connect to the ranks.
+// onInterface returns env with GOMPIRMA_INTERFACE=name, unless the user has set the variable. With the loopback
+// interface, other hosts cannot connect to the ranks.
 func onInterface(env []string, name string) []string {
 	if name == "" || variable(env, envInterface) != "" {
 		return env
@@ -84,9 +83,9 @@ func makeNodes(sizes []int) (nodes []node, err error) {
 	return nodes, nil
 }
 
-// aboveOpen moves a file to a descriptor above all open ones, which is closed on exec. syscall.ForkExec moves
-// descriptors to the numbers behind the highest one that it passes on. A rank would lose those that gompirun inherited
-// there.
+// aboveOpen moves f to a descriptor above all open ones and sets close-on-exec. In the child process, syscall.ForkExec
+// moves descriptors temporarily to numbers above the highest one of its list. Without aboveOpen it could overwrite
+// descriptors there that gompirun inherited and the rank must inherit too.
 func aboveOpen(f *os.File) *os.File {
 	highest := f.Fd()
 	open, _ := os.ReadDir("/proc/self/fd")
@@ -112,7 +111,7 @@ func (j *job) nodeOf(rank int) *node {
 	return &j.nodes[i]
 }
 
-// markFailed marks a rank as failed, so that waits of other ranks for it end with an error.
+// markFailed marks a rank as failed, so that waits of other ranks for this rank end with an error.
 func (j *job) markFailed(rank int) {
 	own := j.nodeOf(rank)
 	for i := range j.nodes {

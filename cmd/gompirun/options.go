@@ -184,11 +184,11 @@ var (
 
 // option is an entry of the table below.
 type option struct {
-	names  []string // without dashes; a name with a dash needs that spelling
-	value  string   // name of its value; "" if it takes none
-	second string   // name of its second value, which may also follow a "="; "" if it takes none
-	choice bool     // its value is optional, and must follow a "="
-	job    bool     // it applies to the job, not to one program
+	names  []string // without leading dashes; a name with a leading dash matches only with exactly these dashes
+	value  string   // what the value is, for messages; "" if the option takes no value
+	second string   // the same of a second value, which may also follow a "="
+	choice bool     // the value is optional, and must follow a "="
+	job    bool     // the option applies to the job, not to one program
 	set    func(p *parser, value string) error
 }
 
@@ -267,7 +267,7 @@ var table = []option{
 
 func ignore(*parser, string) error { return nil }
 
-// passed is an option for the launcher for other hosts, if it is of this kind.
+// passed is an option that only the launchers of one kind for other hosts get.
 type passed struct {
 	to   starterKind
 	args []string
@@ -300,11 +300,11 @@ type parser struct {
 	env    []string // of all parts
 	all    inherit  // default for parts
 	passed []passed
-	order  string // an option that orders ranks other than in blocks; "" if none
+	order  string // an option that places ranks on several hosts other than in blocks; "" if none
 
 	part    part
 	given   bool // the part has an option -n
-	perHost int  // its -ppn; 0 if none
+	perHost int  // the part's -ppn; 0 if none
 	list    []host
 	inherit *inherit
 }
@@ -454,7 +454,8 @@ func optionNames() (names []string) {
 	return names
 }
 
-// similar returns the end of the message about an unknown option, with the option that is most like it; "" if none is.
+// similar returns the end of the message about an unknown option, which suggests the option with the most similar name;
+// "" if no name is similar.
 func similar(arg, name string, names ...string) string {
 	known := strings.TrimPrefix(nearest.Word(name, names), "-")
 	switch {
@@ -559,7 +560,7 @@ func (p *parser) setEnv(value string) error {
 	if !assigned {
 		v, ok := p.lookup(name)
 		if !ok {
-			return nil // not set here, so not set there; scripts name variables that may be absent
+			return nil // stays unset in the ranks: scripts name variables that may be absent
 		}
 		value = name + "=" + v
 	}
@@ -594,7 +595,7 @@ func (p *parser) setDeadlockAfter(value string) error {
 	return nil
 }
 
-// seconds parses a number of seconds. A positive number never becomes 0.
+// seconds parses a number of seconds. The result for a positive number is at least 1 ns, never 0.
 func seconds(value string) (d time.Duration, ok bool) {
 	s, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(s) || s > 1e9 {
@@ -606,8 +607,8 @@ func seconds(value string) (d time.Duration, ok bool) {
 	return max(time.Duration(s*float64(time.Second)), 1), true
 }
 
-// envNodes names the variable with the number of nodes to simulate. It applies if the command line has none and all
-// hosts are this machine.
+// envNodes names the variable with the number of nodes to simulate. The variable applies if the command line does not
+// have --nodes and all hosts are this machine.
 const envNodes = "GOMPIRMA_NODES"
 
 func (p *parser) nodesOfEnvironment() error {
@@ -671,7 +672,7 @@ func (p *parser) setHostFile(value string) error {
 	return nil
 }
 
-// setJobHosts makes the hosts of a part the hosts of the job.
+// setJobHosts makes the hosts of the current part the hosts of the job. All parts must have the same hosts.
 func (p *parser) setJobHosts() error {
 	switch {
 	case p.list == nil:
@@ -743,8 +744,8 @@ func (p *parser) setBind(value string) error {
 	return nil
 }
 
-// places lists the units over which ranks can be distributed. On one host all of them result in the same order and
-// placement, unless the ranks are bound.
+// places lists the units over which --map-by can distribute ranks. On one host all of them result in the same order of
+// ranks, and they matter only if the ranks are bound.
 var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache",
 	"l2cache", "l3cache", "seq", "fill", "span"}
 
@@ -787,7 +788,7 @@ func (p *parser) setMap(value string) error {
 	return nil
 }
 
-// orders records an option that orders ranks of several hosts other than in blocks.
+// orders records an option that places ranks on several hosts other than in blocks.
 func (p *parser) orders(option, word string) {
 	if slices.Contains([]string{"node", "host", "seq", "span", "nolocal"}, word) {
 		p.order = option + " " + word

@@ -13,19 +13,19 @@ import (
 
 const (
 	chunk        = 64 << 10               // bytes in a read
-	maxHeld      = 1 << 20                // of an unfinished line, in bytes; a longer line is written in parts
+	maxHeld      = 1 << 20                // bytes of an unfinished line; a longer line is written in parts
 	lineTimeout  = time.Second            // how long other streams wait for the end of a started line
 	promptDelay  = 100 * time.Millisecond // after which an unfinished line of rank 0 counts as a question
-	maxFinalRead = 1 << 20                // read at most from a pipe that a remaining process holds open
+	maxFinalRead = 1 << 20                // bytes that are still read from a pipe after it was abandoned
 )
 
 var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 // output forwards the output of the ranks in whole lines. A goroutine reads each pipe of a rank.
 //
-// An unfinished line is held back until its end arrives, with two exceptions. It is written at once if it grows beyond
-// maxHeld. It is also written at once if it is rank 0's and may be a question to the user who types the input. Then the
-// other streams wait for its end; if the end does not arrive within lineTimeout, a newline is inserted.
+// An unfinished line is held back until its end arrives, with two exceptions: a line that grows beyond maxHeld, and a
+// line of rank 0 that may be a question to the user who types the input, are written at once. The other streams then
+// wait for the end of this line. If it does not arrive within lineTimeout, a newline is inserted.
 type output struct {
 	stdout, stderr *sink
 	tag            bool // write [rank] before each line
@@ -76,8 +76,8 @@ func (o *output) wait() {
 	o.mail.send(outputDone{})
 }
 
-// abandon stops the wait for the ends of pipes that remaining processes hold open. Data in the pipes are still
-// forwarded.
+// abandon stops waiting until remaining processes close their ends of the pipes. Data that is already in the pipes is
+// still forwarded.
 func (o *output) abandon() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +95,7 @@ type stream struct {
 	unbuffered  bool // forward bytes as they arrive
 	mayPrompt   bool
 	abandoned   atomic.Bool
-	partialLine []byte // the beginning of a line
+	partialLine []byte // the beginning of a line, held back
 
 	done bool // guarded by to.mu
 }
@@ -141,8 +141,8 @@ func (s *stream) pump() {
 	}
 }
 
-// read waits for data and allocates a buffer only then: there may be many ranks, and most are silent. n is 0 at the
-// end, and when an abandoned pipe is empty.
+// read waits for data and allocates a buffer only when data has arrived: there may be many ranks, and most are silent.
+// n is 0 at the end of the stream, and when an abandoned pipe is empty.
 func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	if s.abandoned.Load() {
 		s.pipe.SetReadDeadline(time.Time{}) // Go refuses to read after a deadline
@@ -250,7 +250,7 @@ func (k *sink) waitForLineLocked(s *stream) {
 	}
 }
 
-// tagged inserts tag before each line. If inside is set, the first line was started before.
+// tagged inserts tag before each line. If inside is set, block begins inside a line that already has its tag.
 func tagged(block []byte, tag string, inside bool) []byte {
 	out := make([]byte, 0, len(block)+len(tag)*(1+bytes.Count(block, []byte{'\n'})))
 	for len(block) > 0 {
@@ -279,8 +279,7 @@ func (k *sink) writeBytes(s *stream, data []byte) {
 	}
 }
 
-// close marks a stream as ended. A line that it left unfinished stays unfinished, unless another stream writes after
-// it.
+// close marks a stream as ended. An unfinished line of the stream gets a newline only when another stream writes.
 func (k *sink) close(s *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -288,7 +287,7 @@ func (k *sink) close(s *stream) {
 	k.changed.Broadcast()
 }
 
-// printText writes lines of gompirun itself. Without wait, it drops the text if another writer holds the lock.
+// printText writes lines of gompirun itself. If wait is false, it drops the text if another writer holds the lock.
 func (k *sink) printText(text string, wait bool) {
 	if !wait && !k.mu.TryLock() {
 		return

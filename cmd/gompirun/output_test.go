@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is the output of a test: both ends of a pipe, and the text that has arrived.
+// screen is the output under test: it writes to a pipe, and text holds what has arrived at the pipe's other end.
 type screen struct {
 	out  *output
 	mail *mailbox
@@ -71,8 +71,8 @@ func (s *screen) until(t *testing.T, want string) {
 		10*time.Second, time.Millisecond, want)
 }
 
-// Checks that lines of any length, written by many ranks in parts of any length, are forwarded whole, and each rank's
-// in order.
+// Checks that lines of any length, which many ranks write in parts of any length, are forwarded whole and in the order
+// of each rank.
 func TestLinesNotMixed(t *testing.T) {
 	for _, tag := range []bool{false, true} {
 		s := newScreen(t)
@@ -138,8 +138,8 @@ func TestUnfinishedLinesAtTheEnd(t *testing.T) {
 	require.Equal(t, "whole\nrest of a\nrest of b\nc\n", s.finish(t))
 }
 
-// Checks that a question of rank 0 is shown although its line has not ended. Other streams wait for its end, but for a
-// limited time, and it never appears within another line.
+// Checks that a question of rank 0 is shown although its line has not ended. Other streams wait a limited time for the
+// end of this line, and the question never appears within another line.
 func TestQuestions(t *testing.T) {
 	s := newScreen(t)
 	s.out.mayPrompt, s.out.tag = true, true
@@ -196,7 +196,7 @@ func TestSingleRankUnbuffered(t *testing.T) {
 	require.Equal(t, "no newline\ngompirun: line\n\x00\xff\n", s.finish(t))
 }
 
-// Checks that the data in a pipe that a remaining process holds open are forwarded, and the pipe is abandoned.
+// Checks that output.abandon forwards the data in a pipe that a remaining process holds open, and then abandons it.
 func TestAbandonedPipes(t *testing.T) {
 	s := newScreen(t)
 	quiet, busy, endless := s.rank(t, 0), s.rank(t, 1), s.rank(t, 2)

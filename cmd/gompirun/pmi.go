@@ -2,8 +2,8 @@ package main
 
 import "gompirma/core/boot/pmi1"
 
-// newServer returns the job's PMI-1 server. Besides processes of this library it serves those of other MPI libraries
-// that use the protocol. These find the placement of the ranks under PMI_process_mapping.
+// newServer returns the job's PMI-1 server. It serves processes of gompirma and of other MPI libraries that use PMI-1.
+// The other libraries read the placement of the ranks from the key PMI_process_mapping.
 func (j *job) newServer() *pmi1.Server {
 	apps := make([]int, len(j.ranks))
 	for i := range j.ranks {

@@ -12,10 +12,10 @@ import (
 
 // This file implements --preflight: gompirun itself is the program of the job, with one process on each host.
 
-// preflightRank is the argument of such a process.
+// preflightRank is the argument that makes a gompirun process a rank of --preflight.
 const preflightRank = "--preflight-rank"
 
-// setPreflight makes gompirun the part's program. The argument rest holds the arguments after the options.
+// setPreflight makes gompirun the part's program. rest holds the arguments after the options and must be empty.
 func (p *parser) setPreflight(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("--preflight takes no program, but %q is given", rest[0])
@@ -32,7 +32,7 @@ func (p *parser) setPreflight(rest []string) error {
 	return nil
 }
 
-// runPreflight runs such a process. It returns the exit status.
+// runPreflight runs a rank of --preflight. It returns the exit status.
 func runPreflight() int {
 	c, err := boot.Open()
 	if err != nil {

@@ -57,12 +57,13 @@ func prepare(p part, environ []string) (program, error) {
 	return out, nil
 }
 
-// compilers holds the compiler wrapper for source files, by the end of their name.
+// compilers maps the suffix of a source file to the compiler wrapper for the file.
 var compilers = map[string]string{".c": "gompicc", ".C": "gompicxx", ".cc": "gompicxx", ".cpp": "gompicxx",
 	".cxx": "gompicxx", ".f": "gompifort", ".F": "gompifort", ".f90": "gompifort", ".F90": "gompifort",
 	".f08": "gompifort", ".F08": "gompifort"}
 
-// isSource returns an error with the command that compiles a file, if its name is that of source code; else nil.
+// isSource returns an error that tells the user how to compile the file, if its suffix is that of source code; else
+// nil.
 func isSource(path string) error {
 	ext := filepath.Ext(path)
 	if compilers[ext] == "" {
@@ -85,7 +86,7 @@ func search(name, path, wdir string) (string, bool) {
 	return "", false
 }
 
-// within returns the path by which gompirun reaches a path that a process in directory wdir uses.
+// within converts a path that a process in directory wdir uses to one that gompirun can use.
 func within(wdir, path string) string {
 	if wdir == "" || filepath.IsAbs(path) {
 		return path
@@ -119,7 +120,7 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// withoutPath removes the call and the path from an error of the file system, since the message has the path already.
+// withoutPath removes the system call and the path from an error of the file system. Callers print the path themselves.
 func withoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -138,8 +139,8 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// environment returns gompirun's environment with the part's additions. It omits the variables that a launcher above
-// this one set for its processes.
+// environment returns gompirun's environment with the part's additions. It omits the variables that another launcher
+// has set if it started gompirun.
 func environment(environ []string, p part) []string {
 	replaced := map[string]bool{}
 	for _, v := range p.env {
@@ -159,7 +160,7 @@ func environment(environ []string, p part) []string {
 	if abs, err := filepath.Abs(p.wdir); p.wdir != "" && err == nil {
 		out = append(out, "PWD="+abs)
 	}
-	// Of several settings of a variable the last one counts.
+	// If a variable is set several times, the last value counts.
 	last := map[string]int{}
 	for i, v := range p.env {
 		name, _, _ := strings.Cut(v, "=")
@@ -182,9 +183,9 @@ func libraryFolder() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(self)), "lib/gompirma/abi")
 }
 
-// withLibraries appends a directory to LD_LIBRARY_PATH. It serves programs that were linked to another library of the
-// standard ABI, or without a run path. The environment is unchanged if the directory is missing (for example if only
-// gompirun was copied), or if the loader would misread its name.
+// withLibraries appends a directory to LD_LIBRARY_PATH. Programs need this if they were linked to another library of
+// the standard ABI, or without a run path. The environment is unchanged if the directory does not exist (for example if
+// only gompirun was copied), or if its name has characters that the loader would misread.
 func withLibraries(env []string, folder string) []string {
 	const name = "LD_LIBRARY_PATH"
 	if !filepath.IsAbs(folder) || strings.ContainsAny(folder, ":;$") || checkFolder(folder) != nil {
@@ -192,7 +193,7 @@ func withLibraries(env []string, folder string) []string {
 	}
 	path := variable(env, name)
 	switch {
-	case path == "": // with an empty entry before the colon, the loader would search the working directory
+	case path == "": // ":folder" has an empty entry, for which the loader would search the working directory
 		path = folder
 	case slices.Contains(strings.FieldsFunc(path, func(r rune) bool { return r == ':' || r == ';' }), folder):
 	default:
@@ -218,7 +219,8 @@ const (
 	fdControl  = 4
 )
 
-// withRankVariables adds the variables with the place of a process in the job of the given size and number of nodes.
+// withRankVariables adds the variables from which a rank learns its position in the job. nodes is the number of nodes
+// of the job; n is the node of the rank.
 func withRankVariables(env []string, job string, rank, size, nodes int, n *node) []string {
 	text := strconv.Itoa
 	env = append(env[:len(env):len(env)],

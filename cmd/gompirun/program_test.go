@@ -122,8 +122,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Checks that the directory of the libraries is appended to LD_LIBRARY_PATH and preserves the meaning of the other
-// entries: an empty entry is the working directory.
+// Checks that withLibraries appends the directory of the libraries to LD_LIBRARY_PATH and preserves the meaning of the
+// other entries. An empty entry is the working directory.
 func TestLibraryPath(t *testing.T) {
 	dir := t.TempDir()
 	for before, want := range map[string]string{
@@ -166,7 +166,7 @@ func TestBindings(t *testing.T) {
 			require.NotEqual(t, sets[i], sets[k])
 		}
 	}
-	// If all processors are siblings of one core, one rank fits, which gets them all.
+	// If all processors are hardware threads of one core, there is room for one rank, which gets all of them.
 	sys := t.TempDir()
 	for cpu := range 64 {
 		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu), "topology")
@@ -184,7 +184,7 @@ func TestBindings(t *testing.T) {
 	require.Len(t, sets, 1)
 	require.Equal(t, many, sets[0].Count())
 	require.Nil(t, bindings(1, "hwthread", many+1, sys))
-	// Ranks share sockets and NUMA nodes, so they always fit.
+	// Ranks share sockets and NUMA nodes, so there is room for any number of ranks.
 	for cpu := range 64 {
 		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu))
 		require.NoError(t, os.WriteFile(dir+"/topology/physical_package_id", []byte(strconv.Itoa(cpu%2)+"\n"),
@@ -211,7 +211,7 @@ func TestShares(t *testing.T) {
 	if many > 1 {
 		require.Len(t, bindings(many, "", 1, "/nowhere"), many)
 	}
-	machine := func(each ...int) (cores, numas []unix.CPUSet) { // hardware threads i and i + 100 form a core
+	machine := func(each ...int) (cores, numas []unix.CPUSet) { // a core has hardware threads i and i + 100
 		numas = make([]unix.CPUSet, len(each))
 		for cpu, k := 0, 0; k < len(each); k++ {
 			for range each[k] {
@@ -229,7 +229,7 @@ func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		each []int
-		want []int // the first core of each rank, and the number of cores
+		want []int // the first core of each rank, and last the number of cores
 	}{
 		{2, []int{4, 4}, []int{0, 4, 8}},
 		{3, []int{4, 4}, []int{0, 4, 6, 8}},
@@ -237,7 +237,7 @@ func TestShares(t *testing.T) {
 		{8, []int{4, 4}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}},
 		{2, []int{2, 2, 2, 2}, []int{0, 4, 8}},
 		{3, []int{8}, []int{0, 2, 5, 8}},
-		{4, []int{1, 5}, []int{0, 1, 3, 4, 6}}, // the first node has too few
+		{4, []int{1, 5}, []int{0, 1, 3, 4, 6}}, // the first NUMA node has fewer cores than its share of ranks
 	} {
 		cores, numas := machine(c.each...)
 		sets := shares(c.n, cores, numas)

@@ -32,7 +32,8 @@ func (w *recordWriter) begin(j *job) (err error) {
 }
 
 // record writes a line: rank and thread, time since the rank's first call, caller, duration, the call with its inputs,
-// and after "=" the result and the outputs. A record of an entry has ">" in place of the duration.
+// and after "=" the result and the outputs. The record that a rank writes on entry to a call has ">" in place of the
+// duration.
 func (w *recordWriter) record(rank int, words []uint64) error {
 	r := &w.decoded
 	if err := r.Decode(words); err != nil {
@@ -53,7 +54,7 @@ func (w *recordWriter) record(rank int, words []uint64) error {
 	return nil
 }
 
-// where returns the object that holds an address, and the offset in it.
+// where returns the mapped file (program or library) that contains an address, and the offset in that file.
 func where(part *insight.Rank, address uint64) string {
 	objects := part.Objects()
 	for _, o := range slices.Backward(objects) {

@@ -17,13 +17,13 @@ import (
 	"gompirma/core/insight"
 )
 
-// relayRank is the first argument of a process beside a rank on another host. The rank's program and its arguments
-// follow.
+// relayRank is the first argument of a gompirun process that runs a rank's program on another host. The program and its
+// arguments follow.
 const relayRank = "--relay-rank"
 
 // runRelay runs a rank's program and sends its records to gompirun. It returns the program's exit status, or ends by
-// the signal that has ended the program. It must run before the process opens descriptors: the program inherits
-// everything from the launcher.
+// the signal that has ended the program. It must run before this process opens descriptors, since the program must
+// inherit the launcher's descriptors unchanged.
 func runRelay(argv []string) int {
 	runtime.LockOSThread() // the end of this thread would kill the program
 	environ := os.Environ()
@@ -52,15 +52,16 @@ func runRelay(argv []string) int {
 			return refuse(fmt.Errorf("%s: not found in PATH", argv[0]))
 		}
 	}
-	// The program inherits the descriptor under the same number: other numbers may belong to the launcher.
+	// The program inherits the descriptor under its number in this process. Any fixed number could be one of the
+	// launcher's descriptors.
 	fd := int(memory.File().Fd())
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
 		return refuse(err)
 	}
 	cmd := &exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: append(preloaded(without(environ, relay.EnvRelay), library, fd), insight.EnvRank+"=0"),
-		// The program has a process group of its own: signals to this group are forwarded, and would arrive
-		// twice otherwise.
+		// The program has a process group of its own. In this process's group it would get each signal to the
+		// group twice, since this process forwards signals.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,

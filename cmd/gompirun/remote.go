@@ -17,8 +17,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file runs jobs on other hosts. Gompirun does not reach them itself. It replaces itself by a launcher that does,
-// and translates the options.
+// This file runs jobs on other hosts. Gompirun cannot start processes there. It translates its options into those of
+// another launcher, and replaces itself by that launcher.
 
 // starterKind is a family of launchers with the same options.
 type starterKind int
@@ -36,8 +36,8 @@ type starter struct {
 	mpi  string // srun's name of the interface between launcher and processes
 }
 
-// startRemote replaces gompirun by another launcher; if there are listeners, it starts the launcher as a child. It
-// returns the exit status, in the first case only on failure.
+// startRemote replaces gompirun by another launcher, and returns an exit status only on failure. If there are
+// listeners, it runs the launcher as a child instead and returns the launcher's exit status.
 func startRemote(o *options) int {
 	if len(o.listeners) > 0 {
 		return listenRemote(o)
@@ -78,8 +78,9 @@ func remoteCommand(o *options, environ []string) (s starter, args, env []string,
 	return s, args, env, nil
 }
 
-// findStarter searches a launcher in the directories of PATH. The function version returns the output of a program for
-// an option.
+// findStarter searches for a launcher in the directories of PATH. The argument allocated says that gompirun runs in a
+// Slurm allocation. The function version returns the output of a program with an option, which distinguishes launchers
+// of the same name.
 func findStarter(o *options, path string, allocated bool, version func(path, option string) string) (starter, error) {
 	self, _ := os.Executable()
 	find := func(name string) string {
@@ -144,9 +145,9 @@ func merged(list []host) (out []host) {
 	return out
 }
 
-// placeRanks distributes the job's ranks over its hosts in blocks: -ppn on each, or as many as a host has slots. It
-// starts again with the first host when all are full. Without any numbers it distributes them as evenly as possible.
-// Hosts without a rank are omitted.
+// placeRanks distributes the job's ranks over its hosts in blocks. The size of a block is -ppn or the host's number of
+// slots. When all hosts are full, placeRanks starts again with the first host. If no sizes are given, it distributes
+// the ranks as evenly as possible. Hosts without a rank are omitted.
 func (o *options) placeRanks() ([]host, error) {
 	list := merged(o.hosts)
 	n := o.size()
@@ -228,7 +229,7 @@ func (s starter) srun(o *options, places []host, environ []string, libraries str
 	env = withLibraries(environment(environ, p), libraries)
 	env = without(env, "SLURM_EXPORT_ENV")
 	if variable(environ, "SLURM_STEP_ID") != "" {
-		args = append(args, "--overlap") // gompirun runs in a step, which has the processors
+		args = append(args, "--overlap") // the ranks share the processors of the step in which gompirun runs
 	}
 	if p.wdir != "" {
 		args = append(args, "--chdir="+p.wdir)
@@ -320,7 +321,8 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 	return args, nil
 }
 
-// variableName matches variables that can be passed on by name. Others are internal to shells.
+// variableName matches the variables that launchers can pass on by name. Variables with other names are internal to
+// shells.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // isHostVariable reports whether a variable describes the host or session in which gompirun runs, or belongs to the
@@ -402,7 +404,7 @@ func hostList(places []host) string {
 	return strings.Join(items, ",")
 }
 
-// shortened returns the beginning of a long list.
+// shortened returns a list for a message: only the beginning if the list is long.
 func shortened(list string) string {
 	const most = 200
 	if len(list) <= most {

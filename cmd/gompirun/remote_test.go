@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// two parses a command line with two hosts that are not this machine.
+// two parses a command line that names two hosts other than this machine.
 func two(t *testing.T, line string) *options {
 	o, err := parse(strings.Fields(line), lookup)
 	require.NoError(t, err, line)
@@ -104,8 +104,8 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// Checks that launchers are found by their names and distinguished by their output. Gompirun itself may have such a
-// name and is excluded.
+// Checks that findStarter finds launchers by their names and distinguishes them by their output. It ignores gompirun,
+// which may be installed under one of these names.
 func TestFindStarter(t *testing.T) {
 	const ofHydra = "HYDRA build details:"
 	o := &options{remote: "h2"}

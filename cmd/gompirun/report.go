@@ -9,7 +9,7 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// failure is the first failure of the job. A job without one ends with status 0.
+// failure is the first failure of the job. A job without a failure ends with status 0.
 type failure struct {
 	status int
 	lines  []string
@@ -20,8 +20,7 @@ func (j *job) name(rank int) string {
 	return fmt.Sprintf("rank %d (%s)", rank, filepath.Base(j.programs[j.ranks[rank].part].argv[0]))
 }
 
-// judge evaluates the end of a rank. It returns nil if the end is no failure. hard reports that the other ranks cannot
-// continue.
+// judge evaluates the end of a rank. v is nil if the end is no failure. hard says that the other ranks cannot continue.
 func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *failure, hard bool) {
 	hard = !st.Finalized
 	finalizeState := "it had already called MPI_Finalize"

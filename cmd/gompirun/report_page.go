@@ -12,7 +12,7 @@ import (
 
 // This file implements gompirun report, which makes a page from a trace file without a job.
 
-// reportWord is the first argument that selects the report. After an option, or with a slash, the same word names a
+// reportWord as the first argument selects gompirun report. After an option, or with a slash, the same word names a
 // program.
 const reportWord = "report"
 
@@ -29,7 +29,7 @@ Exit status: 0; 1 if the trace cannot be read or the page cannot be written (an 
 changed then); 2 if the command line is wrong.
 `
 
-// pageOptions holds the arguments after the word.
+// pageOptions holds the arguments after reportWord.
 type pageOptions struct{ in, out string }
 
 func parseReport(args []string) (*pageOptions, error) {

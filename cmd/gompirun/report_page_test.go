@@ -60,7 +60,7 @@ func TestRunReport(t *testing.T) {
 	require.FileExists(t, out)
 }
 
-// Checks that a link to the trace is recognized as the trace.
+// Checks that isSameFile recognizes a link to the trace as the same file.
 func TestIsSameFile(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -70,7 +70,7 @@ func TestIsSameFile(t *testing.T) {
 	require.True(t, isSameFile(a, b))
 }
 
-// Checks that the word selects the report only as the first argument.
+// Checks that the word "report" selects gompirun report only as the first argument.
 func TestReportAsProgramName(t *testing.T) {
 	for _, line := range []string{"./report t.json", "-n 2 report t.json", "-- report t.json"} {
 		o, err := parse(strings.Fields(line), lookup)

@@ -24,9 +24,9 @@ func (j *job) watchSignals() {
 		for s := range signals {
 			switch s {
 			case syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT:
-				// A rank may run before its start is in the mailbox, and it must get this signal too.
-				// Waits until the event is sent. Signals that end the job are sent to such a rank
-				// later.
+				// A rank may have been started although its event is not in the mailbox yet, and it
+				// must get this signal too. Locking forking waits for that event. Signals that end the
+				// job need no wait: the job sends them when the event arrives.
 				j.forking.Lock()
 				j.forking.Unlock() //nolint:staticcheck // it only waits
 			}
@@ -40,7 +40,7 @@ func (j *job) signalRank(r *rank, s syscall.Signal) {
 	if r.pid == 0 || r.ended {
 		return
 	}
-	// The rank may have created a group or session of its own.
+	// If no such group exists, the rank has changed its process group: only the rank gets the signal.
 	if syscall.Kill(-r.pid, s) != nil {
 		syscall.Kill(r.pid, s)
 	}

@@ -14,7 +14,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// statistics is the listener of --stats. The ranks count; gompirun evaluates the counters after the ranks have ended.
+// statistics is the listener of --stats. The ranks count their calls in shared memory; gompirun evaluates the counters
+// after the ranks have ended.
 type statistics struct {
 	path string // "" for a table on stderr
 	job  *job
@@ -62,8 +63,8 @@ func monotonic() time.Duration {
 
 // summary is the result of --stats. Times are in seconds.
 type summary struct {
-	Seconds   float64           `json:"seconds"`   // of the longest rank
-	Mpi       float64           `json:"mpi"`       // fraction of all ranks' time that was in MPI
+	Seconds   float64           `json:"seconds"`   // run time of the rank that ran longest
+	Mpi       float64           `json:"mpi"`       // time in MPI divided by run time, over all ranks
 	Imbalance float64           `json:"imbalance"` // (max - mean) / max of the ranks' times outside of MPI
 	Ranks     []rankSummary     `json:"ranks"`
 	Functions []functionSummary `json:"functions"` // in descending order of time
@@ -76,10 +77,10 @@ type rankSummary struct {
 	Pid       int     `json:"pid"`
 	Threads   int     `json:"threads"`
 	Uncounted int     `json:"threads_not_counted,omitempty"`
-	Others    int     `json:"other_processes,omitempty"` // that called MPI beside it
-	Seconds   float64 `json:"seconds"`                   // from the first call to the end
+	Others    int     `json:"other_processes,omitempty"` // that called MPI as this rank; not counted
+	Seconds   float64 `json:"seconds"`                   // from the first call of MPI to the end
 	Mpi       float64 `json:"mpi_seconds"`
-	Waiting   float64 `json:"waiting_seconds"` // part of it in calls that may wait
+	Waiting   float64 `json:"waiting_seconds"` // part of Mpi in calls that may wait
 	Finalized bool    `json:"finalized"`
 }
 
@@ -91,7 +92,7 @@ type use struct {
 	Paths   pathCounts `json:"ways,omitempty"` // of operations on a window, if the library reports paths
 }
 
-// pathCounts holds calls and bytes by the path to the target's memory.
+// pathCounts holds the number of calls and bytes by the path to the target's memory.
 type pathCounts map[string]struct {
 	Calls uint64 `json:"calls"`
 	Bytes uint64 `json:"bytes"`
@@ -121,7 +122,7 @@ func (u *use) add(c insight.Count) {
 type functionSummary struct {
 	Name string `json:"name"`
 	use
-	Share      float64   `json:"share"` // of all ranks' time
+	Share      float64   `json:"share"` // fraction of the run time of all ranks
 	ByRank     []float64 `json:"seconds_by_rank"`
 	waits      bool
 	collective bool
@@ -186,7 +187,7 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 	return s
 }
 
-// addWindows adds a rank's counters of its windows to those of other ranks for the same windows.
+// addWindows adds a rank's counters for each of its windows to the sums over all ranks for this window.
 func (s *summary) addWindows(windows []insight.Window) {
 	for _, w := range windows {
 		at := slices.IndexFunc(s.Windows, func(k windowSummary) bool {
@@ -219,8 +220,7 @@ func (s *summary) addWindows(windows []insight.Window) {
 // outside returns the time of a rank outside of MPI. The time in MPI is the average over its threads.
 func (r *rankSummary) outside() float64 { return max(r.Seconds-r.Mpi/float64(max(r.Threads, 1)), 0) }
 
-// imbalance returns the fraction of the longest computing time for which the other ranks have nothing to compute, on
-// average.
+// imbalance returns (max - mean) / max of the ranks' times outside of MPI.
 func (s *summary) imbalance() float64 {
 	most, sum := 0.0, 0.0
 	for i := range s.Ranks {
@@ -233,7 +233,8 @@ func (s *summary) imbalance() float64 {
 	return (most - sum/float64(len(s.Ranks))) / most
 }
 
-// costs returns text on the three most expensive functions, and on the rank with the largest share of each.
+// costs returns text on the three functions with the most time, with the rank that spent the largest share of its run
+// time in the function.
 func (s *summary) costs() (lines []string) {
 	for _, f := range s.Functions[:min(3, len(s.Functions))] {
 		most, least := 0, 0 // indices into s.Ranks
@@ -270,8 +271,8 @@ func (s *summary) costs() (lines []string) {
 	return lines
 }
 
-// window returns text on the window that causes nearly all of a function's time; "" if the function uses no window or
-// only one window.
+// window returns text that names the window with at least 90 % of a function's time. It returns "" if there is no such
+// window, the function uses no window, or the job has only one window.
 func (s *summary) window(function string) string {
 	u, ok := insight.UseOf(abi.FunctionByName(function))
 	if !ok || !u.MayWait() || len(s.Windows) < 2 {

@@ -64,7 +64,7 @@ func (s *summary) table() string {
 	return b.String()
 }
 
-// writeRows writes a row for each path that operations have used.
+// writeRows writes a table row for each path that operations of kind u have used.
 func (w pathCounts) writeRows(b *strings.Builder, u insight.Use) {
 	for way := range insight.Paths {
 		if c, some := w[way.String()]; some {
@@ -79,7 +79,7 @@ func (f *functionSummary) writeRow(b *strings.Builder) {
 		100*f.Share)
 }
 
-// writeBalance writes how evenly the ranks compute, and what the table omits.
+// writeBalance writes how evenly the ranks compute, and which threads and processes the table does not count.
 func (s *summary) writeBalance(b *strings.Builder) {
 	least, most := 0, 0
 	threads, others := 0, 0

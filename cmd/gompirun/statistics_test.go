@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCosts checks the text: it states what the ranks have in common, or the rank with the highest cost.
+// TestCosts checks that the text names a function's range of costs if all ranks have similar costs, and otherwise the
+// rank with the highest cost.
 func TestCosts(t *testing.T) {
 	s := &summary{Ranks: []rankSummary{{Rank: 0, Seconds: 10}, {Rank: 1, Seconds: 10}, {Rank: 3, Seconds: 10}},
 		Windows: []windowSummary{
@@ -66,8 +67,8 @@ func TestStatsOption(t *testing.T) {
 		"elsewhere.invalid is another")
 }
 
-// Checks that the option --check=error can be combined with a file by a second --check. A file with that name is given
-// as ./error.
+// Checks that --check=error can be combined with a second --check that names a file for the findings. A file named
+// "error" must be given as ./error.
 func TestCheckOption(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	for _, c := range []struct {
@@ -89,7 +90,7 @@ func TestCheckOption(t *testing.T) {
 	require.EqualError(t, err, "--check=b.json: the findings are already written to a.json")
 }
 
-// Checks that libraries that the user preloads follow in the list.
+// Checks that in LD_PRELOAD the libraries that the user preloads follow the insight library.
 func TestPreloaded(t *testing.T) {
 	o := &observation{library: "/p/lib/libgompirma-insight.so"}
 	require.Equal(t, []string{"A=1", "LD_PRELOAD=/p/lib/libgompirma-insight.so",

@@ -13,21 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file inspects the threads of ranks that do not wait in MPI. A thread of the application may compute, sleep or
-// read, and call MPI afterwards; then the job does not hang. For a hang, each such thread must be known to wait for
-// another thread of its process. It must wait without a time limit, on a futex that only this process has mapped. The
-// library's own threads do not count: the library reports its progress threads by number, and threads of the Go runtime
-// sleep in the library's code, not in the C library's.
+// This file inspects the threads outside of MPI: the application's threads that do not wait in MPI. If such a thread
+// computes, sleeps for some time or reads, it may call MPI afterwards, and the job does not hang. The job hangs only if
+// each of these threads waits for another thread of its process, without a time limit, on a futex that only this
+// process has mapped.
+//
+// The library's own threads are ignored. The library reports the numbers of its progress threads. Threads of the Go
+// runtime are recognized because they sleep in the library's code, not in the C library's.
 
-// otherThreads describes the threads of ranks that do not wait in MPI.
+// otherThreads describes the threads outside of MPI.
 type otherThreads struct {
 	active   bool     // a thread runs, may wake up by itself, or cannot be inspected
-	asleep   []string // the state of each sleeping thread, for comparison
-	wakeable []string // threads that an event outside of the job may wake
-	allFutex bool     // all of these sleep on futexes
+	asleep   []string // the state of each sleeping thread, for comparison with the next inspection
+	wakeable []string // text on each thread that an event outside of the process may wake
+	allFutex bool     // all sleeping threads sleep on futexes
 }
 
-// threads returns the state of these threads of all ranks.
+// threads returns the state of the threads outside of MPI, over all ranks.
 func (j *job) threads(p snapshot) (all otherThreads) {
 	all.allFutex = true
 	for r := range p {
@@ -59,7 +61,8 @@ type rankProcess struct {
 	waiting         []int  // threads of the application that wait in MPI
 }
 
-// outside returns the state of all other threads of the process.
+// outside returns the state of the process's threads outside of MPI: all threads except those that wait in MPI,
+// progress threads, and threads of the library's Go runtime.
 func (x *rankProcess) outside(proc string) (o otherThreads) {
 	o.allFutex = true
 	dir := fmt.Sprintf("%s/%d", proc, x.pid)
@@ -124,7 +127,7 @@ type systemCall struct {
 func parseCall(text string) (c systemCall, pc uint64, ok bool) {
 	words := strings.Fields(text)
 	if len(words) != 9 {
-		return c, 0, false // it runs, or is in no system call
+		return c, 0, false // the thread runs, or is in no system call
 	}
 	var err error
 	if c.number, err = strconv.ParseUint(words[0], 10, 64); err != nil {
@@ -139,8 +142,9 @@ func parseCall(text string) (c systemCall, pc uint64, ok bool) {
 	return c, pc, err == nil
 }
 
-// endlessCalls maps system calls other than futex that may sleep until an event to the index of their time limit, or -1
-// if they have none. The field none holds the value for no limit: 0, or -1 as an int.
+// endlessCalls describes the system calls, except futex, that may sleep until an event. limit is the index of the
+// argument with the time limit; -1 if the call has no time limit. none is the value of that argument that means no
+// limit: 0, or -1 as an int.
 var endlessCalls = map[uint64]struct {
 	name  string
 	limit int
@@ -161,7 +165,7 @@ var endlessCalls = map[uint64]struct {
 	unix.SYS_MQ_TIMEDSEND: {"mq_send", 4, 0},
 }
 
-// sleeps reports whether a call sleeps until an event without a time limit, and returns its name.
+// sleeps returns the name of a call, and whether the call sleeps until an event without a time limit.
 func (c *systemCall) sleeps() (name string, sleeps bool) {
 	const wait, lock, waitBitset, lock2, command = 0, 6, 9, 13, 0x7f
 	if c.number == unix.SYS_FUTEX {
@@ -176,8 +180,8 @@ func (c *systemCall) sleeps() (name string, sleeps bool) {
 	return e.name, none
 }
 
-// isPrivate reports whether only threads of the process can wake a wait on a futex. pthread_join waits without the
-// private flag, on private memory of the process.
+// isPrivate reports whether only threads of the same process can end a wait on a futex: the call has the private flag,
+// or the futex is in private memory. pthread_join is of the second kind.
 func (c *systemCall) isPrivate(maps memoryMap) bool {
 	const private = 0x80
 	m := maps.at(c.arg[0])
@@ -227,9 +231,9 @@ func (m memoryMap) at(address uint64) *memoryRange {
 	return nil
 }
 
-// handlesSignals reports whether the program of a process has installed a handler for a signal that another process or
-// a timer sends. Signals for faults and of the runtime do not count. SIGINT does not count either: interpreters catch
-// it, and it ends a job.
+// handlesSignals reports whether a process has a handler for a signal that another process or a timer may send. It
+// ignores signals for faults, signals that the Go runtime or the C library uses, and SIGINT, which interpreters catch
+// and which ends a job.
 func handlesSignals(proc string, pid int) bool {
 	mask, err := strconv.ParseUint(statusOf(fmt.Sprintf("%s/%d", proc, pid), "SigCgt"), 16, 64)
 	const first, last = 32, 33 // signals of the C library
@@ -241,7 +245,7 @@ func handlesSignals(proc string, pid int) bool {
 	return err == nil && mask != 0
 }
 
-// switches returns the number of times that a thread has gone to sleep.
+// switches returns the number of voluntary context switches of a thread, which grows each time that it falls asleep.
 func switches(dir string) string { return statusOf(dir, "voluntary_ctxt_switches") }
 
 // statusOf returns the value of a line in the status of a process or thread; "" if the file has no such line.

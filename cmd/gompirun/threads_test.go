@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Checks that the state of a process's threads determines whether one of them may still call MPI.
+// Checks that outside finds out from the state of a process's threads whether one of them may still call MPI.
 func TestThreadsOutsideOfMPI(t *testing.T) {
 	const stat = "%s (a b) %s 1 1 1"
 	proc := t.TempDir()

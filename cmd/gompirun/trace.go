@@ -16,7 +16,7 @@ import (
 	"gompirma/core/version"
 )
 
-// traceListener writes every call to a trace file while the job runs: --trace.
+// traceListener implements --trace: it writes every call to a trace file while the job runs.
 type traceListener struct {
 	path    string
 	drops   bool // drop records if the ring is full
@@ -38,8 +38,8 @@ type traceListener struct {
 	arrows  uint64
 }
 
-// tracedWindow is a window with its name in the file. The name is fixed at the first call that does more than create
-// and name the window. Earlier calls are held back until then.
+// tracedWindow is a window with its name in the file. The name is fixed at the first call on the window that
+// isWindowSetup rejects, since the program may name the window before. Events of earlier calls are held back.
 type tracedWindow struct {
 	*check.Window
 	name string
@@ -100,7 +100,8 @@ func (l *traceListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// advanced writes the calls until a time. It flushes the file regularly, so that little is lost if gompirun is killed.
+// advanced writes the calls up to a time. It flushes the file every 100 ms, so that little is lost if gompirun is
+// killed.
 func (l *traceListener) advanced(until time.Duration) {
 	l.order.Until(until)
 	if now := monotonic(); now-l.flushed > 100*time.Millisecond {
@@ -109,10 +110,10 @@ func (l *traceListener) advanced(until time.Duration) {
 	}
 }
 
-// returned writes a call.
+// returned writes a call that has returned, or that has not returned at the end of the job.
 func (l *traceListener) returned(c *check.Call) {
 	end := c.End
-	if c.Entry { // it never returned
+	if c.Entry { // the call has not returned
 		end = monotonic()
 	}
 	if key := [2]int{c.Rank, c.Thread}; !l.threads[key] {
@@ -166,7 +167,7 @@ func (l *traceListener) fixName(w *tracedWindow) {
 func (l *traceListener) comm(m *check.Comm) string {
 	name, is := l.comms[m]
 	if !is {
-		if name = m.Label(); m.Number() > 0 { // the others have names from the standard
+		if name = m.Label(); m.Number() > 0 { // predefined communicators have number 0
 			name = l.unique(cmp.Or(name, fmt.Sprintf("communicator %d", m.Number())))
 		}
 		l.comms[m] = name
@@ -174,7 +175,7 @@ func (l *traceListener) comm(m *check.Comm) string {
 	return name
 }
 
-// unique appends a number to a name that another object has.
+// unique returns name, with a number if another object already has this name.
 func (l *traceListener) unique(name string) string {
 	base := name
 	for n := 2; l.used[name]; n++ {
@@ -184,7 +185,7 @@ func (l *traceListener) unique(name string) string {
 	return name
 }
 
-// isWindowSetup reports whether f makes a window or is about its name or error handler.
+// isWindowSetup reports whether f creates a window, sets or reads its name, or sets its error handler.
 func isWindowSetup(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
 	return strings.HasPrefix(name, "MPI_Win_create") || strings.HasPrefix(name, "MPI_Win_allocate") ||
@@ -218,7 +219,7 @@ func kindOfCall(f *abi.Function) trace.Kind {
 // abandon drops the remaining records.
 func (l *traceListener) abandon() { l.order.Abandon() }
 
-// end writes the calls that have not returned, and the summary of the job. It is called after the end of --check.
+// end writes the calls that have not returned, and the summary of the job. The listener of --check has ended before.
 func (l *traceListener) end() error {
 	l.advanced(math.MaxInt64)
 	memory := l.job.observation.memory

@@ -8,8 +8,8 @@ import (
 )
 
 // This file unwinds the stack of a thread of another process by the call frame information (.eh_frame) of the objects
-// that it has mapped, as debuggers do. It only reads memory and does not stop the thread, so the result is correct only
-// for a sleeping thread. It supports x86-64; registers have their DWARF numbers.
+// that the process has mapped, as debuggers do. It only reads memory and does not stop the thread, so the result is
+// correct only for a sleeping thread. It supports only x86-64; registers have their DWARF numbers.
 
 const (
 	regBP   = 6
@@ -26,7 +26,7 @@ type registers struct {
 
 func (r *registers) set(i int, value uint64) { r.value[i], r.known[i] = value, true }
 
-// frameInfo is the call frame information of an object. Addresses are those of the file.
+// frameInfo is the call frame information of an object. Addresses are those in the file, without the load bias.
 type frameInfo struct {
 	frames []frameEntry // by address
 }
@@ -38,7 +38,7 @@ type frameEntry struct {
 	program   []byte
 }
 
-// frameCommon holds the common part of several entries.
+// frameCommon holds the part that several entries have in common: a CIE.
 type frameCommon struct {
 	codeAlign uint64
 	dataAlign int64
@@ -47,7 +47,7 @@ type frameCommon struct {
 	program   []byte
 }
 
-var errFrames = errors.New("call frame information that is not understood")
+var errFrames = errors.New("the call frame information has an unsupported form")
 
 // readFrames returns the call frame information of a file. The result is empty if the file has no such information.
 func readFrames(name string) *frameInfo {
@@ -70,7 +70,7 @@ func readFrames(name string) *frameInfo {
 	return f
 }
 
-// parse adds the entries of a section that is mapped at an address, up to the first damaged entry.
+// parse adds the entries of an .eh_frame section, up to the first damaged entry. at is the address of the section.
 func (f *frameInfo) parse(data []byte, at uint64) {
 	commons := map[int]*frameCommon{}
 	for next := 0; next+8 <= len(data); {
@@ -178,7 +178,7 @@ func (r *frameReader) common() *frameCommon {
 	}
 	augmentation := string(r.data[from : r.pos-1])
 	c := &frameCommon{codeAlign: r.uleb(), dataAlign: r.sleb()}
-	// version 1 has a byte here, which reads the same
+	// in version 1 this is one byte, which decodes to the same value
 	if ra := r.uleb(); version != 1 && version != 3 || ra != regRA {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (r *frameReader) common() *frameCommon {
 				r.pointer(r.byte() & 0x0f)
 			case 'L':
 				r.byte()
-			case 'S': // a signal frame: the address does not follow a call
+			case 'S': // a signal frame: its address is not that after a call
 			default:
 				return nil
 			}
@@ -229,7 +229,7 @@ func (r *frameReader) entry(c *frameCommon) (e frameEntry, ok bool) {
 	return e, true
 }
 
-// rule says where the caller's register is stored.
+// rule describes where the caller's value of a register is stored.
 type rule struct {
 	kind  ruleKind
 	value int64
@@ -364,8 +364,8 @@ func (e *frameEntry) run(program []byte, address uint64, now, first *frameRules)
 	return at, nil
 }
 
-// caller returns the registers of the calling frame, from those of a frame; word reads the thread's memory. It returns
-// false if they cannot be determined.
+// caller returns the registers of the calling frame. regs are those of the frame that e describes; word reads the
+// thread's memory. ok is false if the registers cannot be determined.
 func (e *frameEntry) caller(address uint64, regs *registers, word func(uint64) (uint64, bool)) (c registers, ok bool) {
 	rules, err := e.rules(address)
 	if err != nil || rules.cfaReg >= numRegs || !regs.known[rules.cfaReg] {

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// library returns a library with call frame information from compilers and from hand-written assembly.
+// library returns the path of the C library, which has call frame information from compilers and from hand-written
+// assembly.
 func library(t *testing.T) string {
 	t.Helper()
 	for _, pattern := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"} {
@@ -37,7 +38,7 @@ func TestFramesOfLibrary(t *testing.T) {
 	require.Empty(t, readFrames("/dev/null").frames)
 }
 
-// Checks that the caller of a function is found that has a frame pointer and has saved another register.
+// Checks that caller finds the calling frame at each step of the prologue of a function with a frame pointer.
 func TestCallerOfFrame(t *testing.T) {
 	e := frameEntry{low: 0x100, high: 0x200, common: &frameCommon{codeAlign: 1, dataAlign: -8, program: []byte{
 		0x0c, 7, 8, // CFA is the stack pointer + 8
@@ -45,7 +46,7 @@ func TestCallerOfFrame(t *testing.T) {
 		program: []byte{
 			0x41,     // after one byte: push of the frame pointer
 			0x0e, 16, // the CFA is 16 above
-			0x80 | regBP, 2, // location of the saved frame pointer
+			0x80 | regBP, 2, // the frame pointer is saved at the CFA - 16
 			0x43,         // after three more bytes
 			0x0d, regBP}} // the CFA is 16 above the frame pointer
 	memory := map[uint64]uint64{0x7000: 0x7100, 0x7008: 0x5555}

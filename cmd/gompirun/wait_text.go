@@ -12,16 +12,16 @@ import (
 	"gompirma/core/shm"
 )
 
-// This file describes in words what ranks do. A thread's wait is known while the thread sleeps in a call of MPI
-// (shm.Waiting).
+// This file describes as text what each rank does. It knows from the wait records (shm.Waiting) what a thread waits for
+// that sleeps in a call of MPI.
 
 type rankState struct {
 	rank       int
-	text       string // as text, if the rank is not in MPI
-	ended      bool   // it has ended, so it will do nothing more
+	text       string // what the rank does, if that is known without wait records; else ""
+	ended      bool   // the process has ended
 	waits      []shm.Waiting
 	unrecorded int // number of waiting threads without a wait record
-	// Number of threads of the application in a blocking call of MPI. Some of them may not have slept yet.
+	// Number of threads of the application in a blocking call of MPI, including those that do not sleep yet.
 	blocked int
 }
 
@@ -56,8 +56,8 @@ func (j *job) stateOf(rank int) rankState {
 // snapshot is the state of all ranks, by rank.
 type snapshot []rankState
 
-// objectKey identifies an object in the same way at all its members. Handles differ between processes, and two groups
-// without a common member may have given the same id to different objects.
+// objectKey identifies an object in the same way at all its members. Handles differ between processes. An id alone is
+// not enough, since two groups without a common member may have given the same id to different objects.
 type objectKey struct {
 	kind  handle.Kind
 	id    uint64
@@ -89,7 +89,7 @@ var nonSynchronizing = map[string]bool{
 	"MPI_Neighbor_alltoallv": true, "MPI_Neighbor_alltoallw": true,
 }
 
-// isPersistent reports whether a function makes a request for a persistent collective.
+// isPersistent reports whether a function creates the request of a persistent collective (MPI_Bcast_init).
 func isPersistent(function string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(function, "_c"), "_init")
 }
@@ -104,8 +104,8 @@ func isSynchronizing(w *shm.Waiting) bool {
 	return isCollective(w) && synchronizing[strings.TrimSuffix(w.Call, "_c")]
 }
 
-// missing returns the members that a wait in a collective certainly needs: those that are not in the same call, have
-// not started it, or have data for this member.
+// missing returns the ranks for which a wait in a collective certainly waits. They are not in the same call, have not
+// started the collective, or still have to send data to this member.
 func (p snapshot) missing(w *shm.Waiting) (ranks []int) {
 	if !w.Members.Known() {
 		return nil
@@ -187,7 +187,8 @@ func (p snapshot) stateText(d *rankState) string {
 	return "waits " + strings.Join(whats, ", ")
 }
 
-// finalizeText returns text on a rank in MPI_Finalize, and on the ranks that wait for it.
+// finalizeText returns text on a rank in MPI_Finalize: what this rank will no longer do for ranks that wait for it, or
+// otherwise which ranks it waits for.
 func (p snapshot) finalizeText(d *rankState) string {
 	text := "is in " + finalize
 	for _, other := range p.notIn(finalize) {
@@ -226,13 +227,13 @@ func (p snapshot) waitText(w *shm.Waiting) string {
 	return waitForText(w, who)
 }
 
-// maxAlternatives is the largest number of listed events any of which may end a wait.
+// maxAlternatives is the largest number of events that alternativesText lists.
 const maxAlternatives = 6
 
-// alternativesText returns text on the events any of which ends a wait.
+// alternativesText returns text on a wait that any one of several events ends, as in MPI_Waitany.
 func (p snapshot) alternativesText(w *shm.Waiting) string {
 	of := func(part *shm.Waiting) string { return " (" + tag(part) + ")" + onCommText(part) }
-	ranks := map[string][]int{} // by what they may do, with %s in place of their names
+	ranks := map[string][]int{} // by what the ranks may do; %s stands for the ranks
 	var whats []string
 	for i := range w.Events {
 		part := &w.Events[i]
@@ -289,7 +290,7 @@ func completersText(w *shm.Waiting) string {
 	return who
 }
 
-// waitForText returns text on a wait that needs the given ranks.
+// waitForText returns text on a wait. who names the ranks that it waits for.
 func waitForText(w *shm.Waiting, who string) string {
 	if who == "" && w.Reason != shm.ForSelf {
 		return callText(w)
@@ -373,7 +374,8 @@ func objectText(w *shm.Waiting) string {
 	return fmt.Sprintf("%s %#x", kind, w.Object)
 }
 
-// printable replaces all characters that a function's name cannot have: the text comes from memory that ranks write.
+// printable replaces all characters that a function's name cannot have. The name may hold any bytes, since it comes
+// from memory that ranks write.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -383,8 +385,8 @@ func printable(name string) string {
 	}, name)
 }
 
-// printableName replaces characters of a name from the program that a terminal cannot show. It marks a name that may
-// have been cut.
+// printableName replaces characters that a terminal cannot show in a name that the program has set. It marks a name
+// that may have been truncated.
 func printableName(name string) string {
 	cut := len(name) >= shm.WaitRecordNameBytes
 	name = strings.Map(func(r rune) rune {
@@ -399,8 +401,8 @@ func printableName(name string) string {
 	return name
 }
 
-// lines returns a line for each state, with the ranks in that state, and lines with the places of the calls in which
-// they wait.
+// lines returns a line for each state, with the ranks in that state, each followed by lines with the source locations
+// of the calls in which these ranks wait.
 func (p snapshot) lines(traces map[int][]string) (lines []string) {
 	ranks := map[string][]int{}
 	for r := range p {
@@ -423,7 +425,7 @@ func (p snapshot) lines(traces map[int][]string) (lines []string) {
 	return lines
 }
 
-// placesOf returns a line for each place where ranks wait, with the ranks unless all of them wait there.
+// placesOf returns a line for each source location at which ranks wait. The line names the ranks unless all wait there.
 func placesOf(ranks []int, traces map[int][]string) (lines []string) {
 	at := map[string][]int{}
 	var places []string

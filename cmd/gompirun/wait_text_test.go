@@ -16,7 +16,7 @@ var (
 	win   = uint64(handle.Make(handle.Win, 1))
 )
 
-// wait returns a wait on an object with the first n ranks as members.
+// wait returns a wait on an object whose members are the ranks 0 to n - 1.
 func wait(call string, peer int32, object uint64, n int, change ...func(w *shm.Waiting)) shm.Waiting {
 	w := shm.Waiting{Call: call, Peer: peer, Object: object, WaitDetails: shm.WaitDetails{ID: object,
 		Members: shm.Members{N: n, Stride: 1, First: [shm.WaitRecordMembers]int32{0, 1, 2, 3}}}}
@@ -62,7 +62,7 @@ func TestWaitingOfThreads(t *testing.T) {
 			[]shm.Waiting{wait("MPI_Win_flush", 2, win, 4)}},
 		{"waits in MPI_Win_set_info for the ranks of window 'halo'", 0,
 			[]shm.Waiting{wait("MPI_Win_set_info", shm.PeersAll, win, 4, named("halo"))}},
-		{"waits in MPI_Win_fence on window 'halo' for ranks 1-3", 0, // which are not in it
+		{"waits in MPI_Win_fence on window 'halo' for ranks 1-3", 0, // ranks 1-3 are not in the fence
 			[]shm.Waiting{wait("MPI_Win_fence", shm.PeersAll, win, 4, named("halo"))}},
 		{"waits in MPI_Win_start for rank 1 to call MPI_Win_post on window 'h?[m'", 0,
 			[]shm.Waiting{wait("MPI_Win_start", 1, win, 4, why(shm.ForPost, 0), named("h\x1b[m"))}},

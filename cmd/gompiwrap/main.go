@@ -1,7 +1,8 @@
 // Command gompiwrap is the compiler wrapper, installed as gompicc, gompicxx and gompifort (and as mpicc, mpicxx,
-// mpifort and so on in libexec/gompirma/bin). With the suffix _abi in its name, or with --abi, it links for any MPI
-// that has the standard ABI. It runs the compiler with gompirma's headers and library. It finds these relative to its
-// own path, so an installation may be moved. It passes unknown arguments to the compiler unchanged.
+// mpifort and so on in libexec/gompirma/bin). It runs the compiler with gompirma's headers and library, which it finds
+// relative to its own path, so that an installation may be moved. It passes unknown arguments to the compiler
+// unchanged. With the suffix _abi in its name, or with --abi, it links a program that runs with any MPI library of the
+// standard ABI.
 //
 // The package owns the command lines of the compilers. It must not depend on the library.
 package main

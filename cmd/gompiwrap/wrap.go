@@ -169,7 +169,7 @@ func (w wrapper) compiler() []string {
 	return nil
 }
 
-// libdir returns the directory of the libraries to link. Those of the standard ABI have a directory of their own.
+// libdir returns the directory of the libraries to link. The libraries of the standard ABI are in a separate directory.
 func (w wrapper) libdir() string {
 	if w.abi {
 		return filepath.Join(w.prefix, "lib/gompirma/abi")
@@ -180,8 +180,9 @@ func (w wrapper) libdir() string {
 // integer8Dir returns the directory of the modules and the mpif.h for INTEGERs of 8 bytes.
 func (w wrapper) integer8Dir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
 
-// isInteger8 reports whether the compiler's options select default INTEGERs of 8 bytes; the last option about their
-// size counts. A link with the library for those, by FLIBS of autoconf or by libtool, counts as such an option.
+// isInteger8 reports whether the compiler's options select default INTEGERs of 8 bytes. The last option that selects
+// their size counts. The name of a library for INTEGERs of 8 bytes, which autoconf (FLIBS) or libtool passes, counts as
+// such an option.
 func isInteger8(compiler, args []string) bool {
 	eight := false
 	all := append(append([]string{}, compiler...), args...)
@@ -205,9 +206,9 @@ func isInteger8(compiler, args []string) bool {
 	return eight
 }
 
-// linkInteger8 replaces the libraries for INTEGERs of 4 bytes by those for 8. Build systems name the former. Autoconf
-// determines FLIBS by a call without the option for 8 bytes. Libtool stores the names in the .la file of a library that
-// is linked with them.
+// linkInteger8 replaces the names of the libraries for INTEGERs of 4 bytes by those for 8 bytes. Build systems may pass
+// the names for 4 bytes although the program has 8: autoconf determines FLIBS without the option for 8 bytes, and
+// libtool stores names in the .la file of a library.
 func linkInteger8(args []string) []string {
 	out := append([]string{}, args...)
 	for i, arg := range out {
@@ -223,7 +224,7 @@ func linkInteger8(args []string) []string {
 	return out
 }
 
-// isGfortran reports whether a compiler is gfortran by its name, such as /usr/bin/x86_64-linux-gnu-gfortran-12.
+// isGfortran reports whether a compiler's name is that of gfortran, such as /usr/bin/x86_64-linux-gnu-gfortran-12.
 func isGfortran(compiler []string) bool {
 	for _, word := range compiler {
 		if strings.Contains(filepath.Base(word), "gfortran") {
@@ -278,24 +279,25 @@ func (w wrapper) compileFlags() []string {
 	}
 	if w.check {
 		flags = append(flags, checkFlags...)
-		if w.lang.name != langFortran.name { // Fortran has no such functions: its compiler calls them itself
+		if w.lang.name != langFortran.name { // gfortran does not accept these options
 			flags = append(flags, checkFunctions...)
 		}
 	}
 	return flags
 }
 
-// linkFlags returns the options for linking. They include an rpath, so that programs run without LD_LIBRARY_PATH; it is
-// a RUNPATH, so that LD_LIBRARY_PATH still precedes it.
+// linkFlags returns the options for linking. They include a RUNPATH, so that programs run without LD_LIBRARY_PATH. It
+// is not an RPATH, which would precede LD_LIBRARY_PATH.
 func (w wrapper) linkFlags() []string {
 	dir := w.libdir()
 	flags := []string{"-L" + dir}
-	if strings.Contains(dir, ",") { // -Wl would split it
+	if strings.Contains(dir, ",") { // -Wl would split dir at the comma
 		flags = append(flags, "-Xlinker", "-rpath", "-Xlinker", dir, "-Wl,--enable-new-dtags")
 	} else {
 		flags = append(flags, "-Wl,-rpath,"+dir, "-Wl,--enable-new-dtags")
 	}
-	// a directory of its own holds it under the name of the sanitizer's library, with which the compiler links
+	// lib/gompirma/check has a link to libgompirma-access.so with the name of the thread sanitizer's library, which
+	// the compiler passes to the linker because of -fsanitize=thread
 	if w.check {
 		flags = append(flags, "-L"+filepath.Join(w.prefix, "lib/gompirma/check"), "-lgompirma-access")
 		for _, f := range wrapped {
@@ -308,16 +310,17 @@ func (w wrapper) linkFlags() []string {
 	return flags
 }
 
-// checkFlags make the compiler call libgompirma-access.so at each load and store. The compiler would warn of fences,
-// which the library does not track.
+// checkFlags make the compiler insert the thread sanitizer's calls at each load and store; libgompirma-access.so
+// defines the called functions. -Wno-tsan suppresses warnings about fences, which libgompirma-access.so does not track.
 var checkFlags = []string{"-fsanitize=thread", "-g", "-Wno-tsan"}
 
-// checkFunctions make C call functions for other accesses to memory. The linker redirects these calls to the library.
+// checkFunctions make the C compiler call memcpy, memmove and memset instead of inlining them. The linker redirects
+// these calls to libgompirma-access.so.
 var checkFunctions = []string{"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"}
 
 var wrapped = []string{"memcpy", "memmove", "memset", "__memcpy_chk", "__memmove_chk", "__memset_chk"}
 
-// takesNextArg lists the compiler options whose value is the next argument, which is thus no input file.
+// takesNextArg lists the compiler options whose value is the next argument. That argument is no input file.
 var takesNextArg = map[string]bool{
 	"-o": true, "-I": true, "-D": true, "-U": true, "-L": true, "-x": true, "-include": true, "-imacros": true,
 	"-isystem": true,
@@ -346,8 +349,8 @@ func stopsEarly(args []string) bool {
 var stopping = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help",
 	"-dumpversion", "-dumpmachine"}
 
-// links reports whether the compiler links with these arguments: there is an input, and no option that stops earlier.
-// Only in this case the library must be on the command line: `gompicc --version` must not try to link.
+// links reports whether the compiler links with these arguments: there is an input file, and no option that makes the
+// compiler stop earlier. Otherwise the wrapper must not add the library: `gompicc --version` must not try to link.
 func links(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {

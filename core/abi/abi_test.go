@@ -21,7 +21,7 @@ func prototype(f *Function) string {
 	return f.Returns + " " + f.Name + "(" + strings.Join(list, ", ") + ")"
 }
 
-// details returns what the table says of a function besides its prototype: all that TestFacts compares.
+// details returns the properties of a function other than its prototype: those that TestFacts compares.
 func details(f *Function) string {
 	said := []any{f.Name, f.Deprecated, f.F08, f.F90, f.Large}
 	for _, p := range f.Params {

@@ -23,7 +23,8 @@
 //   - deprecated=: since when.
 //   - by=: the function that replaced a removed one.
 //
-// The words after a parameter's name and kind are its direction if it is not in, const, async, optional, and
+// After a parameter's name and kind may follow: its direction (out or inout; the default is in), const, async,
+// optional, and
 //
 //   - len=: its array dimensions.
 //   - large: in the large-count form only.

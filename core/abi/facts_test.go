@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The facts of the standard, beside the repository where it is developed.
+// The directory with the facts of the standard. It exists only where the repository is developed.
 const facts = "../../../shared/facts"
 
-// TestFacts compares the table with the facts of the standard, if they are there. TestDigest pins all values that have
-// been found correct.
+// TestFacts compares the table with the facts of the standard, if their directory exists. TestDigest pins the values
+// that have been found correct, also where it does not exist.
 func TestFacts(t *testing.T) {
 	if _, err := os.Stat(facts); os.IsNotExist(err) {
 		return
@@ -62,7 +62,8 @@ type factParam struct {
 
 func yes(v any) bool { return v != nil && v != false }
 
-// hidden translates hidden_in. A restriction to the standard's language-independent text says nothing about a binding.
+// hidden converts hidden_in, a list of bindings, to a Form. It ignores the standard's language-independent text, which
+// is not a binding.
 func hidden(s string) (form Form) {
 	for _, w := range strings.Fields(s) {
 		switch w {
@@ -105,7 +106,7 @@ func factsFunctions(t *testing.T) {
 			require.Empty(t, f.Deprecated, fact.Name)
 		}
 		if fact.Params == nil {
-			continue // the standard's binding tables of MPI 4.0 do not have it
+			continue // the binding tables of MPI 4.0, the source of the facts, lack this function
 		}
 		require.Equal(t, []bool{fact.F08, fact.F90}, []bool{f.F08, f.F90}, fact.Name)
 		params := f.Params

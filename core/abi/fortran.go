@@ -10,7 +10,7 @@ type FortranConversion struct {
 	Same string
 }
 
-// FortranConversions returns all of these functions.
+// FortranConversions returns all functions that convert handles and statuses from or to Fortran.
 func FortranConversions() []FortranConversion {
 	var out []FortranConversion
 	for _, f := range Functions() {

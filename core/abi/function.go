@@ -18,16 +18,18 @@ const (
 	C Form = 1 << iota
 	F08
 	F90
-	F08Intent // the parameter exists in mpi_f08, its INTENT does not
+	F08Intent // the parameter exists in mpi_f08, but without INTENT
 )
 
 // Kind is the semantic kind of a parameter, which determines its meaning and its type in each binding.
 type Kind struct {
 	Name string // as in the standard's binding tables, "RMA_DISPLACEMENT_NNI"
-	// C element type; "FUNC *" for the callback that the parameter names; ends in * if it is the whole type.
+	// The C type of an element. "FUNC *" stands for the type of the parameter's callback. A type that ends in * is
+	// the type of the whole parameter.
 	C      string
 	CLarge string // the same in the large-count form
-	// integer, logical, character, aint, count, offset, handle, status, choice, c_ptr, procedure, none
+	// The Fortran type: integer, logical, character, aint, count, offset, handle, status, choice, c_ptr, procedure,
+	// none
 	Fortran string
 	FLarge  string // the same in the large-count form
 	Meaning string // a few words for documentation
@@ -55,7 +57,7 @@ type Param struct {
 	Meaning string // a few words for documentation
 }
 
-// Handle returns whether the parameter is an MPI handle or an array of them, and whether C receives its address.
+// Handle returns whether the parameter is an MPI handle or an array of handles, and whether C passes its address.
 func (p *Param) Handle() (is, pointer bool) {
 	if p.Kind.Fortran != "handle" {
 		return false, false
@@ -87,7 +89,7 @@ type Function struct {
 	Section    string // "12.3.1" of MPI 5.0, or empty where only the chapter is certain
 	Purpose    string
 	Deprecated string    // "MPI-4.1" if it is deprecated since then
-	ReplacedBy string    // of a removed function: the one that replaced it
+	ReplacedBy string    // of a removed function: the function that replaced it
 	F08        bool      // exists in the mpi_f08 module
 	F90        bool      // exists in the mpi module
 	Large      bool      // this is the _c form
@@ -105,8 +107,8 @@ func (f *Function) CParams() []*Param {
 	return params
 }
 
-// CanWiden returns whether this function can be implemented by its large-count form with its values widened: the two
-// differ only in parameters passed by value.
+// CanWiden returns whether this function can call its large-count form with widened arguments: the two forms differ
+// only in parameters that are passed by value.
 func (f *Function) CanWiden() bool {
 	if f.Large || f.OtherForm == nil {
 		return false
@@ -137,7 +139,7 @@ type Callback struct {
 type Constant struct {
 	Name string
 	Type string // "int", "alias", or the C type it is cast to
-	// As in the table: hexadecimal where the standard writes it so; for an alias the name of its target.
+	// The text in the table: hexadecimal where the standard uses it; for an alias, the name of its target.
 	Value string
 	Text  string // for an error class: its meaning
 	Group string // description of the group of constants that it belongs to

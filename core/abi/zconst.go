@@ -142,7 +142,7 @@ const (
 	MPI_INT64_T       = 0x00000258
 	MPI_UINT64_T      = 0x00000259
 
-	// Datatypes: types of a fixed size of Fortran.
+	// Datatypes: Fortran types of fixed size.
 
 	MPI_LOGICAL1  = 0x000002c0
 	MPI_INTEGER1  = 0x000002c1

@@ -37,11 +37,11 @@ type Client interface {
 	// letters, digits and '-', '_', '.', and has at most MaxKey bytes. Put sends about one message to the launcher
 	// for each 750 bytes.
 	Put(key, value string) error
-	// Get returns the value that the process of the given rank Put under key before the last Fence. Get sends as
-	// many messages as that Put.
+	// Get returns the value that the process of the given rank has published under key before the last Fence. Get
+	// sends as many messages as Put for this value.
 	Get(rank int, key string) (string, error)
-	// Fence waits until every process of the job has called it. Afterwards each process sees all values that were
-	// Put before. Fence sends one message.
+	// Fence waits until every process of the job has called it. Afterwards Get returns values that any process has
+	// published before. Fence sends one message.
 	Fence() error
 
 	// Limit sets the longest wait for the launcher; 0 means no limit. A wait that exceeds it ends with an error.
@@ -105,12 +105,12 @@ func peerTimeout(text string) (time.Duration, error) {
 const MaxKey = 48
 
 // Open finds the launcher that started this process and registers with it. Without a launcher, the process is a job of
-// its own. Call Open once. It makes descriptors that the launcher passed close-on-exec, so that programs that this
-// process starts do not inherit them.
+// its own. Call Open once. It sets close-on-exec for the descriptors that the launcher passed, so that programs that
+// this process starts do not inherit them.
 //
-// Processes inherit the variables of every launcher above them, so the environment may hold those of several. Open uses
-// the innermost launcher that it can identify. Gompirun removes the variables of other launchers. PMI's descriptor
-// precedes PMIx while it is open (mpirun closes it). Variables of Slurm alone are ignored.
+// Launchers may be nested, so the environment may hold variables of several launchers. Open uses the innermost launcher
+// that it can identify. Gompirun removes the variables of other launchers. PMI_FD has precedence over PMIx if its
+// descriptor is open (Open MPI's mpirun closes it). Slurm's own variables do not select a launcher.
 //
 // Errors (MPI_ERR_OTHER): the environment announces a launcher that cannot be reached, does not speak PMI-1 or PMIx, or
 // is inconsistent.
@@ -132,7 +132,7 @@ func open(env func(string) (string, bool)) (Client, error) {
 }
 
 // warnLonely warns the user, once for all tasks of a step, if Slurm has started several processes without passing ranks
-// to them. Each is then a job of its own, which looks like success.
+// to them. Each task is then a job of its own, and the program seems to work.
 func warnLonely(env func(string) (string, bool), to io.Writer) {
 	tasks, ok := env("SLURM_STEP_NUM_TASKS")
 	n, err := strconv.Atoi(tasks)

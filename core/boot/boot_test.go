@@ -30,7 +30,7 @@ func environment(values map[string]string) func(string) (string, bool) {
 	}
 }
 
-// openJob starts a job of n processes within this process, through descriptors as a launcher passes them.
+// openJob starts a job of n processes within this process. It passes descriptors as a launcher does.
 func openJob(t *testing.T, n int, more map[string]string) []Client {
 	s := pmi1.NewServer(pmi1.Config{Size: n, KvsName: "job.7", Universe: n})
 	clients := make([]Client, n)
@@ -327,8 +327,8 @@ func TestLauncherDies(t *testing.T) {
 	require.Error(t, c.Finalize())
 }
 
-// Checks that the first Fence waits for a late process without limit; later ones report a failed process after the
-// limit.
+// TestLimit checks that the first Fence waits for a late process without limit, and that later Fences report a failed
+// process after the limit.
 func TestLimit(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	clients, _ := pmixJobOf(t, 2)

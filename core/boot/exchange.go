@@ -9,7 +9,7 @@ import (
 // AllGather returns the values of all processes, by rank, to every process. It is collective; name must be new in this
 // job and has at most 16 bytes. Values may differ in length. Each process publishes at most two values and fetches
 // about 2 sqrt(Size): the first process of each block of sqrt(Size) ranks collects the block's values and publishes
-// them as one. PMIx does that itself.
+// them as one. With PMIx, the launcher collects the values instead.
 func AllGather(c Client, name, value string) ([]string, error) {
 	if p, ok := c.(*pmixJob); ok {
 		return p.allGather(name, value)
@@ -51,7 +51,8 @@ func AllGather(c Client, name, value string) ([]string, error) {
 			return nil, err
 		}
 		if err := splitValues(joined, all[first:min(first+block, n)]); err != nil {
-			return nil, failure("invalid values from rank %d on: %v", first, err)
+			return nil, failure("the launcher returned invalid values of the ranks from %d on: %v", first,
+				err)
 		}
 	}
 	return all, nil

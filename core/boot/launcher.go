@@ -13,9 +13,10 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// Variables of the environment that gompirun sets for each process, besides those of PMI-1. EnvJob holds the job's
-// name, which guards the control segment's descriptor. A process that another launcher starts below a process of this
-// job does not belong to the job. It inherits the variables nevertheless, and possibly the descriptor.
+// Variables of the environment that gompirun sets for each process, in addition to the variables of PMI-1. EnvJob holds
+// the job's name, which guards the control segment's descriptor. A process that another launcher starts below a process
+// of this job does not belong to the job. It inherits these variables nevertheless, and possibly the descriptor; EnvJob
+// detects that.
 const (
 	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
 	EnvJob        = "GOMPIRMA_JOB"
@@ -80,7 +81,8 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	}
 	unix.CloseOnExec(fd)
 	if err := unix.SetNonblock(fd, true); err != nil {
-		return nil, failure("the file descriptor to the launcher (PMI_FD=%d): %v", fd, err)
+		return nil, failure("cannot set O_NONBLOCK on the file descriptor to the launcher (PMI_FD=%d): %v",
+			fd, err)
 	}
 	c, err := pmi1.NewClient(os.NewFile(uintptr(fd), "launcher"))
 	if err != nil {
@@ -164,9 +166,9 @@ func findControl(env func(string) (string, bool)) *Control {
 		}
 		*into = n
 	}
-	// A process between gompirun and this one may have closed the descriptor, and its number may be another file's
-	// now. The check for seals detects that: only a memfd has seals. Without the segment, the processes of the node
-	// create one of their own, as under other launchers.
+	// A process between gompirun and this one may have closed the descriptor, and its number may belong to another
+	// file. The check for seals detects that: only a memfd has seals. Without the segment, the processes of the
+	// node create one of their own, as under other launchers.
 	if _, err := unix.FcntlInt(uintptr(c.Fd), unix.F_GET_SEALS, 0); err != nil {
 		return nil
 	}
@@ -196,8 +198,8 @@ func (l *launched) Get(_ int, key string) (string, error) {
 func (l *launched) Fence() error    { return otherError(l.Barrier()) }
 func (l *launched) Finalize() error { return otherError(l.Client.Finalize()) }
 
-// abortDelay is the time that Hydra gets to forward the last output before an abort. On an abort Hydra ends without
-// forwarding it, and loses the output in one case of ten.
+// abortDelay is how long Abort waits before it sends the request, so that Hydra forwards the last output. Without the
+// delay, Hydra loses the output in one of ten aborts.
 const abortDelay = 50 * time.Millisecond
 
 func (l *launched) Abort(status, lost int) error {

@@ -19,15 +19,15 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// Neighbour watches, during MPI_Init, whether the next rank lives. Each process watches one, so the job as a whole
-// watches all. Where the launcher does not report failures, a process can thus distinguish a late process from a failed
-// one.
+// Neighbour watches, during MPI_Init, whether the next rank lives. Each process watches one other process, so all
+// processes are watched. So a process can distinguish a late process from a failed one even if the launcher does not
+// report failures.
 //
 // Until the end of MPI_Init every process listens on a port and has a connection to the port of the next rank, which
-// accepts it with one byte. From then on, the kernel keeps the connection of a live process open, whatever the process
-// does, and closes it when the process ends. If a host or the path to it fails, the kernel's keepalive detects it. The
-// end of a connection that the next rank has not accepted means nothing: the next rank may have left MPI_Init and have
-// closed its port.
+// accepts it by sending one byte. From then on, the kernel keeps the connection of a live process open, whatever the
+// process does, and closes it when the process ends. If a host or the path to it fails, the kernel's keepalive detects
+// it. The end of a connection that the next rank has not accepted means nothing: the next rank may have left MPI_Init
+// and have closed its port.
 type Neighbour struct {
 	rank       int
 	failed     chan struct{} // closed when the process is known to have failed
@@ -42,7 +42,8 @@ type Neighbour struct {
 	watchers map[net.Conn]bool // connections of the processes that watch this one; nil after Close
 }
 
-// maxWatchers is the largest number of accepted connections: one is enough, the others belong to unrelated programs.
+// maxWatchers is the largest number of accepted connections: one belongs to the rank that watches this one, and further
+// ones belong to unrelated programs.
 const maxWatchers = 8
 
 // portKey returns the key under which a process publishes its port and the addresses of its host.
@@ -61,17 +62,18 @@ type ListenSpec struct {
 	First, Last int      // ports; 0 and 0 permit any
 }
 
-// listenAt listens at one port (0: any) of the permitted addresses: with one socket for all addresses, or one for each.
+// listenAt listens at one port (0: any) of the permitted addresses: with one socket if all addresses of the host are
+// permitted, otherwise with one socket for each address.
 func (w ListenSpec) listenAt(port int) (all []net.Listener, err error) {
 	addresses := []string{""}
 	if w.OnlyListed {
 		addresses = w.Addresses
 	}
-	err = errors.New("GOMPIRMA_INTERFACE permits no address of this host")
+	err = errors.New("GOMPIRMA_INTERFACE excludes all addresses of this host")
 	for _, a := range addresses {
 		var l net.Listener
 		l, err = net.Listen("tcp", net.JoinHostPort(a, strconv.Itoa(port)))
-		// an IPv6 address that the kernel still checks for duplicates: use the others
+		// the kernel is still checking this IPv6 address for duplicates: use the other addresses
 		if errors.Is(err, unix.EADDRNOTAVAIL) {
 			continue
 		}
@@ -94,11 +96,11 @@ func closeAll(listeners []net.Listener) {
 	}
 }
 
-// listenIn opens a permitted port. If few ports are permitted it fails: the network needs a port for each rank of a
-// node, and their number is not yet known, at most size.
+// listenIn opens a permitted port. It fails if fewer than 2*size ports are permitted: the network needs another port
+// for each rank of the node. The number of these ranks is not known yet, but at most size.
 func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	if w.First == 0 {
-		for range 16 { // the port of the first address may be in use at the next one
+		for range 16 { // the port that is free at the first address may be in use at the next address
 			if all, err = w.listenAt(0); !errors.Is(err, unix.EADDRINUSE) {
 				break
 			}
@@ -109,7 +111,8 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	if n < 2*size {
 		return nil, fmt.Errorf("GOMPIRMA_PORTS has %d ports, but %d ranks may need two each", n, size)
 	}
-	for i := range n { // ranks of a node start at different ports, after the ports where their networks start
+	// Each rank of a node starts its search at a different port, after the ports where their networks start.
+	for i := range n {
 		if all, err = w.listenAt(w.First + (os.Getpid()+size+i)%n); err == nil {
 			return all, nil
 		}
@@ -117,8 +120,8 @@ func (w ListenSpec) listenIn(size int) (all []net.Listener, err error) {
 	return nil, err
 }
 
-// listen opens this process's port and publishes it. A process that cannot listen is not watched. It returns nil if the
-// launcher watches, if this is the only process, or if it cannot publish.
+// listen opens this process's port and publishes it. If it cannot listen, it publishes that, and this process is not
+// watched. It returns nil if the launcher watches the processes, if this is the only process, or if it cannot publish.
 func listen(c Client, permitted func() ListenSpec) *Neighbour {
 	if byGompirun(c) || c.Size() == 1 {
 		return nil
@@ -185,8 +188,8 @@ func netNamespace() string {
 	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
 }
 
-// watch starts to watch the next process, at the address that it has published. silent is the longest tolerated failure
-// of the path to it; 0 means no limit.
+// watch starts to watch the next process, at the address that it has published. silent is how long the path to that
+// process may fail; 0 means no limit.
 func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)
@@ -246,7 +249,8 @@ func (n *Neighbour) connect(ctx context.Context, addresses []string, port string
 	}
 }
 
-// wait waits for the end of the connection and records it, unless this side ended the watch.
+// wait waits for the end of the connection. It then records that the next process has failed, unless this side ended
+// the watch.
 func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -315,7 +319,7 @@ func (n *Neighbour) stopListening() {
 	n.listeners = nil
 }
 
-// Close ends the watch and all connections: a process that still watches this one takes it for failed.
+// Close ends the watch and all connections: a process that still watches this process then considers it failed.
 func (n *Neighbour) Close() {
 	if n == nil {
 		return

@@ -134,8 +134,8 @@ func TestNeighbourListens(t *testing.T) {
 	}
 }
 
-// Checks that a process listens until the end of MPI_Init. Processes that watch it still see it as live afterwards; one
-// that connects later learns nothing.
+// Checks that a process listens until the end of MPI_Init. Afterwards, processes that already watch it still detect
+// that it lives; a process that connects later does not.
 func TestNeighbourEndWatch(t *testing.T) {
 	clients := openJob(t, 3, nil)
 	places := watched(t, clients)

@@ -44,8 +44,8 @@ func (p *NodeMap) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 // Nodes determines which processes can share memory: same running kernel, same namespaces (processes, users, network),
 // same user. It is collective. Each process publishes two values and fetches about 2 sqrt(Size), or none if gompirun
 // reported that all run on one node. From then on the processes watch each other if the launcher does not report
-// failures. The function permitted returns the addresses and ports for that. The time silent is the longest tolerated
-// failure of the path between two processes; 0 means no limit.
+// failures. The function permitted returns the addresses and ports for that. silent is how long the path between two
+// processes may fail; 0 means no limit.
 func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMap, error) {
 	next := listen(c, permitted)
 	p, err := nodes(c, identity(), host())
@@ -60,14 +60,13 @@ func Nodes(c Client, permitted func() ListenSpec, silent time.Duration) (*NodeMa
 	return p, nil
 }
 
-// hostBytes is the length to which a host's name is cut for publishing: with the hash of the identity it is no longer
-// than an address.
+// hostBytes is the maximum length of a published host name; longer names are cut.
 const hostBytes = 48
 
 func nodes(c Client, identity, host string) (*NodeMap, error) {
 	all := make([]string, c.Size())
 	if control, ok := c.Control(); !ok || control.NodeSize != c.Size() {
-		// 16 bytes of the hash distinguish the nodes of any machine.
+		// A hash of 16 bytes suffices to distinguish the nodes of any cluster.
 		sum := fnv.New128a()
 		sum.Write([]byte(identity))
 		var err error

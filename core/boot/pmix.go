@@ -14,8 +14,8 @@ type PMIx interface {
 	// Number returns the launcher's value of a key, about the job or about this process; false if there is no
 	// value.
 	Number(key string, ofJob bool) (int, bool)
-	// Put publishes a value of any bytes. Get returns the value that the process of a rank Put before the last
-	// Fence.
+	// Put publishes a value of any bytes. Get returns the value that the process of the given rank has published
+	// before the last Fence.
 	Put(key, value string) error
 	Get(rank int, key string) (string, error)
 	Fence() error

@@ -196,7 +196,7 @@ func TestPMIxRefused(t *testing.T) {
 	}
 }
 
-// Checks that variables of several nested launchers are set: the innermost launcher is used.
+// Checks that the innermost launcher is used if the variables of several nested launchers are set.
 func TestLauncherSelection(t *testing.T) {
 	s := &fakeServer{size: 1}
 	underPMIx(t, func() (PMIx, error) { return &fakePMIx{fakeServer: s}, nil })
@@ -210,7 +210,7 @@ func TestLauncherSelection(t *testing.T) {
 	require.IsType(t, &pmixJob{}, c)
 	clients := openJob(t, 2, map[string]string{"PMIX_RANK": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"})
 	require.IsType(t, &launched{}, clients[1])
-	// Only a descriptor that is not a socket.
+	// PMI_FD alone, but it is not a socket.
 	_, err = open(environment(map[string]string{"PMI_FD": strconv.Itoa(closed), "PMI_RANK": "3", "PMI_SIZE": "4"}))
 	require.ErrorContains(t, err, "PMI_FD")
 }

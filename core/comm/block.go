@@ -10,10 +10,10 @@ import (
 // The control block of n members of a node:
 //
 //	0                BarrierSize(n) bytes  of the barrier (capi/base/barrier.h)
-//	                 64 bytes              counts the members that have left it: see leave
+//	                 64 bytes              number of members that have released the block (countLeave)
 //	CollOffset(n)    CollSize(n) bytes     of the other collectives (core/coll)
 //
-// All that a communicator needs which is only created and freed is on the first page: the first access to a page costs
+// A communicator that is created and freed without use touches only the first page: the first access to a page costs
 // microseconds.
 
 const (
@@ -49,7 +49,7 @@ const blockMsgBytes = 16
 // followed by the announcement of its block.
 const offerBytes = 8 + blockMsgBytes
 
-// writeOffer writes that message at the leader.
+// writeOffer allocates the block and writes the leader's message to b, if this member is the leader.
 func (c *Comm) writeOffer(b []byte) (err error) {
 	if c.rank == 0 {
 		binary.LittleEndian.PutUint64(b, c.host.NewID())
@@ -58,7 +58,8 @@ func (c *Comm) writeOffer(b []byte) (err error) {
 	return err
 }
 
-// readOffer evaluates an offer; mine is the leader's own error. sure: the result is the same at all members.
+// readOffer reads the leader's message and opens the block. mine is the error of writeOffer. sure: all members get the
+// same result, so they need not exchange it.
 func (c *Comm) readOffer(b []byte, mine error) (sure bool, err error) {
 	if err := c.blockError(b[8:], mine); err != nil {
 		return true, err
@@ -88,7 +89,8 @@ func encodeBlock(b []byte, name uint64, err error, sure bool) {
 	}
 }
 
-// isMappedAtAll returns whether opening a block cannot fail at any member of this node.
+// isMappedAtAll returns whether all members on this node have mapped the memory of the block, so that none can fail to
+// open it.
 func (c *Comm) isMappedAtAll(name uint64) bool {
 	n, place := c.LocalMembers()
 	for i := range n {
@@ -99,7 +101,7 @@ func (c *Comm) isMappedAtAll(name uint64) bool {
 	return true
 }
 
-// cannotFailToOpen returns whether, by the announcement, opening the block cannot fail at any member.
+// cannotFailToOpen returns whether the announcement b says that no member can fail to open the block.
 func cannotFailToOpen(b []byte) bool { return b[12] != 0 }
 
 // blockError returns the leader's error in the announcement; mine is the leader's own error.
@@ -121,13 +123,14 @@ func (c *Comm) openBlock(b []byte) (err error) {
 	return err
 }
 
-// commitBlock keeps the block if all members could open it, otherwise it drops the block and returns an error.
-// Arguments: this member's error mine, the largest class of all members, and the error err of that exchange.
+// commitBlock keeps the block if all members could open it. Otherwise it drops the block and returns an error. mine is
+// this member's error, and class the largest error class of all members. err is the error of the exchange of the
+// classes.
 func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil
 	}
-	// No member has used it.
+	// No member has used the block, so nothing in it needs clearing.
 	if _, place := c.LocalMembers(); place == 0 && c.Block != nil {
 		c.host.FreeBlock(c.block, c.blockSize(), 0)
 	}
@@ -141,7 +144,8 @@ func (c *Comm) commitBlock(mine error, class int32, err error) error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "a process of the new communicator cannot map its shared memory")
 }
 
-// releaseBlock releases this member's use of the control block. The last member frees it after clearing what was used.
+// releaseBlock releases this member's use of the control block. The last member clears the bytes that were used and
+// frees the block.
 func (c *Comm) releaseBlock() {
 	if c.Block == nil {
 		return

@@ -13,8 +13,9 @@ type Cart struct {
 	Periods []bool
 }
 
-// NewCart creates the communicator of a grid of the first members (MPI_Cart_create); nil for the others. Collective.
-// MPI_ERR_DIMS if a dimension is not positive; MPI_ERR_ARG if the grid has more places than c has members.
+// NewCart creates the communicator of a grid of the first members (MPI_Cart_create). It returns nil at the other
+// members. Collective. Errors: MPI_ERR_DIMS if a dimension is not positive; MPI_ERR_ARG if the grid has more places
+// than c has members.
 func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	n, err := c.gridSize(dims)
 	if err != nil {
@@ -27,7 +28,7 @@ func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	return x, err
 }
 
-// gridSize returns the number of places of a grid.
+// gridSize returns the number of places of a grid. Errors as for NewCart.
 func (c *Comm) gridSize(dims []int32) (int, error) {
 	n := int64(1)
 	for i, d := range dims {
@@ -52,8 +53,8 @@ func (t *Cart) Coords(rank int) []int32 {
 	return at
 }
 
-// Rank returns the rank at coordinates. Those of a periodic dimension may be out of range; MPI_ERR_ARG if another one
-// is.
+// Rank returns the rank at coordinates. Coordinates of a periodic dimension may be out of range. Errors: MPI_ERR_ARG if
+// another coordinate is out of range.
 func (t *Cart) Rank(coords []int32) (int32, error) {
 	rank := int32(0)
 	for i, x := range coords {

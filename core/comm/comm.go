@@ -33,7 +33,7 @@ const (
 	contextBits = 4
 )
 
-// worldID and selfID are the identities of the predefined communicators; NewID draws all others.
+// worldID and selfID are the identities of the predefined communicators. Host.NewID creates all other identities.
 const (
 	worldID = 1 << contextBits
 	selfID  = 2 << contextBits
@@ -139,7 +139,7 @@ func (c *Comm) Ref() {
 	c.mu.Unlock()
 }
 
-// Unref ends what Ref began. The last one after MPI_Comm_free releases the communicator and its control block.
+// Unref drops a reference of Ref. After MPI_Comm_free, the last Unref releases the communicator and its control block.
 func (c *Comm) Unref() {
 	c.mu.Lock()
 	c.refs--
@@ -151,7 +151,7 @@ func (c *Comm) Unref() {
 }
 
 // Free marks the communicator for deallocation: it is released when the operations in progress that use it have ended.
-// It neither blocks nor communicates (the call is collective in MPI-5.0, so every member does the same).
+// It neither blocks nor communicates (MPI_Comm_free is collective, so every member calls Free).
 func (c *Comm) Free() {
 	c.mu.Lock()
 	c.freed = true
@@ -163,7 +163,7 @@ func (c *Comm) Free() {
 }
 
 func (c *Comm) release() {
-	if c.size > 1 || c.Handle != 0 { // otherwise there were no messages
+	if c.size > 1 || c.Handle != 0 { // otherwise no messages have used it
 		c.host.Forget(c)
 	}
 	c.releaseExtents()
@@ -176,15 +176,15 @@ func (c *Comm) release() {
 	}
 }
 
-// Channel returns a communicator of the same processes whose messages have contexts of their own, those of id. One of
-// the processes has drawn id by NewChannel. It costs no messages and no shared memory. It exists for the processes that
-// use it and ends with Forget.
+// Channel returns a communicator of the same processes with other contexts, those of id. One of the processes has
+// obtained id from NewChannel. Channel sends no messages and uses no shared memory. Only the processes that use the
+// channel create it, and each of them ends it with Forget.
 func (c *Comm) Channel(id uint64) *Comm {
 	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size,
 		Handle: c.Handle}
 }
 
-// NewChannel draws an identity for Channel.
+// NewChannel returns a unique identity for Channel.
 func (c *Comm) NewChannel() uint64 { return c.host.NewID() }
 
 // Forget frees what the process stores for the contexts of a Channel.

@@ -10,8 +10,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// AttachBlock creates the control block of COMM_WORLD. Collective over all processes of the job, once, after messages
-// work.
+// AttachBlock creates the control block of COMM_WORLD. Collective over all processes of the job. Called once, when
+// messages can be sent.
 func (c *Comm) AttachBlock() error {
 	id := c.id
 	err := c.newTeam(Creation, 0).agree(c)
@@ -25,11 +25,12 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 }
 
 // Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup). The caller
-// copies the attributes. Collective: a broadcast, and an exchange of 4 bytes if a member has to map memory for it.
-// MPI_ERR_NO_MEM if a member has no memory for the control block; then no member gets a communicator.
+// copies the attributes. Collective: it costs a broadcast, and an allgather of 4 bytes if a member has to map memory
+// for the control block. Errors: MPI_ERR_NO_MEM if a member has no memory for the control block; then no member gets a
+// communicator.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(c.collectiveTeam()) }
 
-// dup is Dup with the team all, which has all members.
+// dup is Dup with messages of the team all, which consists of all members of c.
 func (c *Comm) dup(all *team) (*Comm, error) {
 	if c.remote != nil {
 		return c.dupInter(all)
@@ -43,8 +44,9 @@ func (c *Comm) dup(all *team) (*Comm, error) {
 }
 
 // Split returns the communicator of the members that pass the same color, ordered by key and then by rank
-// (MPI_Comm_split); nil for a member that passes MPI_UNDEFINED. Collective. Every member holds the colors and keys of
-// all members (8 bytes each) during the call. MPI_ERR_ARG for another negative color, detected before anything is sent.
+// (MPI_Comm_split). It returns nil at a member that passes MPI_UNDEFINED. Collective. Every member holds the colors and
+// keys of all members (8 bytes each) during the call. Errors: MPI_ERR_ARG for another negative color; then nothing has
+// been sent.
 func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if color < 0 && color != abi.MPI_UNDEFINED {
 		return nil, mpierr.New(abi.MPI_ERR_ARG, "color is %d; it must be at least 0, or MPI_UNDEFINED (%d)",
@@ -68,8 +70,8 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 	return c.createSubgroup(g, group.Of(ranks))
 }
 
-// createSubgroup creates the communicator of g, whose members have the given ranks in c. Collective over c; its other
-// members call createSubgroup for their groups, or agreeSubgroups for none.
+// createSubgroup creates the communicator of g, whose members have the given ranks in c. Collective over c: members of
+// other groups call createSubgroup for their groups, and members without a group call agreeSubgroups.
 func (c *Comm) createSubgroup(g, ranks *group.Group) (*Comm, error) {
 	n := c.child(g, ranks.Rank(int32(c.rank)))
 	if err := c.agreeSubgroups(n, ranks); err != nil {
@@ -83,7 +85,7 @@ func (c *Comm) colors(color, key int32) ([]byte, error) {
 	return c.collectiveTeam().allgather(packInts([]int32{color, key}))
 }
 
-// ranksOf returns the indices in a table of colors that have the given color, ordered by key and then by index.
+// ranksOf returns the ranks whose entry in the table of colors has the given color, ordered by key and then by rank.
 func ranksOf(table []byte, color int32) []int32 {
 	keyOf := func(r int32) int32 { return int32(binary.LittleEndian.Uint32(table[8*r+4:])) }
 	var ranks []int32
@@ -109,8 +111,8 @@ func (c *Comm) createSub(x Context, tag int32, g, ranks *group.Group) (*Comm, er
 
 // SplitType implements MPI_Comm_split_type. It returns the communicator of the members that share memory, for
 // MPI_COMM_TYPE_SHARED and for a resource type with the same meaning. guided is the value of the info key
-// mpi_hw_resource_type, "" if not given. It returns nil for every other division: here, none is finer than the node.
-// MPI_ERR_ARG for an unknown type. Collective.
+// mpi_hw_resource_type, "" if not given. It returns nil for all other types, since the library knows no division finer
+// than the node. Errors: MPI_ERR_ARG for an unknown type. Collective.
 func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	color := int32(abi.MPI_UNDEFINED)
 	switch kind {
@@ -128,8 +130,8 @@ func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	return c.Split(color, key)
 }
 
-// Create returns the communicator of g (MPI_Comm_create); nil for a member of c that is not in g. Collective over c.
-// MPI_ERR_GROUP if a process of g is not a member of c.
+// Create returns the communicator of g (MPI_Comm_create). It returns nil at a member of c that is not in g. Collective
+// over c. Errors: MPI_ERR_GROUP if a process of g is not a member of c.
 func (c *Comm) Create(g *group.Group) (*Comm, error) {
 	if c.remote != nil {
 		return c.createInter(g)
@@ -156,7 +158,7 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	return c.createSub(GroupCreation, tag, g, group.Of(ranks))
 }
 
-// ranksIn returns the ranks in c of the members of g. MPI_ERR_GROUP if one is not a member of c.
+// ranksIn returns the ranks in c of the members of g. Errors: MPI_ERR_GROUP if a process of g is not a member of c.
 func (c *Comm) ranksIn(g *group.Group) ([]int32, error) {
 	ranks := make([]int32, g.Size())
 	for i := range ranks {

@@ -8,15 +8,16 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// extent is memory that the members of a communicator on a node share besides its control block.
+// extent is memory that the members of a communicator on one node share in addition to the control block.
 type extent struct {
-	b    []byte // its last cache line counts the members that have left it
+	b    []byte // its last cache line counts the members that have released it
 	name uint64
 }
 
 // Extend allocates size bytes of zeroed memory that all members of a node share, until the communicator is released.
-// Collective over these members, which have a Block. It costs one message for each member along a tree, or 3 if a
-// member has to map the memory. MPI_ERR_NO_MEM: a member could not get it, so no member has it.
+// Collective over the members on a node. Precondition: they have a Block. It costs one message for each member along a
+// tree, or 3 if a member has to map the memory. Errors: MPI_ERR_NO_MEM at all members if any member cannot allocate or
+// map the memory.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
 	t := c.newTeam(Creation, 0).localTeam(c)
@@ -70,21 +71,22 @@ func (c *Comm) Shrink(b []byte) {
 }
 
 // AllocBlock allocates size bytes of zeroed memory that the members of this node can share, and returns its name. Only
-// this member knows the name: it sends it to the others, and one of them frees the block. MPI_ERR_NO_MEM.
+// this member knows the name: it sends the name to the other members, and one member frees the block. Errors:
+// MPI_ERR_NO_MEM.
 func (c *Comm) AllocBlock(size int64) (name uint64, err error) {
 	b, name, err := c.host.AllocBlock(size)
 	clear(b) // a communicator with a block of this size may have left data there
 	return name, err
 }
 
-// OpenBlock returns memory that a member has allocated by AllocBlock. MPI_ERR_NO_MEM.
+// OpenBlock maps and returns memory that a member has allocated by AllocBlock. Errors: MPI_ERR_NO_MEM.
 func (c *Comm) OpenBlock(name uint64, size int64) ([]byte, error) {
 	return c.host.OpenBlock(name, size)
 }
 
 // FreeBlock frees memory that no member uses any longer.
 func (c *Comm) FreeBlock(name uint64, size int64) {
-	if _, err := c.host.OpenBlock(name, size); err == nil { // this member may not have used it
+	if _, err := c.host.OpenBlock(name, size); err == nil { // this member may not have opened it
 		c.host.FreeBlock(name, size, size)
 	}
 }

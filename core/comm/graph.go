@@ -7,13 +7,13 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Graph is a graph of which every member knows all edges (MPI_Graph_create): the neighbors of rank i are
+// Graph is a graph of which every member knows all edges (MPI_Graph_create). The neighbors of rank i are
 // Edges[Index[i-1]:Index[i]].
 type Graph struct{ Index, Edges []int32 }
 
-// NewGraph creates the communicator of a graph of the first len(index) members; nil for the others. Collective.
-// MPI_ERR_ARG: more nodes than members, an index that decreases or exceeds len(edges), an edge to a node that does not
-// exist.
+// NewGraph creates the communicator of a graph of the first len(index) members. It returns nil at the other members.
+// Collective. Errors: MPI_ERR_ARG if the graph has more nodes than c has members, if an index decreases or exceeds
+// len(edges), or if an edge leads to a node that does not exist.
 func (c *Comm) NewGraph(index, edges []int32) (*Comm, error) {
 	if err := c.checkGraph(index, edges); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ type DistGraph struct {
 }
 
 // NewDistGraphAdjacent creates a communicator with the neighbors that each member passes
-// (MPI_Dist_graph_create_adjacent). Collective. MPI_ERR_RANK: a neighbor is not a rank; MPI_ERR_ARG: a weight is
-// negative.
+// (MPI_Dist_graph_create_adjacent). Collective. Errors: MPI_ERR_RANK if a neighbor is not a rank; MPI_ERR_ARG if a
+// weight is negative.
 func (c *Comm) NewDistGraphAdjacent(t *DistGraph) (*Comm, error) {
 	for what, list := range map[string][]int32{"sources": t.Sources, "destinations": t.Destinations} {
 		for i, r := range list {

@@ -6,8 +6,8 @@ import (
 	"gompirma/core/group"
 )
 
-// Hierarchy is the distribution of a communicator's members over nodes, if they are on several. Nodes are numbered in
-// the order of their lowest ranks. The lowest rank of a node is its leader.
+// Hierarchy is the distribution of a communicator's members over several nodes. Nodes are numbered in the order of
+// their lowest ranks. The lowest rank of a node is its leader.
 type Hierarchy struct {
 	Node            int     // of this member
 	NodeOf          []int32 // [Size()]
@@ -17,8 +17,8 @@ type Hierarchy struct {
 	Regular         bool    // the ranks of each node are consecutive
 }
 
-// hierarchyOf returns the hierarchy of a communicator with the members of g for the member of the given rank; nil if
-// all members are on one node.
+// hierarchyOf returns the hierarchy of a communicator of g, as seen by the member of the given rank; nil if all members
+// are on one node.
 func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
 	first := host.Node(g.World(0))
 	i := 1
@@ -53,7 +53,7 @@ func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
 	return s
 }
 
-// LocalMembers returns how many members share memory with this one, itself included, and its index among them.
+// LocalMembers returns the number of members on this node, this one included, and the index of this member among them.
 func (c *Comm) LocalMembers() (n, place int) {
 	if c.Hierarchy == nil {
 		return c.size, c.rank
@@ -61,7 +61,7 @@ func (c *Comm) LocalMembers() (n, place int) {
 	return len(c.Hierarchy.Local), slices.Index(c.Hierarchy.Local, int32(c.rank))
 }
 
-// LocalMember returns the rank of the member with index place among those that share memory with this one.
+// LocalMember returns the rank of the member with index place among the members on this node.
 func (c *Comm) LocalMember(place int) int {
 	if c.Hierarchy == nil {
 		return place
@@ -69,7 +69,7 @@ func (c *Comm) LocalMember(place int) int {
 	return int(c.Hierarchy.Local[place])
 }
 
-// localTeam returns the team of the members that share memory with this one, in the order of c. t has all members of c.
+// localTeam returns the team of the members on this node, in the order of c. Precondition: t has all members of c.
 func (t *team) localTeam(c *Comm) *team {
 	if c.Hierarchy == nil {
 		return t

@@ -1,6 +1,6 @@
 package comm
 
-// MaxShortBytes is the largest number of bytes of a member that Bcast and Allgather carry.
+// MaxShortBytes is the maximum number of bytes of a Host.Bcast, and of each member's contribution to a Host.Allgather.
 const MaxShortBytes = 40
 
 // Host is what communicators need from their process. core/p2p implements it.
@@ -17,15 +17,16 @@ type Host interface {
 	// AllocBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns them
 	// and their name.
 	AllocBlock(size int64) (b []byte, name uint64, err error)
-	// OpenBlock returns a block that a process of this node has allocated. BlockMapped returns whether it cannot
-	// fail at the process with world rank w; precondition: the block is open in this process.
+	// OpenBlock maps and returns a block that a process of this node has allocated. BlockMapped returns whether the
+	// process with world rank w has the block's memory mapped, so that OpenBlock cannot fail there. Precondition of
+	// BlockMapped: the block is open in this process.
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockMapped(name uint64, w int32) bool
-	// FreeBlock frees a block that is open in this process and that no process uses any longer. Only its first used
-	// bytes may differ from zero; -1: unknown.
+	// FreeBlock frees a block that no process uses any longer. Preconditions: the block is open in this process,
+	// and only its first used bytes may differ from zero. used may be -1: unknown.
 	FreeBlock(name uint64, size, used int64)
-	// Bcast and Allgather are collectives on an intracommunicator for up to MaxShortBytes bytes, which count as
-	// calls of the application. They return false if the communicator can do them by messages only.
+	// Bcast and Allgather are collectives on an intracommunicator for up to MaxShortBytes bytes. The library orders
+	// them like collective calls of the application. They return false if c can communicate by messages only.
 	Bcast(c *Comm, root int, b []byte) (bool, error)
 	Allgather(c *Comm, mine []byte) (all []byte, ok bool, err error)
 	// Forget frees what the process stores for the contexts of c.

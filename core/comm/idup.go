@@ -2,8 +2,8 @@ package comm
 
 import "gompirma/core/mpierr"
 
-// Draft is a communicator during MPI_Comm_idup of one whose members all share memory (MPI-5.0 7.4.2). The caller
-// carries the leader's message, and the result of Open if it may fail, to the other members (capi/coll/idup.h).
+// Draft is a communicator that MPI_Comm_idup is creating (MPI-5.0 7.4.2), if all members share memory. The caller sends
+// the leader's message to the other members and, if Open may fail, exchanges its results (capi/coll/idup.h).
 type Draft struct {
 	n      *Comm
 	offer  []byte
@@ -11,7 +11,8 @@ type Draft struct {
 	err    error
 }
 
-// DraftSize is the size of the leader's message: whether Open cannot fail at any member, and an offer.
+// DraftSize is the size of the leader's message: a byte that is 1 if the result of Open is the same at all members, and
+// an offer.
 const DraftSize = 1 + offerBytes
 
 // Draft begins a duplicate of c.
@@ -28,14 +29,15 @@ func (c *Comm) Draft() *Draft {
 // Offer returns the message to send if this member is the leader.
 func (d *Draft) Offer() []byte { return d.offer }
 
-// Open evaluates the leader's message and returns the class of this member's error.
+// Open reads the leader's message, opens the control block and returns the class of this member's error.
 func (d *Draft) Open(leaderOffer []byte) int32 {
 	d.opened = true
 	_, d.err = d.n.readOffer(leaderOffer[1:], d.err)
 	return mpierr.ClassOf(d.err)
 }
 
-// End returns the communicator, or an error if err is not nil or class, the largest class of all members, is an error.
+// End returns the communicator. class is the largest error class of all members, and err the error of the exchange. End
+// fails if either of them is an error.
 func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	if err == nil && !d.opened {
 		class = max(class, d.Open(leaderOffer))
@@ -46,9 +48,9 @@ func (d *Draft) End(leaderOffer []byte, class int32, err error) (*Comm, error) {
 	return d.n, nil
 }
 
-// Idup is Dup on a context of its own, so that it may run in a goroutine concurrently with other calls on c. It is for
-// members that do not all share memory. number is the result of NextIdup for this call: all members have the same
-// count, since they make their collective calls in the same order.
+// Idup is Dup with messages in a context of its own, so it may run in a goroutine concurrently with other calls on c.
+// It is used if not all members share memory. number is the result of NextIdup for this call. It is the same at all
+// members, since they make their collective calls in the same order.
 func (c *Comm) Idup(number int32) (*Comm, error) {
 	return c.dup(c.newTeam(IdupCreation, number))
 }

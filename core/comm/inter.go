@@ -8,19 +8,20 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// An intercommunicator joins two groups. Each group keeps an intracommunicator of its own (Local), over which its
-// leader sends the other members what the two leaders have exchanged. It has no control block: collectives use Local
-// and messages.
+// An intercommunicator joins two groups. Each group has an intracommunicator of its own (Local). The two leaders
+// exchange data, and each leader broadcasts it over Local. An intercommunicator has no control block: collectives use
+// Local and messages.
 
-// leaderLink connects two leaders: the other one has rank peer in c. Their messages have context x and the tag.
+// leaderLink connects this leader with the leader of the other group, whose rank in c is peer. Their messages have
+// context x and the given tag.
 type leaderLink struct {
 	c          *Comm
 	x          Context
 	tag        int32
 	peer       int
-	sendsFirst bool // this side sends the second message first, if there is one; the other side receives first
+	sendsFirst bool // this side sends its second message, if any, before it receives; the other side receives first
 	mine       []byte
-	head       [2][8 + firstSwapBytes]byte // beginning of mine, and of theirs
+	head       [2][8 + firstSwapBytes]byte // first messages of this side and of the other side
 }
 
 // The first message carries the length and as much of the data as fits; a second message carries the rest.
@@ -37,7 +38,7 @@ func (l *leaderLink) swap(mine []byte) ([]byte, error) {
 	return l.end()
 }
 
-// begin is the part of swap that does not wait for the other leader; end is the rest.
+// begin is the part of swap that does not wait for the other leader. end is the remaining part.
 func (l *leaderLink) begin(mine []byte) error {
 	l.mine = mine
 	out := l.head[0][:]
@@ -76,7 +77,8 @@ func (l *leaderLink) end() ([]byte, error) {
 	return theirs, err
 }
 
-// bcastOrError broadcasts b, or the class of the error failed, from member 0 of the team to the others.
+// bcastOrError broadcasts b, or the class of the error failed, from member 0 of the team to all members, and returns
+// it.
 func (t *team) bcastOrError(b []byte, failed error) ([]byte, error) {
 	if t.size() == 1 {
 		return b, failed
@@ -128,8 +130,8 @@ func newInter(local *Comm, remote *group.Group, from *Comm) *Comm {
 	return n
 }
 
-// agreeOnID sets the identity of an intercommunicator: the one that the leader with sendsFirst draws. leader is this
-// side's end of the link, used by rank 0 only.
+// agreeOnID sets the identity of an intercommunicator, which the leader with sendsFirst creates. leader is this side's
+// link to the other leader; only rank 0 uses it.
 func (n *Comm) agreeOnID(leader *leaderLink) error {
 	var b []byte
 	var err error
@@ -150,9 +152,9 @@ func (n *Comm) agreeOnID(leader *leaderLink) error {
 	return nil
 }
 
-// NewInter creates an intercommunicator of c and the group of the process remoteLeader of peer (MPI_Intercomm_create).
-// peer and remoteLeader are significant at localLeader only. Collective over both groups. MPI_ERR_COMM if the groups
-// have a member in common.
+// NewInter creates an intercommunicator of the group of c and the group whose leader has rank remoteLeader in peer
+// (MPI_Intercomm_create). peer and remoteLeader are significant at localLeader only. Collective over both groups.
+// Errors: MPI_ERR_COMM if the groups have a member in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
 	var l *leaderLink
 	var b []byte
@@ -177,7 +179,8 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 	return n, nil
 }
 
-// beginLeaderSwap is the first part of the leaders in NewInter: it sends this group to the other leader.
+// beginLeaderSwap is the first part of the leaders' exchange in NewInter: it sends the members of this group to the
+// other leader.
 func (c *Comm) beginLeaderSwap(peer *Comm, remoteLeader int, tag int32) (*leaderLink, error) {
 	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
@@ -193,8 +196,8 @@ func (c *Comm) beginLeaderSwap(peer *Comm, remoteLeader int, tag int32) (*leader
 	return l, l.begin(mine)
 }
 
-// endLeaderSwap is the second part: it returns the identity of the new communicator and the world ranks of the other
-// group.
+// endLeaderSwap is the second part of the exchange: it returns the identity of the new communicator and the world ranks
+// of the other group.
 func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 	b, err := l.end()
 	if err != nil {
@@ -220,9 +223,9 @@ func (c *Comm) endLeaderSwap(l *leaderLink) ([]byte, error) {
 	return b, nil
 }
 
-// Merge creates an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). The members of one
-// group pass the same high. The group that passes false comes first; if both pass the same, the group whose first
-// process has the lower world rank does. Collective.
+// Merge creates an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). All members of one
+// group pass the same high. The group that passes false comes first. If both groups pass the same, the group whose
+// first process has the lower world rank comes first. Collective.
 func (c *Comm) Merge(high bool) (*Comm, error) {
 	l := &leaderLink{c: c, x: Creation, peer: 0, sendsFirst: c.local.World(0) < c.remote.World(0)}
 	var b []byte
@@ -283,7 +286,8 @@ func (c *Comm) dupInter(all *team) (*Comm, error) {
 	return n, nil
 }
 
-// remoteBytes returns what the other group's leader passes, to every member. All members of a group pass the same.
+// remoteBytes returns, at every member, the bytes that the other group passes. All members of a group pass the same
+// bytes.
 func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	var b []byte
 	var err error
@@ -293,8 +297,8 @@ func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	return c.Local.collectiveTeam().bcastOrError(b, err)
 }
 
-// subInter creates the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is
-// empty or the caller is not in it. Collective over the two parts.
+// subInter creates the intercommunicator of a part of each group, given as lists of ranks. It returns nil if a part is
+// empty or the caller is not in its group's part. Collective over the two parts.
 func (c *Comm) subInter(mine, theirs []int32) (*Comm, error) {
 	me := group.Of(mine).Rank(int32(c.rank))
 	if len(mine) == 0 || len(theirs) == 0 || me == group.Undefined {

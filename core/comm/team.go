@@ -7,13 +7,13 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// team is the members of a communicator that create a new one, in the order of the new ranks. Its messages follow a
-// binomial tree with member 0, the leader, at the root.
+// team is the members of a communicator that create another communicator, in the order of their ranks in the created
+// one. Messages within a team follow a binomial tree with member 0, the leader, at the root.
 type team struct {
 	c            *Comm
 	x            Context
 	tag          int32
-	members      *group.Group // as ranks of c; nil: all members of c, in rank order from root on
+	members      *group.Group // as ranks of c; nil: root, root+1, ..., modulo the size of c
 	root         int
 	me           int  // index of this process in members
 	isCollective bool // this is a collective call of all members of c: see collectiveTeam
@@ -24,7 +24,7 @@ func (c *Comm) newTeam(x Context, tag int32) *team {
 }
 
 // collectiveTeam returns the team of all members during a collective call on c. Such calls do not overlap, so the team
-// may communicate by other collectives.
+// may use Host.Bcast and Host.Allgather.
 func (c *Comm) collectiveTeam() *team {
 	t := c.newTeam(Creation, 0)
 	t.isCollective = true
@@ -45,7 +45,7 @@ func (t *team) size() int {
 	return t.members.Size()
 }
 
-// member returns the rank in c of the member with an index.
+// member returns the rank in c of the member with index place.
 func (t *team) member(place int) int {
 	if t.members == nil {
 		return (place + t.root) % t.c.size
@@ -87,8 +87,8 @@ func (t *team) bcast(b []byte) error {
 	return nil
 }
 
-// gatherToLeader gathers len(mine) bytes of each member into all (size() times as long) at the leader. Other members
-// need all as a temporary buffer.
+// gatherToLeader gathers mine, which has the same length at all members, into all at the leader. len(all) is size()
+// times len(mine). Other members need all as a temporary buffer.
 func (t *team) gatherToLeader(mine, all []byte) error {
 	w := len(mine)
 	copy(all, mine)
@@ -108,8 +108,8 @@ func (t *team) gatherToLeader(mine, all []byte) error {
 	return nil
 }
 
-// allgather returns the contributions of all members, which have equal lengths, to every member, in the order of
-// members.
+// allgather returns at every member the concatenation of mine of all members, in the order of the members. All have the
+// same length.
 func (t *team) allgather(mine []byte) ([]byte, error) {
 	if t.isCollective && len(mine) <= MaxShortBytes {
 		if all, done, err := t.c.host.Allgather(t.c, mine); done || err != nil {
@@ -123,7 +123,7 @@ func (t *team) allgather(mine []byte) ([]byte, error) {
 	return all, t.bcast(all)
 }
 
-// maxClass returns the maximum of class over all members to every member.
+// maxClass returns, at every member, the maximum of class over all members.
 func (t *team) maxClass(class int32) (int32, error) {
 	var b [4]byte
 	if t.isCollective {
@@ -154,9 +154,9 @@ func (t *team) maxClass(class int32) (int32, error) {
 	return int32(binary.LittleEndian.Uint32(b[:])), err
 }
 
-// agree sets the identity and the control blocks of a new communicator. The leader draws the identity, the leader of
-// each node allocates a block, and all members open it and learn whether all could. On an error no member keeps
-// anything. c has the new group, whose order is the order of the team.
+// agree sets the identity and the control blocks of a new communicator. The leader creates the identity, and the leader
+// of each node allocates a block. All members open their block and exchange whether that succeeded. On an error, every
+// member drops its block. c has the new group, whose order is the order of the team.
 func (t *team) agree(c *Comm) error {
 	if c.size == 1 {
 		c.id = c.host.NewID()
@@ -188,8 +188,8 @@ func (t *team) agree(c *Comm) error {
 	return c.commitBlock(mine, class, err)
 }
 
-// agreeLocal is agree for members that all share memory: the leader sends one message, and no other is needed unless a
-// member has to map something.
+// agreeLocal is agree for members that all share memory: the leader broadcasts one message. No other message is needed
+// unless a member has to map memory.
 func (t *team) agreeLocal(c *Comm) error {
 	b := make([]byte, offerBytes)
 	mine := c.writeOffer(b)
@@ -220,13 +220,13 @@ func (t *team) shareBlock(c *Comm) error {
 	return c.openBlock(b[:])
 }
 
-// agreeSubgroups is agree for new communicators of parts of c. n is that of this member, nil if it is in none; ranks
-// are the ranks in c of its members. Collective over c: all members exchange their messages as leaders. If any member
-// has to map something, they also exchange whether that succeeded.
+// agreeSubgroups is agree for communicators of disjoint parts of c. n is the communicator of this member, nil if it is
+// in none. ranks are the ranks in c of the members of n. Collective over c: one allgather carries the messages of all
+// leaders. If any member has to map memory, the members also exchange whether that succeeded.
 func (c *Comm) agreeSubgroups(n *Comm, ranks *group.Group) error {
 	const size = 8 + blockMsgBytes
 	b := make([]byte, size)
-	b[size-blockMsgBytes+12] = 1 // sure, unless there is a block
+	b[size-blockMsgBytes+12] = 1 // "cannot fail to open", unless there is a block
 	var mine error
 	sharers := 0
 	if n != nil {

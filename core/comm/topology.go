@@ -25,7 +25,7 @@ func (c *Comm) TopologyKind() int32 {
 }
 
 // Neighbors returns the ranks that the calling process receives from and sends to in neighborhood collectives (MPI-5.0
-// 8.6), with MPI_PROC_NULL at the edges of a grid. MPI_ERR_TOPOLOGY if c has no topology.
+// 8.6), with MPI_PROC_NULL at the edges of a grid. Errors: MPI_ERR_TOPOLOGY if c has no topology.
 func (c *Comm) Neighbors() (sources, destinations []int32, err error) {
 	switch t := c.Topology.(type) {
 	case *Cart:
@@ -43,7 +43,7 @@ func (c *Comm) Neighbors() (sources, destinations []int32, err error) {
 	return nil, nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology")
 }
 
-// prefix creates the communicator of the first n members, nil for the others.
+// prefix creates the communicator of the first n members. It returns nil at the other members.
 func (c *Comm) prefix(n int) (*Comm, error) {
 	if n == c.size {
 		return c.Dup()
@@ -58,8 +58,8 @@ func (c *Comm) prefix(n int) (*Comm, error) {
 	return c.createSubgroup(g, group.Range(0, int32(n), 1))
 }
 
-// collect returns the contributions of all members to every member, concatenated in the order of ranks. Lengths may
-// differ.
+// collect returns, at every member, the concatenation of mine of all members in the order of their ranks. The lengths
+// may differ.
 func (c *Comm) collect(mine []byte) ([]byte, error) {
 	t := c.collectiveTeam()
 	head := make([]byte, MaxShortBytes)
@@ -76,7 +76,7 @@ func (c *Comm) collect(mine []byte) ([]byte, error) {
 	if len(heads) == 0 {
 		return all, nil
 	}
-	all = mine // a member has more
+	all = mine // a member has MaxShortBytes or more: use messages
 	var n [8]byte
 	for mask := 1; mask < t.size(); mask <<= 1 {
 		if t.me&mask != 0 {

@@ -7,10 +7,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Subarray creates the type of the part of an array of old that has subsizes[i] elements from starts[i] on in dimension
-// i of sizes[i] (MPI-5.0 5.1.3). order is MPI_ORDER_C or MPI_ORDER_FORTRAN. The extent is that of the whole array. The
-// slices have the same length. MPI_ERR_DIMS if there are no dimensions; MPI_ERR_ARG if order, a size, a subsize or a
-// start is out of range.
+// Subarray creates the type of a part of an array whose elements have type old (MPI-5.0 5.1.3). Dimension i of the
+// array has sizes[i] elements; the part has subsizes[i] of them from starts[i] on. order is MPI_ORDER_C or
+// MPI_ORDER_FORTRAN. The extent is that of the whole array. Precondition: the slices have the same length. Errors:
+// MPI_ERR_DIMS if there are no dimensions; MPI_ERR_ARG if order, a size, a subsize or a start is out of range.
 func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type) (*Type, error) {
 	if err := checkOrder(len(sizes), order); err != nil {
 		return nil, err
@@ -43,11 +43,11 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 	return array(a, dims, order, old)
 }
 
-// Darray creates the type of the part that process rank of size has of an array of old that is distributed over a grid
-// of processes (MPI-5.0 5.1.4). Dimension i has gsizes[i] elements, which are distributed over psizes[i] processes by
-// distribs[i] with dargs[i]. The extent is that of the whole array. The slices have the same length. MPI_ERR_DIMS if
-// there are no dimensions, or the grid does not have size processes; MPI_ERR_RANK if rank is not in it; MPI_ERR_ARG if
-// another argument is out of range.
+// Darray creates the type of the part that process rank has of a distributed array (MPI-5.0 5.1.4). The elements of the
+// array have type old. The array is distributed over a grid of size processes. Dimension i has gsizes[i] elements,
+// which are distributed over psizes[i] processes by distribs[i] with dargs[i]. The extent is that of the whole array.
+// Precondition: the slices have the same length. Errors: MPI_ERR_DIMS if there are no dimensions, or the grid does not
+// have size processes; MPI_ERR_RANK if rank is not in the grid; MPI_ERR_ARG if another argument is out of range.
 func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes []int32, order int32,
 	old *Type) (*Type, error) {
 	if err := checkOrder(len(gsizes), order); err != nil {
@@ -69,12 +69,11 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 		processes = grid.mul(processes, int64(p))
 	}
 	if grid.overflow || processes != int64(size) {
-		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v does not have the %d processes of "+
-			"size", psizes,
-			size)
+		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the product of the process grid %v is not size, which is %d",
+			psizes, size)
 	}
 	dims := make([]dimension, len(gsizes))
-	rest, at := int64(size), int64(rank) // the grid is numbered row by row, whatever the order of the array
+	rest, at := int64(size), int64(rank) // the grid is always in row-major order
 	for i := range gsizes {
 		rest /= int64(psizes[i])
 		coordinate := at / rest
@@ -93,7 +92,8 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 	return array(a, dims, order, old)
 }
 
-// distribute returns the part of a dimension that the process with a coordinate among processes has.
+// distribute returns the part of dimension i that belongs to the process with the given coordinate. The dimension is
+// distributed over the given number of processes.
 func distribute(i int, size int64, distrib, darg int32, processes, coordinate int64) (dimension, error) {
 	if size < 1 {
 		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
@@ -153,17 +153,18 @@ func checkOrder(ndims int, order int32) error {
 	return nil
 }
 
-// dimension is the indices of a dimension that belong to a type: blocks of block indices, step apart from start on; the
-// last block has last indices.
+// dimension is the set of indices of one dimension that belong to a type. The dimension has size indices. The number of
+// blocks is in the field blocks. The first one begins at start, and each further one step indices later. A block has
+// block indices; the last one has last.
 type dimension struct {
 	size, start, block, blocks, step, last int64
 }
 
-// array creates the type of the elements that dims select of an array of old.
+// array creates the type of the elements that dims select in an array whose elements have type old.
 func array(a args, dims []dimension, order int32, old *Type) (*Type, error) {
 	b := &builder{}
 	if order == abi.MPI_ORDER_C {
-		slices.Reverse(dims) // the fastest first
+		slices.Reverse(dims) // the fastest-varying dimension first
 	}
 	n, whole := int64(1), old.Extent()
 	for _, d := range dims {

@@ -12,11 +12,11 @@ type Form uint8
 const (
 	Small Form = 0 // int counts
 	Large Form = 1 // MPI_Count counts: MPI_Type_vector_c and so on
-	// In addition to one of them: the caller has constructed the type and assigns its handle (AssignHandle).
+	// A flag in addition to Small or Large: the caller assigns the handle (AssignHandle).
 	HandleByCaller Form = 2
 )
 
-// component is n copies of t that a constructor places; [lo, hi] are the bounds of their lower and upper bounds.
+// component is n copies of t in a type. lo is the minimum of their lower bounds, hi the maximum of their upper bounds.
 type component struct {
 	t      *Type
 	n      int64
@@ -32,9 +32,9 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 	return component{t, n, b.add(b.add(disp, min(0, last)), t.lb), b.add(b.add(disp, max(0, last)), t.ub)}
 }
 
-// derive creates the type that args describe. The parts in comps are in typemap order. The function place composes the
-// layouts of the old types, which view returns, to that of the new one; derive calls it twice if bytes and elements
-// differ.
+// derive creates the type that args describe. The components in comps are in typemap order. The function place composes
+// the layout of the new type from the layouts of the old types, which view returns. derive calls place twice if the
+// type has separate layouts of bytes and elements (format.go).
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)
@@ -44,7 +44,7 @@ func derive(b *builder, a args, comps []component, place func(view func(*Type) p
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
-	lo, hi := int64(0), int64(0) // without explicit bounds: the bounds of the parts, including their own padding
+	lo, hi := int64(0), int64(0) // bounds, unless explicit ones exist; components include their padding
 	for _, c := range comps {
 		if c.n == 0 {
 			continue
@@ -100,7 +100,7 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 	return t
 }
 
-// like returns a type with the contents of old.
+// like returns a type with the layout of old and the constructor arguments a.
 func like(old *Type, a args) *Type {
 	return &Type{
 		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, unit: old.unit,
@@ -154,8 +154,8 @@ func checkBlocklength(n int64) error {
 func checkBlocklengths(lengths []int64) error {
 	for i, n := range lengths {
 		if n < 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d; it must not be negative", i,
-				len(lengths), n)
+			return mpierr.New(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is %d; it must not be "+
+				"negative", i, n)
 		}
 	}
 	return nil
@@ -171,8 +171,8 @@ func Dup(form Form, old *Type) (*Type, error) {
 	return t.register(&builder{})
 }
 
-// Contiguous creates the type of count copies of old, one after another (MPI-5.0 5.1.2). MPI_ERR_COUNT if count is
-// negative. Like all constructors, it returns MPI_ERR_VALUE_TOO_LARGE if the size does not fit 64 bits.
+// Contiguous creates the type of count copies of old, one after another (MPI-5.0 5.1.2). Errors: MPI_ERR_COUNT if count
+// is negative. Like all constructors, it returns MPI_ERR_VALUE_TOO_LARGE if the size does not fit 64 bits.
 func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 	if err := checkCount(count); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 }
 
 // Vector creates the type of count blocks of blocklength copies of old, stride extents of old apart (MPI-5.0 5.1.2).
-// MPI_ERR_COUNT if count is negative; MPI_ERR_ARG if blocklength is negative.
+// Errors: MPI_ERR_COUNT if count is negative; MPI_ERR_ARG if blocklength is negative.
 func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
 	b := &builder{}
 	a := args{combiner: abi.MPI_COMBINER_VECTOR, form: form, counts: []int64{count, blocklength, stride},
@@ -226,7 +226,7 @@ func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 }
 
 // Indexed creates the type of blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0
-// 5.1.2). The slices have the same length. MPI_ERR_ARG if a blocklength is negative.
+// 5.1.2). The slices have the same length. Errors: MPI_ERR_ARG if a blocklength is negative.
 func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
 	a := args{combiner: abi.MPI_COMBINER_INDEXED, form: form, counts: join(blocklengths, displacements),
 		types: []*Type{old}}
@@ -274,8 +274,8 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 	for i, d := range displacements {
 		n := length(i)
 		if n < 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d; it must not be negative",
-				i, len(displacements), n)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is %d; it must not be "+
+				"negative", i, n)
 		}
 		if n == 0 {
 			continue
@@ -321,7 +321,7 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 }
 
 // Struct creates the type of blocklengths[i] copies of types[i] at displacements[i] bytes, for each i (MPI-5.0 5.1.2).
-// The slices have the same length. MPI_ERR_ARG if a blocklength is negative.
+// The slices have the same length. Errors: MPI_ERR_ARG if a blocklength is negative.
 func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Type, error) {
 	if err := checkBlocklengths(blocklengths); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // shape returns the words of a program after the head.
 func shape(t *Type) []int64 { return t.Program()[HeadWords:] }
 
-// TestNormalForms checks that the same bytes have the same short program, however they were constructed.
+// TestNormalForms checks that types with the same bytes have the same short program, however they were constructed.
 func TestNormalForms(t *testing.T) {
 	i, c := named(abi.MPI_INT), named(abi.MPI_CHAR)
 	dense := shape(must(Contiguous(Small, 12, i)))
@@ -58,7 +58,7 @@ func TestNormalForms(t *testing.T) {
 	}
 }
 
-// TestOverlap checks which types may touch a byte twice, and that a transposed matrix does not.
+// TestOverlap checks which types have FlagOverlap, and that a transposed matrix does not have it.
 func TestOverlap(t *testing.T) {
 	i := named(abi.MPI_INT)
 	column := must(Resized(Small, must(Vector(Small, 5, 1, 3, i)), 0, 4))
@@ -211,8 +211,8 @@ func TestLifetime(t *testing.T) {
 	require.NoError(t, dup.Free())
 }
 
-// TestLargeTypes checks that a regular type costs the same however large it is, and that an irregular one is created
-// and committed in less than a second.
+// TestLargeTypes checks that a regular type takes the same time and memory however large it is, and that an irregular
+// one is created and committed in less than a second.
 func TestLargeTypes(t *testing.T) {
 	d := named(abi.MPI_DOUBLE)
 	huge := must(Vector(Large, 1e9, 1, 2, must(Vector(Large, 1e3, 2, 3, d))))
@@ -268,7 +268,8 @@ func backwards(x []int64) []int64 {
 	return out
 }
 
-// TestDeepTypes checks that nested structures stay shallow, whether the nested one is the larger or the smaller part.
+// TestDeepTypes checks that programs of deeply nested structures have a small depth, whether the nested structure is
+// the larger or the smaller part.
 func TestDeepTypes(t *testing.T) {
 	c := named(abi.MPI_CHAR)
 	deep, wide := c, must(Vector(Small, 10, 1, 2, c))

@@ -5,8 +5,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// args is how a type was constructed: integers, counts and displacements in the order of the constructor with MPI_Count
-// (which is that of MPI_Type_get_contents_c), and the types. form is the form of the constructor.
+// args holds the arguments of a type's constructor. They are in the order of the constructor with MPI_Count, which is
+// also that of MPI_Type_get_contents_c. The field counts includes displacements. form is the form of the constructor
+// that was called.
 type args struct {
 	combiner int32
 	form     Form
@@ -71,8 +72,8 @@ func (t *Type) Contents() Contents {
 	return c
 }
 
-// CheckContents validates the sizes of the arrays of MPI_Type_get_contents_c. MPI_ERR_TYPE if the type is a named one;
-// MPI_ERR_ARG if an array is too small.
+// CheckContents validates the sizes of the arrays of MPI_Type_get_contents_c. Errors: MPI_ERR_TYPE if the type is a
+// named one; MPI_ERR_ARG if an array is too small.
 func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	if t.args.combiner == abi.MPI_COMBINER_NAMED {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%s is a predefined datatype, which has no contents", t)
@@ -83,18 +84,18 @@ func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 		have, need int64
 	}{
 		{"integers", integers, int64(len(c.Integers))}, {"addresses", addresses, int64(len(c.Addresses))},
-		{"large counts", counts, int64(len(c.Counts))}, {"datatypes", types, int64(len(c.Types))},
+		{"large_counts", counts, int64(len(c.Counts))}, {"datatypes", types, int64(len(c.Types))},
 	} {
 		if a.have < a.need {
-			return mpierr.New(abi.MPI_ERR_ARG, "the arguments have room for %d %s, but %s has "+
-				"%d", a.have, a.what, t, a.need)
+			return mpierr.New(abi.MPI_ERR_ARG, "max_%s is %d, but datatype %s needs %d", a.what,
+				a.have, t, a.need)
 		}
 	}
 	return nil
 }
 
 // Recreate returns the type that MPI_Type_get_contents returns for t: t itself if it is predefined, otherwise a new
-// type that is constructed the same way, not committed, with a handle of its own.
+// type with the same constructor arguments and a handle of its own, which is not committed.
 func (t *Type) Recreate() (*Type, error) {
 	if t.Predefined() {
 		return t, nil

@@ -9,7 +9,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// must returns t, of a construction that must succeed.
+// must returns t, and panics if err is not nil.
 func must(t *Type, err error) *Type {
 	if err != nil {
 		panic(err)

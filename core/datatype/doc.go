@@ -5,7 +5,7 @@
 // # Types
 //
 // A *Type is immutable after its creation, except for its name, its attributes and whether it is committed. Get returns
-// one by handle. The constructors (Vector, Struct, ...) return a new *Type with one reference and a handle. An
+// the *Type of a handle. The constructors (Vector, Struct, ...) return a new *Type with one reference and a handle. An
 // operation that outlives its call acquires a reference by Retain and releases it by Release. So MPI_Type_free (Free)
 // may be called while the operation is in progress. Program returns the flattened form.
 //

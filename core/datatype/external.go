@@ -43,9 +43,9 @@ func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
 	return n, !a.overflow && count >= 0
 }
 
-// PackExternal writes count copies at an address to dst in external32. dst has ExternalSize bytes. MPI_ERR_CONVERSION
-// if a long or a wide character does not fit; dst is then filled up to this element. Precondition: InMemory has
-// returned nil.
+// PackExternal writes count copies at an address to dst in external32. dst has ExternalSize bytes. Errors:
+// MPI_ERR_CONVERSION if a long or a wide character does not fit; dst is then filled up to this element. Precondition:
+// InMemory has returned nil.
 func (t *Type) PackExternal(dst []byte, address uintptr, count int64) error {
 	x := t.newConverter(dst, address, count, true)
 	x.next()

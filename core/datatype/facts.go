@@ -4,12 +4,12 @@ package datatype
 type Facts struct {
 	Size, LB, Extent, TrueLB, TrueExtent int64 // in bytes
 	Numbers                              int64 // basic elements of one copy; a pair type counts as two
-	// bytes of each of these; 0 if their sizes differ or the type has no elements
+	// bytes of each basic element; 0 if their sizes differ or the type has no elements
 	Unit int64
 	// MPI_Type_get_envelope_c
 	Combiner                           int32
 	Integers, Addresses, Counts, Types int64
-	Large                              bool // only the forms with MPI_Count can return how it was constructed
+	Large                              bool // constructed with MPI_Count: needs MPI_Type_get_contents_c
 	// For constructing other types: the largest alignment of an element; whether lb and extent were set explicitly.
 	Align   int32
 	Resized bool

@@ -19,11 +19,11 @@ package datatype
 //
 // The packed size before entry i is prefix[i], that of the node prefix[n]. Every node yields at least one byte and
 // every n is at least 2. Each loop and list at least doubles the packed size, and a seq inlines the entries of a child
-// seq that holds more than half of it. So the depth stays below MaxDepth for any type.
+// seq that holds more than half of its packed size. So the depth stays below MaxDepth for any type.
 //
 // Neighbouring bytes are merged into one block, whatever their element types, so that a copy moves as many bytes at
 // once as possible. The program describes bytes; only the head has element types, which accumulates need. HeadElem is
-// the predefined type if all elements of the type are of that one, else 0.
+// the handle of the predefined type that all elements have, or 0 if they have different types.
 //
 // Elements of MPI_SHORT_INT, MPI_DOUBLE_INT and other pair types contain bytes that do not belong to them, so such a
 // type has two roots. HeadRoot describes the bytes (packed size HeadSize). HeadElemRoot describes the elements

@@ -34,7 +34,7 @@ var f90 struct {
 type f90Key struct{ combiner, p, r int32 }
 
 // F90Integer returns the predefined unnamed type of Fortran's SELECTED_INT_KIND(r) (MPI-5.0 19.1.5). It is committed
-// and never freed. MPI_ERR_ARG if there is no such kind.
+// and never freed. Errors: MPI_ERR_ARG if there is no such kind.
 func F90Integer(r int32) (*Type, error) {
 	for _, k := range integerKinds {
 		if r <= k.digits {
@@ -45,12 +45,13 @@ func F90Integer(r int32) (*Type, error) {
 }
 
 // F90Real returns the predefined unnamed type of SELECTED_REAL_KIND(p, r). One of p and r may be MPI_UNDEFINED. It is
-// committed and never freed. MPI_ERR_ARG if there is no such kind.
+// committed and never freed. Errors: MPI_ERR_ARG if there is no such kind.
 func F90Real(p, r int32) (*Type, error) {
 	return f90Number(abi.MPI_COMBINER_F90_REAL, p, r)
 }
 
-// F90Complex returns the predefined unnamed type of a complex number of that kind, under the rules of F90Real.
+// F90Complex returns the predefined unnamed type of a complex number whose parts have the kind SELECTED_REAL_KIND(p,
+// r), under the rules of F90Real.
 func F90Complex(p, r int32) (*Type, error) {
 	return f90Number(abi.MPI_COMBINER_F90_COMPLEX, p, r)
 }
@@ -71,7 +72,7 @@ func f90Number(combiner, p, r int32) (*Type, error) {
 	return nil, mpierr.New(abi.MPI_ERR_ARG, "no real kind has precision p = %d and range r = %d", p, r)
 }
 
-// unnamed returns the type of a key, which is like the named one with handle h.
+// unnamed returns the type of a key. It has the layout of the named type with handle h.
 func unnamed(key f90Key, ints []int32, h uintptr) (*Type, error) {
 	f90.mu.Lock()
 	defer f90.mu.Unlock()

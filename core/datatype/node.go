@@ -216,7 +216,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 }
 
 // runEnd returns the end of the run of equal blocks at equal distances that begins at i. A run has at least three
-// blocks.
+// blocks; without a run, runEnd returns i + 1.
 func runEnd(disps, sizes []int64, i int) int {
 	j := i + 1
 	for j < len(disps) && sizes[j] == sizes[i] && disps[j]-disps[j-1] == disps[i+1]-disps[i] {

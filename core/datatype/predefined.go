@@ -68,7 +68,8 @@ func long(h uintptr, name string, class Class, lang Language, size int64) Basic 
 	return b
 }
 
-// pair returns struct { value; index } with the layout of C (the Fortran pairs are arrays of two, which is the same).
+// pair returns struct { value; index } with the layout of C (Fortran's pairs, which are arrays of two elements, have
+// the same layout).
 func pair(h uintptr, name string, lang Language, value, index uintptr) Basic {
 	v, i := basics[value-firstBasic], basics[index-firstBasic]
 	align := max(v.Align, i.Align)
@@ -88,8 +89,9 @@ const (
 	endBasic   = 0x300
 )
 
-// TwoInteger8 is the handle of a pair of two INTEGER8s, for which the ABI has no name: a value among its Fortran pairs
-// that it leaves free. It is MPI_2INTEGER where Fortran's INTEGERs have 8 bytes.
+// TwoInteger8 is the handle of a pair of two INTEGER8s, for which the ABI has no name. The value is one that the ABI
+// leaves unused among the handles of Fortran's pairs. The type stands for MPI_2INTEGER if Fortran's INTEGERs have 8
+// bytes.
 const TwoInteger8 = 0x233
 
 // basics holds the predefined types at handle - firstBasic; Size is 0 where no type has the handle. The sizes are those

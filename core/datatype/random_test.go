@@ -38,7 +38,8 @@ func (m model) settle() model {
 	return m
 }
 
-// place appends a copy of old at disp. Its bounds count, like a member's padding in C; explicit bounds override others.
+// place appends a copy of old at disp. The bounds of m grow to include those of the copy, as padding of a member counts
+// in C. Explicit bounds override computed ones.
 func (m *model) place(old model, disp int64) {
 	if len(old.entries) == 0 && !old.resized {
 		return
@@ -55,7 +56,8 @@ func (m *model) place(old model, disp int64) {
 	}
 }
 
-// bytes returns the displacements of all bytes of count copies in order; with elements, including the gaps inside them.
+// bytes returns the displacements of all bytes of count copies in order. If elements is true, the gaps inside elements
+// are included.
 func (m model) bytes(count int64, elements bool) []int64 {
 	var out []int64
 	for k := int64(0); k < count; k++ {

@@ -21,8 +21,9 @@ func (s signature) append(t *Type, n int64) signature {
 	return append(s, part{t, n})
 }
 
-// ElementsIn returns how many basic elements the first bytes of copies of the type hold: MPI_Get_elements (MPI-5.0
-// 5.1.11). A pair type counts as two. ok is false if the data ends inside an element.
+// ElementsIn returns how many basic elements are in the first part, of the given number of bytes, of the data of copies
+// of the type: MPI_Get_elements (MPI-5.0 5.1.11). A pair type counts as two. ok is false if the data ends inside an
+// element.
 func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	size := t.Size()
 	if size == 0 {
@@ -50,8 +51,8 @@ func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	return n, true
 }
 
-// BytesOf returns the bytes of the first n basic elements of copies of the type: MPI_Status_set_elements (MPI-5.0
-// 13.3). ok is false if n is negative or the bytes do not fit 64 bits.
+// BytesOf returns how many bytes the first n basic elements of copies of the type have: MPI_Status_set_elements
+// (MPI-5.0 13.3). ok is false if n is negative or the bytes do not fit 64 bits.
 func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 	if n < 0 || t.numbers == 0 {
 		return 0, n == 0
@@ -81,8 +82,8 @@ type Run struct {
 	N     int64
 }
 
-// Signature returns the basic elements of count copies of the type (MPI-5.0 5.1), as runs of one type. ok is false if
-// there are more than maxRuns runs.
+// Signature returns the basic elements of count copies of the type (MPI-5.0 5.1), as runs of elements of the same
+// predefined type. ok is false if there are more than maxRuns runs.
 func (t *Type) Signature(count int64, maxRuns int) (runs []Run, ok bool) {
 	return t.runs(nil, count, maxRuns)
 }

@@ -13,13 +13,13 @@ import (
 // Type is a datatype, predefined or derived.
 type Type struct {
 	h        uintptr
-	number   uintptr // in derived; the same as h without Handles
+	number   uintptr // number in derived; equal to h if Handles is nil
 	basic    *Basic  // of a predefined type, unnamed ones included
 	args     args    // arguments of its constructor
 	elem     *Basic  // the predefined type that all elements have; nil: several, or none
 	elements int64   // number of elements of predefined types; a pair type counts as one
 	numbers  int64   // number of elements; a pair type counts as two
-	unit     int64   // bytes of each of these numbers; 0 if their sizes differ or the type has no elements
+	unit     int64   // bytes of each of the numbers elements; 0 if their sizes differ or there are none
 	external int64   // bytes in external32
 	reversed int32   // Facts.Reversed
 	sig      signature
@@ -27,7 +27,8 @@ type Type struct {
 	align    int32 // the largest alignment of an element, 1 without elements
 	resized  bool  // lb and ub were set explicitly
 	bytes    placed
-	// with elem: the elements including gaps inside them; the same node as bytes if they have no gaps
+	// the layout of the elements including gaps inside them, if elem is set; the same node as bytes if they have no
+	// gaps
 	elems placed
 
 	committed atomic.Bool
@@ -39,8 +40,8 @@ type Type struct {
 // predefined holds the predefined types at handle - firstBasic.
 var predefined [endBasic - firstBasic]*Type
 
-// Handles creates the handles of derived types; if it is nil, this package does. This package identifies a type by a
-// number.
+// Handles creates the handles of derived types. This package identifies a derived type by a number. If Handles is nil,
+// the number is the handle.
 var Handles interface {
 	// Add assigns a handle to a type. ok is false if there is no memory, or the limit of live handles is reached.
 	Add(t *Type, number uintptr) (h uintptr, ok bool)
@@ -54,8 +55,7 @@ var Handles interface {
 	Committed(h uintptr) bool
 }
 
-// derived holds the handles, or numbers, of all other types. A type is removed when it is freed, though operations may
-// still use it.
+// derived holds the derived types by number. MPI_Type_free removes a type, although operations may still use it.
 var derived = handle.NewTable[Type](handle.Datatype)
 
 // Live returns the number of derived types whose handles are not freed.
@@ -86,7 +86,7 @@ func newBasic(b *Basic) *Type {
 	return t
 }
 
-// Get returns the type with handle h. MPI_ERR_TYPE if no type has it, or for MPI_DATATYPE_NULL.
+// Get returns the type with handle h. Errors: MPI_ERR_TYPE if h is MPI_DATATYPE_NULL or not the handle of a type.
 func Get(h uintptr) (*Type, error) {
 	if h-firstBasic < uintptr(len(predefined)) {
 		if t := predefined[h-firstBasic]; t != nil {
@@ -124,8 +124,8 @@ func ByNumber(number uintptr) *Type { return derived.Get(number) }
 // RemoveNumber removes the type with a number.
 func RemoveNumber(number uintptr) { derived.Remove(number) }
 
-// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE if no type has it, or it
-// is not committed.
+// GetCommitted returns the type with handle h if it may be used in communication. Errors: MPI_ERR_TYPE if h is not the
+// handle of a type, or the type is not committed.
 func GetCommitted(h uintptr) (*Type, error) {
 	t, err := Get(h)
 	if err == nil && !t.Committed() {
@@ -143,14 +143,14 @@ func GetFor(h uintptr, count int64) (*Type, error) {
 	return GetCommitted(h)
 }
 
-// Handle returns the handle. The number stays the same when the type is freed.
+// Handle returns the handle. It does not change when the type is freed.
 func (t *Type) Handle() uintptr { return t.h }
 
-// Basic returns the description of a predefined type, nil for a derived one. That of an unnamed type is the description
-// of the named type with the same representation.
+// Basic returns the description of a predefined type, nil for a derived type. An unnamed type has the description of
+// the named type with the same representation.
 func (t *Type) Basic() *Basic { return t.basic }
 
-// Elem returns the predefined type that all elements have, nil if they are of several types or the type is empty.
+// Elem returns the predefined type that all elements have, nil if they have different types or the type is empty.
 func (t *Type) Elem() *Basic { return t.elem }
 
 // Size returns the bytes of data (MPI-5.0 5.1.5).
@@ -189,7 +189,7 @@ func (t *Type) Committed() bool {
 // committedByHandles returns whether Handles stores whether the type is committed.
 func (t *Type) committedByHandles() bool { return Handles != nil && t.basic == nil && t.h != 0 }
 
-// Commit allows the type in communication (MPI-5.0 5.1.9). Committing twice is allowed.
+// Commit makes the type usable in communication (MPI-5.0 5.1.9). Committing twice is allowed.
 func (t *Type) Commit() {
 	if t.committedByHandles() {
 		Handles.Commit(t.h)
@@ -221,14 +221,14 @@ func (t *Type) Assemble(room []int64) []int64 {
 // Layout returns the description of the type by its program.
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
-// IsUnmapped returns whether data that begins lo bytes after an address cannot be in memory. No data is in the first
-// page: the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are
-// not addresses.
+// IsUnmapped returns whether data that begins lo bytes after an address cannot be in memory. Data in the first page is
+// an error of the program: the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements
+// of the type are not addresses.
 func IsUnmapped(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
 // InMemory returns an error for a buffer of count >= 0 copies that cannot be in memory. Pack and Unpack may be called
-// for all others. what is the name of the buffer in messages. MPI_ERR_BUFFER: the data is in the first page or exceeds
-// the address space. MPI_ERR_COUNT: the span of the copies does not fit 64 bits.
+// for all other buffers. what is the name of the buffer in messages. Errors: MPI_ERR_BUFFER if the data is in the first
+// page or exceeds the address space; MPI_ERR_COUNT if the span of the copies does not fit 64 bits.
 func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	lo, hi, fit := t.Layout().Bounds(count)
 	switch {
@@ -237,9 +237,8 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	case lo == hi:
 		return nil
 	case IsUnmapped(address, lo):
-		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is at %#x; its %d bytes of data, from offset "+
-			"%+d, are not in memory",
-			what, address, count*t.Size(), lo)
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer at %#x is not valid memory: its %d bytes of "+
+			"data, from offset %+d, begin below address 4096", what, address, count*t.Size(), lo)
 	}
 	first, length := address+uintptr(lo), uint64(hi)-uint64(lo)
 	if length > math.MaxInt64 || uint64(first)+length < uint64(first) {
@@ -273,7 +272,7 @@ func (t *Type) Release() {
 	}
 }
 
-// Free frees the handle. Operations and types that use the type continue (MPI-5.0 5.1.9). MPI_ERR_TYPE if t is
+// Free frees the handle. Operations and types that use the type continue (MPI-5.0 5.1.9). Errors: MPI_ERR_TYPE if t is
 // predefined or already freed.
 func (t *Type) Free() error {
 	if t.Predefined() {
@@ -289,7 +288,7 @@ func (t *Type) Free() error {
 	return nil
 }
 
-// Predefined returns whether the type is one of the library's: a named one, or one that MPI_Type_create_f90_ or
+// Predefined returns whether the type is one of the library's: a named type, or a type that MPI_Type_create_f90_... or
 // MPI_Type_get_value_index returned.
 func (t *Type) Predefined() bool {
 	switch t.args.combiner {

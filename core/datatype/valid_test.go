@@ -7,7 +7,7 @@ import (
 
 // validate checks the program of a type, which C interprets without further checks. Interpreting a valid program, for
 // any count whose Bounds and Packed are ok, stays inside Bounds (for elements: elemBounds), terminates, and cannot
-// overflow. MPI_ERR_TYPE if the program is not valid; the text says where.
+// overflow. Errors: MPI_ERR_TYPE if the program is not valid; the text says where.
 func validate(prog []int64) error {
 	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadProgramWords] != int64(len(prog)) {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))

@@ -27,7 +27,8 @@ func samples() map[string][]int64 {
 	}
 }
 
-// TestValidateChangedWords checks that no program with one changed word is valid unless it is consistent.
+// TestValidateChangedWords changes single words of programs. validate must reject the result, or the result must be
+// safe to interpret.
 func TestValidateChangedWords(t *testing.T) {
 	for name, prog := range samples() {
 		require.NoError(t, validate(prog), name)
@@ -124,7 +125,8 @@ func bytesOfWords(words []int64) []byte {
 	return out
 }
 
-// TestValidateRandomChanges is the fuzzing of every test run: it changes several words of random types.
+// TestValidateRandomChanges is a short fuzz test for every test run: it changes several words of the programs of random
+// types.
 func TestValidateRandomChanges(t *testing.T) {
 	valid := 0
 	for seed := int64(0); seed < 3000; seed++ {

@@ -14,8 +14,8 @@ func SetSegments(f func(program []int64, count int64, elements bool, position in
 	segments = f
 }
 
-// addressOf returns the address of a buffer whose data begins lo bytes after it at b. It keeps b alive for some more
-// calls.
+// addressOf returns the address of a buffer whose data b begins lo bytes after that address. It keeps b alive during
+// the next three calls of addressOf.
 func addressOf(b []byte, lo int64) uintptr {
 	copy(asked[1:], asked[:])
 	asked[0] = b

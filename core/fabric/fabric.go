@@ -23,22 +23,22 @@ import (
 const EnvProvider = "GOMPIRMA_PROVIDER"
 
 const (
-	announcement = "fabric"   // key of what rank 0 publishes for all
-	addresses    = "fabric.a" // key of what each process publishes
+	announcement = "fabric"   // key of the text that rank 0 publishes: announced
+	addresses    = "fabric.a" // key of the address that each process publishes
 )
 
-// Network is the network during its setup. The methods are called in their order here.
+// Network is the interface to the network in C. Its methods are called in the order in which they are declared.
 type Network interface {
 	// Choose chooses the provider for a job. wanted is the name given by the user, "" if none. The first call takes
 	// about 300 ms if libfabric may have a provider.
 	Choose(wanted string) (Provider, error)
-	// Open opens this process' endpoint. It returns the endpoint's address and the part that processes of the same
-	// host have in common, which one process of a node publishes.
+	// Open opens this process' endpoint. address is the endpoint's address. host is the part that all processes of
+	// the host have in common; one process of each node publishes it.
 	Open(p Provider) (address, host string, err error)
 	// Begin passes the addresses of all processes. After it the network can be used.
 	Begin(j *Job) error
-	// Run is the body of the network's progress thread: it makes progress until Stop while no other thread does,
-	// and sleeps while there is nothing to do.
+	// Run is the body of the network's progress thread: until Stop is called, it makes progress while no other
+	// thread does, and sleeps while there is nothing to do.
 	Run()
 	// JobEnding declares that the job is about to end: a process that disconnects after this has not failed.
 	JobEnding()
@@ -47,7 +47,7 @@ type Network interface {
 	End()
 }
 
-// Provider is gompirma's own, "tcp", or one of libfabric's.
+// Provider is a network provider: "tcp", which is gompirma's own, or a provider of libfabric.
 type Provider struct {
 	Name    string
 	Version uint32
@@ -57,15 +57,15 @@ type Provider struct {
 type Job struct {
 	Rank, Size int
 	Addresses  []byte   // of all processes, by rank, concatenated; all have the same length
-	Hosts      []string // by node: what one of its processes has published about its host
+	Hosts      []string // by node: host of Network.Open that one of its processes has published
 	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte
 	Timeout    time.Duration // a peer that is silent for this time has failed; 0: no limit
 }
 
 // Open opens the network n of a job that spans nodes. Collective over the job. For each process it costs one published
-// value, about 2 sqrt(Size) fetched values and three fences. A peer may be silent for timeout, 0: no limit.
-// MPI_ERR_OTHER if the provider that the user wants is not available.
+// value, about 2 sqrt(Size) fetched values and three fences. A peer that is silent for longer than timeout has failed;
+// 0: no limit. Errors: MPI_ERR_OTHER if the provider that the user wants is not available.
 func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error {
 	var said announced
 	var err error
@@ -124,8 +124,8 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	return nil
 }
 
-// failed returns the MPI error for an error of the network, with the limit that was reached, if any. C formats the
-// system error as text.
+// failed converts an error of the network to an MPI error and adds the limit that was reached, if any. C returns system
+// errors as text, so failed compares texts.
 func failed(err error) error {
 	why := ""
 	if strings.HasSuffix(err.Error(), "Too many open files") {

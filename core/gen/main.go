@@ -1,6 +1,6 @@
-// Command gen generates the Go constants that the code in C determines: offsets, sizes and values of enumerations. It
-// evaluates them with the C compiler. capi/z_from_c.c, which it generates too, compares them with C again whenever the
-// library is compiled. Its output is committed.
+// Command gen generates Go constants from definitions in C: offsets, sizes and values of enumerations. It computes them
+// with the C compiler. It also generates capi/z_from_c.c, which compares them with C whenever the library is compiled.
+// Its output is committed.
 //
 //	go run ./core/gen           write what has changed
 //	go run ./core/gen -check    write nothing; list stale files and exit 1 if there are any
@@ -43,8 +43,8 @@ const includes = `#include <stddef.h>
 #include "win/win_table.h"
 `
 
-// constants are several constants, one for each word of members: its name in Go, which a type may follow, and its value
-// as an expression in C. Without members it is a single constant.
+// constants describes Go constants. goName is a name, optionally followed by a type; expression is the value in C. If
+// members is not empty, there is one constant for each word of it, which replaces %s in goName and expression.
 type constants struct{ goName, expression, members string }
 
 // packages has the constants of each package of core.
@@ -169,7 +169,8 @@ func each(do func(name, constant, expression string)) {
 	}
 }
 
-// camelCase returns a name of C as part of a name of Go: by_rank becomes ByRank. It uses the last part of a.b.
+// camelCase converts a name in C to a part of a name in Go: by_rank becomes ByRank. If the name has a dot, it converts
+// the part after the last dot.
 func camelCase(name string) string {
 	words := strings.Split(strings.ToLower(name[strings.LastIndex(name, ".")+1:]), "_")
 	for i, word := range words {

@@ -17,7 +17,7 @@ const Undefined = abi.MPI_UNDEFINED
 // Group is an ordered list of distinct processes. It is immutable and safe for concurrent use.
 //
 // A group with a regular distance between members (COMM_WORLD, the ranks of one node, a split into even and odd) is
-// three numbers. Other groups take 4 bytes for each member, and 4 more after the first Rank.
+// stored as three numbers. Other groups take 4 bytes for each member, and 4 more after the first call of Rank.
 type Group struct {
 	n             int32
 	first, stride int32   // used if list is nil
@@ -62,8 +62,8 @@ func (g *Group) World(i int) int32 {
 	return g.first + int32(i)*g.stride
 }
 
-// Form returns the representation: the members are first, first+stride, ..., or, if list is not nil, those in list. The
-// caller must not change list.
+// Form returns the representation of the group. If list is nil, the members are first, first+stride, ...; otherwise
+// they are list. The caller must not change list.
 func (g *Group) Form() (first, stride int32, list []int32) { return g.first, g.stride, g.list }
 
 // Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1)

@@ -11,7 +11,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// random returns a group over the processes 0..universe-1, regular or not, and its members as a list.
+// random returns a random group of processes from 0 to universe-1, regular or irregular, and its members as a list.
 func random(rnd *rand.Rand, universe int) (*Group, []int32) {
 	var members []int32
 	switch rnd.Intn(4) {

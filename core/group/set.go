@@ -17,7 +17,8 @@ func newMarks(g *Group) marks { return make(marks, (g.n+63)/64) }
 func (m marks) has(r int32) bool { return m[r/64]>>(r%64)&1 != 0 }
 func (m marks) set(r int32)      { m[r/64] |= 1 << (r % 64) }
 
-// checked returns the set of the given ranks. MPI_ERR_RANK if one is not a rank of g or occurs twice.
+// checked returns the set of the given ranks. Errors: MPI_ERR_RANK if an element of ranks is not a rank of g or occurs
+// twice.
 func checked(g *Group, ranks []int32) (marks, error) {
 	m := newMarks(g)
 	for i, r := range ranks {
@@ -33,8 +34,8 @@ func checked(g *Group, ranks []int32) (marks, error) {
 	return m, nil
 }
 
-// Include returns the group of the processes of g with the given ranks, in the order of ranks (MPI_Group_incl).
-// MPI_ERR_RANK if one is not a rank of g or occurs twice.
+// Include returns the group of the processes of g with the given ranks, in the order of ranks (MPI_Group_incl). Errors:
+// MPI_ERR_RANK if an element of ranks is not a rank of g or occurs twice.
 func Include(g *Group, ranks []int32) (*Group, error) {
 	if _, err := checked(g, ranks); err != nil {
 		return nil, err
@@ -49,8 +50,8 @@ func Include(g *Group, ranks []int32) (*Group, error) {
 // Triplet is a range of ranks: First, First+Stride, ... up to Last, and Last itself if the sequence contains it.
 type Triplet struct{ First, Last, Stride int32 }
 
-// expand returns the ranks of the ranges. MPI_ERR_ARG if a stride is 0; MPI_ERR_RANK if a rank is not one of g. It does
-// not check for duplicates; checked does.
+// expand returns the ranks of the ranges. Errors: MPI_ERR_ARG if a stride is 0; MPI_ERR_RANK if a rank is not a rank of
+// g. It does not check for duplicates; checked does.
 func expand(g *Group, ranges []Triplet) ([]int32, error) {
 	var out []int32
 	for i, t := range ranges {
@@ -91,8 +92,8 @@ func sign(x int32) int64 {
 	return 1
 }
 
-// RangeInclude is Include for ranges of ranks (MPI_Group_range_incl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see
-// Include.
+// RangeInclude is Include for ranges of ranks (MPI_Group_range_incl). Errors: MPI_ERR_ARG if a stride is 0;
+// MPI_ERR_RANK as for Include.
 func RangeInclude(g *Group, ranges []Triplet) (*Group, error) {
 	ranks, err := expand(g, ranges)
 	if err != nil {

@@ -8,15 +8,15 @@
 // and, because every kind is at least 1, never below 0x1000, where the ABI's predefined handles lie. The C handle,
 // MPI_X_toint and Fortran's MPI_VAL are this same number.
 //
-// A stale handle must be detected and not taken for its successor, so a number repeats as late as 27 bits allow. A
+// A stale handle must be detected and not be taken for a newer handle. So a number repeats as late as 27 bits allow. A
 // table has S entries, a power of two, and number n is in entry n mod S: an entry that is reused gets its last number
 // plus S. Free entries are reused in the order in which they became free, and a table grows when half of its entries
 // are live.
 //
-// So with L live handles a number repeats after (S - L) * 2^27 / S new handles of its kind. That is 134,217,728 if none
-// is live, and never below 67,108,864 up to half of the largest number of live handles; beyond that, it is 2^27/S for
-// each free entry. A table shrinks after most of many handles have been freed. It may then skip numbers where two
-// entries become one, at most half of all.
+// So with L live handles, a number repeats after (S - L) * 2^27 / S new handles of its kind: after 134,217,728 if no
+// handle is live, and after at least 67,108,864 with up to MaxLive/2 live handles. Above that, it is 2^27/S for each
+// free entry. A table shrinks after most of many handles have been freed: two entries become one. This may skip
+// numbers, at most half of them.
 //
 // C's tables of the handles that C creates follow this rule too (capi/base/table.h), but do not shrink. Windows have
 // numbers on which all members agree; core/rma documents when those repeat.
@@ -58,12 +58,11 @@ func KindOf(h uintptr) Kind {
 type entry[T any] struct {
 	object *T // nil: free
 	number uint32
-	// Of a free entry: the index of the next entry in the free list. Of a live entry: the number after which the
-	// entry's numbers continue.
+	// Of a free entry: the index of the next entry in the free list. Of a live entry: see lastNumber.
 	next uint32
 }
 
-// lastNumber returns the number after which the entry's numbers continue.
+// lastNumber returns the entry's last number; its next one is larger by the number of entries.
 func (e *entry[T]) lastNumber() uint32 {
 	if e.object != nil {
 		return e.next
@@ -127,8 +126,8 @@ func (t *Table[T]) pushLocked(index uint32) {
 	t.free++
 }
 
-// growLocked doubles the table. An entry after number n splits into two entries of the new table. Number n is in one of
-// them; the other gets n - S, the number before n, so that its next number is n + S, and that of the first is n + 2S.
+// growLocked doubles the table from S to 2S entries. An entry with last number n becomes two entries. One of them is
+// entry n mod 2S: its next number is n + 2S. The other one gets n - S as its last number, so its next number is n + S.
 func (t *Table[T]) growLocked() {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old))
@@ -157,8 +156,8 @@ func (t *Table[T]) growLocked() {
 	}
 }
 
-// shrinkLocked halves the table. It returns false if two live entries would share an entry. A free entry that results
-// from two continues after the later one of their numbers.
+// shrinkLocked halves the table. It returns false if two live entries would share an entry. If both old entries are
+// free, the numbers of the new one continue after the later of their last numbers.
 func (t *Table[T]) shrinkLocked() bool {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old) / 2)
@@ -182,7 +181,7 @@ func (t *Table[T]) shrinkLocked() bool {
 			}
 		}
 	}
-	seen := make([]bool, half) // one of the two has been seen
+	seen := make([]bool, half) // one of the two old entries was in the free list already
 	for ; free > 0; free-- {
 		i := next & (half - 1)
 		switch {

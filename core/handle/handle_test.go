@@ -27,7 +27,7 @@ func TestTable(t *testing.T) {
 	require.Equal(t, 2, table.Len())
 }
 
-// TestReserve checks that a reserved handle has no object until Set stores one, and can be removed before.
+// TestReserve checks that a reserved handle has no object until Set stores one, and that it can be removed before Set.
 func TestReserve(t *testing.T) {
 	table := NewTable[int](Win)
 	x := 1

@@ -153,11 +153,11 @@ func TestInvalidRecords(t *testing.T) {
 		{record(t, "MPI_Wait", 0, head(Present, 1)), "MPI_Wait: " + errShort.Error()},
 		{record(t, "MPI_Win_set_name", 0, 7, head(Present, 9), 1), "MPI_Win_set_name: " + errShort.Error()},
 		{record(t, "MPI_Comm_rank", 0, 7, head(Present, 1), 0, 1),
-			"MPI_Comm_rank: a record has 1 words more than the function"},
+			"MPI_Comm_rank: a record has 1 more words than the function needs"},
 		{[]uint64{accessRecord | 9<<32, 0, 0, 0, 0, 0, 1, 1 << 8, 0}, errShort.Error()},
 		{[]uint64{eventRecord | 7<<32, 0, 0, 0, 0, 0, Release}, errShort.Error()},
 		{[]uint64{eventRecord | 8<<32, 0, 0, 0, 0, 0, FreeWindow + 1, 1}, errShort.Error()},
-		{[]uint64{0xfffd | 6<<32, 0, 0, 0, 0, 0}, "a record is of function 65533, which does not exist"},
+		{[]uint64{0xfffd | 6<<32, 0, 0, 0, 0, 0}, "a record has function number 65533, which does not exist"},
 		{[]uint64{7 << 32, 0, 0, 0, 0, 0}, errShort.Error()},
 	} {
 		var r Record
@@ -167,7 +167,8 @@ func TestInvalidRecords(t *testing.T) {
 	r.writeRecord([]uint64{1 | 5<<32, 0, 0, 0, 0, 0})
 	for range 2 {
 		_, err := r.Read(func([]uint64) { require.Fail(t, "no record") })
-		require.EqualError(t, err, "record at 0 has 5 words")
+		require.EqualError(t, err, fmt.Sprintf("the record at word 0 of the ring has 5 words; valid are %d to "+
+			"%d", HeadWords, MaxRecord))
 	}
 }
 

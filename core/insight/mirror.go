@@ -71,7 +71,7 @@ func (r *Rank) ChangedPages(offset time.Duration, use func(at int64, piece []byt
 	return nil
 }
 
-var errMirror = errors.New("what came of another host is not of a rank's memory")
+var errMirror = errors.New("another host sent invalid data for the records of a rank")
 
 // ApplyPage writes a page into the copy. The page is one that ChangedPages has passed to use at the rank's host.
 func (r *Rank) ApplyPage(at int64, piece []byte) error {

@@ -134,7 +134,7 @@ var allItems = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 	return all
 })
 
-var errShort = errors.New("a record is shorter than what it holds")
+var errShort = errors.New("a record is incomplete")
 
 // IsProgramRecord reports whether a record is not of a call of MPI but of the program itself: of its memory accesses,
 // or of events that order its threads.
@@ -162,7 +162,7 @@ func (r *Record) Decode(words []uint64) error {
 		return err
 	}
 	if number >= len(abi.Functions()) {
-		return fmt.Errorf("a record is of function %d, which does not exist", number)
+		return fmt.Errorf("a record has function number %d, which does not exist", number)
 	}
 	p := &allItems()[number]
 	*r = Record{Function: abi.Functions()[number], Number: number, Thread: int(words[1]),
@@ -178,7 +178,7 @@ func (r *Record) Decode(words []uint64) error {
 		return fmt.Errorf("%s: %w", r.Function.Name, err)
 	}
 	if len(rest) > 0 {
-		return fmt.Errorf("%s: a record has %d words more than the function", r.Function.Name, len(rest))
+		return fmt.Errorf("%s: a record has %d more words than the function needs", r.Function.Name, len(rest))
 	}
 	return nil
 }

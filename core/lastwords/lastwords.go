@@ -1,7 +1,7 @@
-// Package lastwords owns the message when the Go runtime ends the process (no memory, a panic in a goroutine, an
-// internal error). The runtime prints the stacks of all goroutines, which help only developers. A user gets one line
-// with the reason, and then the signal or status with which the process ends. GOTRACEBACK in the environment asks for
-// the full text. A program only needs to import the package, which must not know the rest of the project.
+// Package lastwords owns the message that is printed when the Go runtime ends the process (out of memory, a panic in a
+// goroutine, an internal error). The runtime would print the stacks of all goroutines, which help only developers.
+// Instead, this package prints one line with the reason. If GOTRACEBACK is set in the environment, the runtime prints
+// its full text. A program only needs to import the package. The package must not know the rest of the project.
 package lastwords
 
 import (
@@ -16,8 +16,8 @@ import (
 //go:linkname runtimeWrite runtime.overrideWrite
 var runtimeWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = onRuntimeWrite
 
-// lastWords is the line so far. The runtime prints in a state in which nothing may be relied on: no allocation, no
-// lock, no larger stack, no race detector is used from here on.
+// lastWords holds the line that is being built. When the runtime prints, its state may be inconsistent. So the
+// functions below neither allocate nor lock, do not grow the stack, and do not call the race detector.
 var lastWords struct {
 	line  [600]byte
 	n     int
@@ -31,7 +31,7 @@ const rlimitMemlock = 8
 
 const head = "gompirma: the Go runtime in this process failed: "
 
-// Values in KiB that are enough for a process that does little.
+// Limits in KiB that are sufficient to start a small program.
 const (
 	enoughSpace = "; 2000000 is enough to start"
 	enoughData  = "; 200000 is enough to start"
@@ -71,8 +71,8 @@ func onRuntimeWrite(fd uintptr, p unsafe.Pointer, n int32) int32 {
 				l.n++
 			}
 		case l.n == l.start:
-		// "fatal error: ..." or "panic: ..."; the preceding "runtime: ..." explains it. After "runtime: mmap:
-		// ..." the runtime exits without further output.
+		// The line "fatal error: ..." or "panic: ..." is the last one needed; a preceding "runtime: ..."
+		// explains it. After "runtime: mmap: ..." the runtime exits without further output.
 		case l.line[l.start] == 'f' || l.line[l.start] == 'p' || contains(l.start, "runtime: mmap: "):
 			appendLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
 			appendLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
@@ -130,7 +130,7 @@ func appendText(s string) {
 	}
 }
 
-// appendDescriptors appends the limit of descriptors, if it is below what the runtime certainly needs.
+// appendDescriptors appends the limit of file descriptors, if it is so low that it may be the reason.
 //
 //go:nosplit
 //go:norace
@@ -143,7 +143,8 @@ func appendDescriptors() {
 	}
 }
 
-// appendLimit appends a limit in bytes, in KiB as a shell prints it, if there is one, and a value that is enough.
+// appendLimit appends the value of a limit in KiB, as a shell prints it, if the limit is set. If the runtime has not
+// started yet, it also appends enough.
 //
 //go:nosplit
 //go:norace

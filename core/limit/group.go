@@ -84,7 +84,7 @@ func mounted(root string) []hierarchy {
 
 var mounts sync.Map // of []hierarchy, by root
 
-// hierarchies returns the mounted hierarchies. If mountinfo cannot be read, it assumes the usual places.
+// hierarchies returns the mounted hierarchies. If mountinfo cannot be read, it assumes the usual mount points.
 func hierarchies(root string) (found []hierarchy) {
 	text := read(filepath.Join(root, "proc/self/mountinfo"))
 	if text == "" {
@@ -123,9 +123,9 @@ func hierarchies(root string) (found []hierarchy) {
 // unescape reverses the escaping in mountinfo of characters that would split its fields.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// read returns the content of a small file without surrounding white space, "" if it cannot be read. Creating a window
-// calls it, and the poller registration in package os takes longer than reading the file; hence the direct system
-// calls.
+// read returns the content of a small file without surrounding white space, "" if it cannot be read. It uses system
+// calls directly: it is called for each new window, and package os spends more time on registering the file with its
+// poller than on reading it.
 func read(path string) string {
 	var b []byte
 	fd, err := open(path)

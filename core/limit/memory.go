@@ -17,10 +17,10 @@ type Headroom struct {
 	LimitedBy string
 }
 
-// Usable returns how many bytes may be allocated: what is free without the margin.
+// Usable returns how many bytes may be allocated: Free minus Margin.
 func (r Headroom) Usable() int64 { return max(r.Free-r.Margin, 0) }
 
-// A margin is a share of what bounds the memory, within these limits in bytes.
+// Margin is 1/marginShare of the limit that bounds the memory, but at least minMargin and at most maxMargin bytes.
 const (
 	marginShare = 128
 	minMargin   = 2 << 20
@@ -50,16 +50,16 @@ func Memory(root string, wanted int64) Headroom {
 const minCheckedBytes = 64 << 20
 
 // Bytes allocates n bytes of Go memory for data of an application, whose counts may have any value. It returns an error
-// if there is not that much memory, where Go's runtime would end the process.
+// if there is not that much memory; without this check, Go's runtime would end the process.
 func Bytes(n int64) ([]byte, error) {
 	if n >= minCheckedBytes {
 		if r := Memory("/", n); r.Usable() < n {
-			return nil, fmt.Errorf("%d bytes for data in transfer: only %d are available %s", n, r.Usable(),
-				r.LimitedBy)
+			return nil, fmt.Errorf("cannot allocate %d bytes for data in transfer: only %d are "+
+				"available %s", n, r.Usable(), r.LimitedBy)
 		}
 		if used, most, ok := addressSpaceUse("/"); ok && most-used-minCheckedBytes < n {
-			return nil, fmt.Errorf("%d bytes for data in transfer: the process has %d KiB of address "+
-				"space, and the limit is %d KiB (ulimit -v)", n, used>>10, most>>10)
+			return nil, fmt.Errorf("cannot allocate %d bytes for data in transfer: the process has "+
+				"%d KiB of address space, and the limit is %d KiB (ulimit -v)", n, used>>10, most>>10)
 		}
 	}
 	return make([]byte, n), nil
@@ -85,13 +85,14 @@ func MachineMemory(root string) Headroom {
 	return headroom(free, total, "on this machine")
 }
 
-// memory returns the headroom that a group leaves; false if it does not bound memory. top: no ancestor of the group is
-// visible.
+// memory returns the headroom that a group leaves; false if it does not bound memory. wanted is as for Memory. top: no
+// ancestor of the group is visible.
 //
-// Clean page cache of files counts as used, although the kernel reclaims it before it kills a process. Dirty pages, and
-// pages of memfds and of tmpfs, cannot be reclaimed so. Above memory.high the kernel kills no process, but slows all of
-// the group down to a standstill. Swap does not count as memory here, so its limits are ignored. Version 1 has a limit
-// for memory and swap together, which does count.
+// The kernel counts clean page cache of files as used, but reclaims it before it kills a process. So memory subtracts
+// it if the headroom would otherwise be below wanted. Dirty pages, and pages of memfds and of tmpfs, are not
+// subtracted. Above memory.high the kernel kills no process, but slows all of the group down to a standstill; so
+// memory.high is a limit too. Limits of swap alone are ignored. The limit of version 1 for memory and swap together is
+// not.
 func (g Group) memory(wanted int64, top bool) (tightest Headroom, found bool) {
 	files := int64(-1)
 	bound := func(limit int64, by, use string) {
@@ -184,7 +185,8 @@ func (g Group) numbers(file string) map[string]int64 {
 	return m
 }
 
-// MinLimit returns the smallest number in a file of this process' groups of a controller; false if no group has one.
+// MinLimit returns the smallest limit of a controller among this process' groups; false if no group has one. v1 and v2
+// are the names of the file with the limit in each version of control groups.
 func MinLimit(root, controller, v1, v2 string) (least int64, found bool) {
 	for _, g := range Groups(root, controller) {
 		file := v1

@@ -22,14 +22,14 @@ func MmapErrorDetail(root string, err error) string {
 	}
 	var why []string
 	most, failed := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
-	// A mapping may temporarily need two more when it splits another one, and other threads may have unmapped some
-	// since.
+	// The refused call may have needed two more mappings to split an existing one. Other threads may have unmapped
+	// memory since.
 	if n := countLines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings; the limit vm.max_map_count is %d", n, most))
 	}
 	if used, most, ok := addressSpaceUse(root); ok {
-		why = append(why, fmt.Sprintf("the process has %d KiB of address space; the limit is %d (ulimit -v)",
-			used>>10, most>>10))
+		why = append(why, fmt.Sprintf("the process has %d KiB of address space; the limit is %d KiB "+
+			"(ulimit -v)", used>>10, most>>10))
 	}
 	if len(why) == 0 {
 		return ""
@@ -84,7 +84,7 @@ func ErrorDetail(root string, err error) string {
 		return set(unix.RLIMIT_NOFILE, "n")
 	case errors.Is(err, unix.EAGAIN): // of processes and threads
 		if n, ok := MinLimit(root, "pids", "pids.max", "pids.max"); ok {
-			return fmt.Sprintf(" (pids.max of the control group %d)", n) + set(unix.RLIMIT_NPROC, "u")
+			return fmt.Sprintf(" (pids.max of the control group is %d)", n) + set(unix.RLIMIT_NPROC, "u")
 		}
 		return set(unix.RLIMIT_NPROC, "u")
 	}

@@ -20,7 +20,7 @@ import (
 var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 
 // CallUser calls the function of an operation of the application: MPI_User_function or, if large, MPI_User_function_c.
-// in and inout are addresses of count elements of the datatype with that handle. If it is nil, operations of
+// in and inout are the addresses of count elements of the datatype with handle typ. If CallUser is nil, operations of
 // applications are errors.
 var CallUser func(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr)
 
@@ -34,8 +34,8 @@ type Op struct {
 	large       bool
 }
 
-// UserOp, set by capi, returns the application's operation with a handle, nil if no operation has it. If UserOp is nil,
-// there are only predefined operations.
+// UserOp, set by capi, returns the application's operation with handle h, nil if there is none. If UserOp is nil, there
+// are only predefined operations.
 var UserOp func(h uintptr) *Op
 
 const (
@@ -60,7 +60,7 @@ func init() {
 	}
 }
 
-// Get returns the operation with handle h. MPI_ERR_OP if no operation has it, or for MPI_OP_NULL.
+// Get returns the operation with handle h. Errors: MPI_ERR_OP if h is MPI_OP_NULL or not the handle of an operation.
 func Get(h uintptr) (*Op, error) {
 	if h-firstPredefined < uintptr(len(predefined)) {
 		if o := predefined[h-firstPredefined]; o != nil {
@@ -86,7 +86,8 @@ func New(h, function uintptr, large, commutative bool) *Op {
 		large: large}
 }
 
-// Handle returns the handle. The number stays the same when the operation is freed; reductions in progress continue.
+// Handle returns the handle. It does not change when the application frees the operation, so reductions in progress can
+// continue.
 func (o *Op) Handle() uintptr { return o.h }
 
 // Commutative returns whether the operands may be exchanged (MPI-5.0 6.9.7).
@@ -98,10 +99,10 @@ func (o *Op) User() bool { return o.user }
 // Function returns the function of an operation of the application.
 func (o *Op) Function() uintptr { return o.function }
 
-// Large returns whether that function takes an MPI_Count.
+// Large returns whether the user's function takes an MPI_Count.
 func (o *Op) Large() bool { return o.large }
 
-// String returns the name for messages.
+// String returns the name of the operation for error messages.
 func (o *Op) String() string { return o.name }
 
 // ForReduce returns nil if a collective reduction or MPI_Reduce_local may use the operation on the type: a user's
@@ -128,8 +129,8 @@ func (o *Op) defined(b *datatype.Basic) error {
 	return mpierr.New(abi.MPI_ERR_OP, "%s is not defined for %s", o, b.Name)
 }
 
-// Defined returns whether the predefined operation with handle h may be used on a predefined type. It may where MPI
-// defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4), and on MPI_CHAR and MPI_CHARACTER as on MPI_SIGNED_CHAR. The logical
+// Defined returns whether the predefined operation with handle h may be used on a predefined type. It may be used where
+// MPI defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4), and on MPI_CHAR and MPI_CHARACTER as on MPI_SIGNED_CHAR. The logical
 // operations may be used on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
 func Defined(h uintptr, b *datatype.Basic) bool {
 	character := b.Class == datatype.Character
@@ -155,7 +156,7 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 
 // Combine sets target[i] = target[i] op origin[i] for n elements of type b, which are one extent apart. Both slices
 // hold at least n extents. The operation is predefined and defined for b. The slices are the same or do not overlap.
-// Combine does not write gaps inside pair types. MPI_ERR_OP if there is no Kernel for it.
+// Combine does not write gaps inside pair types. Errors: MPI_ERR_OP if there is no Kernel for it.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	if n == 0 || Kernel != nil && Kernel(o.h, b.Handle, origin, target, n) {
 		return nil
@@ -163,8 +164,8 @@ func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	return mpierr.New(abi.MPI_ERR_OP, "internal error: no function in C computes %s on %s", o, b.Name)
 }
 
-// Call calls a user's operation on count elements of a type at two addresses: target = origin op target. MPI_ERR_OP if
-// there is no CallUser.
+// Call calls a user's operation on count elements of a type at two addresses: target = origin op target. Errors:
+// MPI_ERR_OP if there is no CallUser.
 func (o *Op) Call(t *datatype.Type, origin, target uintptr, count int64) error {
 	if CallUser == nil {
 		return mpierr.New(abi.MPI_ERR_OP, "internal error: no function in C calls %s", o)

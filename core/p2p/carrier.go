@@ -10,8 +10,8 @@ type Carrier interface {
 	Leave()
 	// Close frees the memory. Preconditions: nothing is in progress, and no call uses the carrier.
 	Close()
-	// Progress receives what has arrived, sends what could not be sent before and copies data of matched messages.
-	// It does not block. It returns whether there was anything to do.
+	// Progress receives arrived messages, retries sends that could not proceed before, and copies data of matched
+	// messages. It does not block. It returns whether there was anything to do.
 	Progress() bool
 	// NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.
 	NotifyReceivers()
@@ -29,17 +29,16 @@ type Carrier interface {
 	// Forget frees the queues of n contexts of one communicator.
 	Forget(context uint64, n int)
 
-	// Plan creates a plan. Addresses in its steps are of the application's memory, or of Go memory that the caller
-	// keeps alive. The argument of PlanStep and FreePlan is object, not 0. Returns ok = false if there is no
-	// memory.
+	// Plan creates a plan. Addresses in its steps refer to memory of the application, or to Go memory that the
+	// caller keeps alive. The carrier passes object to PlanStep and FreePlan; it must not be 0. Returns ok = false
+	// if there is no memory.
 	Plan(h *PlanHead, steps []Step, object uintptr) (p StartedPlan, ok bool)
-	// ProgressThread declares that the calling thread is the process' progress thread. It then calls no function of
-	// the application: those were written for the threads that the application knows, and often for one of them
-	// only.
+	// ProgressThread declares that the calling thread is the process' progress thread. That thread never calls
+	// functions of the application: they are written for the application's own threads, often for one of them only.
 	ProgressThread()
 }
 
-// CarrierConfig is the location of the processes of the job.
+// CarrierConfig describes the processes of the job and their message rings.
 type CarrierConfig struct {
 	Control               []byte // the control segment
 	Rings                 int64  // offset in it of the message rings
@@ -83,8 +82,7 @@ type Request interface {
 	Finish() Result
 }
 
-// Result is the result of a complete request, and with Tag and Bytes of a message that a probe has found. Text
-// describes the error if Class is not 0.
+// Result is the result of a complete request. Text describes the error if Class is not 0.
 type Result struct {
 	Source, Tag, Class int32
 	Cancelled          bool
@@ -92,7 +90,7 @@ type Result struct {
 	Text               string
 }
 
-// StepKind is the kind of a step of a plan: enum gompi_step_kind.
+// StepKind is the kind of a plan's step (enum gompi_step_kind).
 type StepKind uint8
 
 // Step is a step of a plan. It has the layout of struct gompi_step.
@@ -116,7 +114,7 @@ type PlanHead struct {
 	// The predefined operation and datatype of StepReduce steps, and the bytes of an element.
 	Op, Datatype uintptr
 	Element      int
-	GoBytes      int // bytes of Go memory that it allocates
+	GoBytes      int // bytes of Go memory that the plan allocates
 }
 
 // PlanUse is how often a request of a plan starts it: enum gompi_plan_use.
@@ -128,8 +126,8 @@ type StartedPlan interface {
 	Free()
 	// Do runs a plan to its end. Returns false if the calls in C do not use its carrier; the caller then uses Poll.
 	Do() bool
-	// Poll runs a plan as far as possible without waiting and returns whether it has ended. Between Enter and Leave
-	// the process does this whenever it makes progress.
+	// Poll runs a plan as far as possible without waiting and returns whether it has ended. Between Enter and
+	// Leave, the process polls the plan whenever it makes progress.
 	Poll() bool
 	Enter()
 	Leave()
@@ -137,7 +135,8 @@ type StartedPlan interface {
 	Abandon(class int32, text string)
 	// ErrorDetail returns the error class and text with which a plan has ended; class 0: no error.
 	ErrorDetail() (class int32, text string)
-	// Request creates a request of a plan. It is inactive with PlanPersistent; otherwise the plan starts. The plan
-	// is freed with its request, or when it has ended. nil if there is no memory, or too many requests exist.
+	// Request creates a request of a plan. With PlanPersistent, the request is inactive; otherwise Request starts
+	// the plan. The request owns the plan, which is freed with the request, or after the only run. Returns nil if
+	// there is no memory or if too many requests exist.
 	Request(use PlanUse) Request
 }

@@ -14,14 +14,14 @@ import (
 // TagUB is the largest tag, the value of the attribute MPI_TAG_UB.
 const TagUB = 1<<31 - 1
 
-// Engine is the messages of one process. Safe for concurrent use.
+// Engine sends and receives messages for one process. Safe for concurrent use.
 type Engine struct {
 	nd        *shm.Node
 	processes proc.Table
 	m         Carrier
 
-	// Collectives creates communicators without messages (comm.Host). Set before the first communicator is created;
-	// nil: use messages.
+	// Collectives implements Bcast and Allgather of comm.Host without messages. Set before the first communicator
+	// is created. If it is nil, the creation of communicators uses messages.
 	Collectives interface {
 		ShortBcast(c *comm.Comm, root int, b []byte) (done bool, err error)
 		ShortAllgather(c *comm.Comm, mine []byte) (all []byte, done bool, err error)
@@ -33,19 +33,19 @@ type Engine struct {
 	ids atomic.Uint64
 }
 
-// Config is the location of the processes of the job.
+// Config describes the processes of the job to New.
 type Config struct {
 	Size int // number of processes of the job
-	// Processes is the table of all processes that this one knows, those of the job first.
+	// Processes is the table of all processes that this one knows, the processes of the job come first.
 	Processes proc.Table
-	// Open creates the carrier of this process' messages. Precondition: its ring has memory. An error names the
-	// missing resource of the system.
+	// Open creates the carrier of this process' messages. Precondition: the memory of this process' message ring is
+	// committed. An error names the missing resource of the system.
 	Open func(p *CarrierConfig) (Carrier, error)
 }
 
 // New creates the engine of this process, with COMM_WORLD and COMM_SELF. Messages can be sent as soon as all processes
-// of the node have called it. World.AttachBlock, a collective call, creates the control block of COMM_WORLD.
-// MPI_ERR_NO_MEM: no memory for the message ring. MPI_ERR_OTHER: Open fails.
+// of the node have called it. World.AttachBlock, a collective call, creates the control block of COMM_WORLD. Errors:
+// MPI_ERR_NO_MEM if there is no memory for the message ring; MPI_ERR_OTHER if cfg.Open fails.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "cannot create the message ring of process %d", nd.Me)
@@ -82,9 +82,9 @@ func (e *Engine) NodeIndex(w int32) int {
 	return int(e.processes.At(w).Index)
 }
 
-// Progress receives what has arrived, sends what could not be sent before, copies data of matched messages, and
-// advances plans. It returns whether there was anything to do. It does not block: if another thread is in it, that
-// thread does this thread's part as well.
+// Progress receives arrived messages, retries sends that could not proceed before, copies data of matched messages, and
+// advances plans. It returns whether there was anything to do. It does not block: if another thread is in Progress
+// already, that thread does the work of this call too.
 func (e *Engine) Progress() bool { return e.m.Progress() }
 
 // NotifyReceivers notifies the receivers of all sends in progress that this process waits for them.

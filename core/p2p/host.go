@@ -9,11 +9,11 @@ import (
 	"gompirma/core/shm"
 )
 
-// host is the engine as communicators use it: they exchange bytes of known length.
+// host implements comm.Host: communicators exchange byte arrays of known length.
 type host struct{ *Engine }
 
-// Send implements comm.Host. The receiver is in a call and polls, except for MPI_Comm_idup, whose call has returned:
-// such messages are Urgent.
+// Send implements comm.Host. The receiver polls inside its MPI call, except for MPI_Comm_idup, which has returned to
+// the application. So messages of MPI_Comm_idup are Urgent.
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
 	o := NewOperation(c, x, int32(dest), tag)
 	o.Urgent = x == comm.IdupCreation
@@ -42,8 +42,8 @@ func (h host) perform(o *Operation, b []byte) (Result, error) {
 	return r, err
 }
 
-// NewID implements comm.Host. It allows 2^24 processes, and 2^35 communicators created by each. C uses the numbers
-// above for as many contexts of partitioned messages (capi/message/partition.c).
+// NewID implements comm.Host. It allows 2^24 processes, each of which creates up to 2^35 communicators. IDs with bit 39
+// set are the contexts of partitioned messages (capi/message/partition.c).
 func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.

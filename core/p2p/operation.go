@@ -19,8 +19,8 @@ func NewOperation(c *comm.Comm, x comm.Context, peer, tag int32) Operation {
 }
 
 // Perform executes a send or receive to its end. The wait is in C, except in tests that run several processes in one.
-// The caller keeps the buffer alive. MPI_ERR_NO_MEM; MPI_ERR_TRUNCATE if a message is longer than the buffer, which
-// then holds its beginning.
+// The caller keeps the buffer alive. Errors: MPI_ERR_NO_MEM; MPI_ERR_TRUNCATE if the message is longer than the buffer.
+// The buffer then holds the beginning of the message.
 func (e *Engine) Perform(o Operation) (Result, error) {
 	o.Blocking = true
 	if x, ok := e.m.Do(o); ok {
@@ -35,7 +35,7 @@ func (e *Engine) Perform(o Operation) (Result, error) {
 		what.Peer = shm.PeersAny
 	}
 	if err := e.AwaitFor(r.IsComplete, what); err != nil && !r.IsComplete() {
-		r.Cancel() // as far as that is possible
+		r.Cancel() // has no effect if the message cannot be cancelled
 		r.Free()
 		return Result{}, err
 	}
@@ -43,7 +43,7 @@ func (e *Engine) Perform(o Operation) (Result, error) {
 	return x, x.Err()
 }
 
-// Begin starts a send or receive. The request is nil if the operation has completed already. MPI_ERR_NO_MEM.
+// Begin starts a send or receive. The request is nil if the operation has completed already. Errors: MPI_ERR_NO_MEM.
 func (e *Engine) Begin(o Operation) (Request, error) {
 	r, ok := e.m.Start(o)
 	if !ok {
@@ -60,8 +60,8 @@ func (x *Result) Err() error {
 	return mpierr.New(x.Class, "%s", x.Text)
 }
 
-// AwaitFor waits until done returns true; what describes the wait for reports. MPI_ERR_PROC_ABORTED if a process has
-// failed, so that done cannot become true.
+// AwaitFor waits until done returns true; what describes the wait for reports. Errors: MPI_ERR_PROC_ABORTED if done can
+// no longer become true, because a process has failed.
 func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	if err := e.nd.WaitFor(func() bool { return done() || e.m.ErrorClass() != 0 }, what); err != nil {
 		return err
@@ -72,6 +72,6 @@ func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	return nil
 }
 
-// WaitAllSent waits until this process has sent all of its messages: part of MPI_Finalize. Messages that their receiver
-// has not received when it is in MPI_Finalize too are withdrawn.
+// WaitAllSent waits until this process has sent all of its messages: part of MPI_Finalize. If the receiver is in
+// MPI_Finalize too, it will not receive the message any longer, and the message is withdrawn.
 func (e *Engine) WaitAllSent() error { return e.nd.Wait(e.m.AllSent) }

@@ -12,7 +12,7 @@ import (
 )
 
 // Plan is an operation of several messages on a communicator, which C runs (capi/message/plan.h). Addresses in its
-// steps are of the application's memory, or of Go memory that KeepAlive keeps alive.
+// steps refer to memory of the application, or to Go memory that KeepAlive keeps alive.
 type Plan struct {
 	PlanHead
 	Steps     []Step
@@ -24,8 +24,8 @@ type Plan struct {
 // plans has the plans that C refers to.
 var plans = handle.NewTable[Plan](handle.Request)
 
-// PlanStep executes the StepCallGo step number what of the plan with this object. It returns 0 or an error class with
-// its text. The carrier calls it.
+// PlanStep calls Funcs[what] of the plan that is registered as object, for a StepCallGo step. It returns 0 or an error
+// class with its text. The carrier calls it.
 func PlanStep(object uintptr, what int) (class int32, text string) {
 	if err := recoverPanic(func() error { return plans.Get(object).Funcs[what]() }); err != nil {
 		return mpierr.ClassOf(err), err.Error()
@@ -33,7 +33,8 @@ func PlanStep(object uintptr, what int) (class int32, text string) {
 	return abi.MPI_SUCCESS, ""
 }
 
-// FreePlan frees the plan with this object. The carrier calls it when a plan and its request have ended.
+// FreePlan removes the plan that is registered as object. The carrier calls it when the plan and its request have
+// ended.
 func FreePlan(object uintptr) {
 	err := recoverPanic(func() error {
 		if p := plans.Remove(object); p.OnFree != nil {
@@ -68,8 +69,8 @@ func (e *Engine) open(p *Plan) (c StartedPlan, object uintptr, err error) {
 	return nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "out of memory for a collective operation")
 }
 
-// Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: the length of another process' message
-// differed; MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Funcs.
+// Run executes a plan on c to its end. Errors: MPI_ERR_TRUNCATE or MPI_ERR_COUNT if a message has another length than
+// the plan expects; MPI_ERR_PROC_ABORTED; MPI_ERR_NO_MEM; an error of Plan.Funcs.
 func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 	x, object, err := e.open(p)
 	if err != nil {
@@ -93,8 +94,8 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 	return nil
 }
 
-// StartPlan creates a request of a plan. It is inactive with PlanPersistent, for MPI_Start; otherwise the plan starts.
-// MPI_ERR_NO_MEM.
+// StartPlan creates a request of a plan. With PlanPersistent, the request is inactive until MPI_Start; otherwise the
+// plan starts. Errors: MPI_ERR_NO_MEM.
 func (e *Engine) StartPlan(p *Plan, use PlanUse) (Request, error) {
 	x, object, err := e.open(p)
 	if err != nil {
@@ -110,6 +111,6 @@ func (e *Engine) StartPlan(p *Plan, use PlanUse) (Request, error) {
 	return r, nil
 }
 
-// ProgressThread declares that the calling thread is the process' progress thread, which calls no function of the
+// ProgressThread declares that the calling thread is the process' progress thread: it never calls functions of the
 // application.
 func (e *Engine) ProgressThread() { e.m.ProgressThread() }

@@ -16,7 +16,8 @@ type Process struct {
 // and this process' own job comes first. Any thread may read while one thread adds.
 type Table interface {
 	// Add adds the processes of a job, with their nodes and indices by rank, and returns the number of the first.
-	// index nil: all are on this process' node, in order. At most one thread may call it at a time. MPI_ERR_NO_MEM.
+	// If index is nil, all are on this process' node, in the order of their ranks. At most one thread may call it
+	// at a time. Errors: MPI_ERR_NO_MEM.
 	Add(job uint32, nodeOf, index []int32) (first int32, err error)
 	// SetSelf sets the number of this process. Called before Self.
 	SetSelf(number int32)

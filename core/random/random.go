@@ -1,6 +1,6 @@
-// Package random owns the access to random bytes of the system. Unlike crypto/rand it returns an error where there are
-// none, and it works where only getrandom(2) is denied, for example by the seccomp profile of a container. It must not
-// know what the bytes are for.
+// Package random owns the access to random bytes of the system. Unlike crypto/rand, it returns an error if the system
+// provides no random bytes. It also works if getrandom(2) alone is denied, for example by the seccomp profile of a
+// container. It must not know what the bytes are for.
 package random
 
 import (
@@ -24,7 +24,7 @@ func Read(b []byte) error {
 		_, err = io.ReadFull(device, b)
 	}
 	if err != nil {
-		return fmt.Errorf("no random bytes: getrandom: %v, and %w", denied, err)
+		return fmt.Errorf("cannot read random bytes: getrandom: %v, and %w", denied, err)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 		for i := range members.n() {
 			m := all[size*i:]
 			if class := int32(le.Uint32(m)); class != 0 && *err == nil {
-				*err = mpierr.New(class, "rank %d could not reserve the memory", i)
+				*err = mpierr.New(class, "rank %d could not reserve the memory of the window", i)
 			}
 			done = done && m[4] == 1
 			highest = max(highest, le.Uint64(m[8:]))
@@ -155,7 +155,7 @@ func (w *Window) confirmAll(x *exchanges, err *error) error {
 	}
 	for i := 0; i < c.Size() && *err == nil; i++ {
 		if class := int32(le.Uint32(all[size*i:])); class != 0 {
-			*err = mpierr.New(class, "rank %d could not make the window", i)
+			*err = mpierr.New(class, "rank %d could not create the window", i)
 		}
 	}
 	if w.spans() && *err == nil {

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backing is the object that holds the memory of a node. There are two: a memfd, and a System V segment where the user
-// may not have files of that size (ulimit -f) or no memfd. Neither has a name once it is open.
+// backing is the object that holds the memory of a node. There are two kinds: a memfd, and a System V segment if the
+// file size limit (ulimit -f) is too low or memfd_create is denied. Neither has a name once it is open.
 type backing interface {
-	// mapping maps [off, off+size), whole pages, at the given address, replacing what is mapped there, or at an
-	// address that the system chooses (nil). All methods return the error of the system call.
+	// mapping maps the whole pages [off, off+size). If at is nil, the system chooses the address. Otherwise the new
+	// mapping replaces what is mapped at that address. All methods return the error of the system call.
 	mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error)
 	// alloc allocates the memory of a range, zeroed where there was none. release releases it.
 	alloc(off, size int64) error
 	release(off, size int64)
 }
 
-// memfd is a sparse file in memory, by its descriptor.
+// memfd is the descriptor of a sparse file in memory.
 type memfd int
 
 func (fd memfd) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error) {
@@ -49,7 +49,8 @@ func (fd memfd) release(off, size int64) {
 	}
 }
 
-// allocMapped and releaseMapped are alloc and release through a mapping, for systems where no call does it directly.
+// allocMapped and releaseMapped are alloc and release through a mapping, for systems without a system call that does it
+// directly.
 func allocMapped(m backing, off, size int64) error {
 	return whileMapped(m, off, size, func(b []byte) error {
 		err := populate(b)
@@ -72,7 +73,8 @@ func releaseMapped(m backing, off, size int64) {
 func denied(err error) bool { return err == unix.EPERM || err == unix.EACCES || err == unix.ENOSYS }
 
 // create creates the empty file of a node's memory: a memfd. Where memfd_create is denied, it creates a file without a
-// name in a directory, which can hold the header only; why is then the reason. The error contains advice for the user.
+// name in a directory, which can hold the header only. why is then the error of memfd_create. The error contains advice
+// for the user.
 func create() (fd int, why error, err error) {
 	fd, why = unix.MemfdCreate("gompirma", 0)
 	if why == nil {
@@ -87,7 +89,8 @@ func create() (fd int, why error, err error) {
 			return fd, why, nil
 		}
 	}
-	return -1, nil, fmt.Errorf("%w, and no file in /dev/shm or %s: %w%s", why, os.TempDir(), err, memfdAdvice)
+	return -1, nil, fmt.Errorf("%w, and cannot create a file in /dev/shm or %s: %w%s", why, os.TempDir(), err,
+		memfdAdvice)
 }
 
 // memfdAdvice is the advice to the user where a seccomp filter denies calls.

@@ -21,7 +21,7 @@ import (
 //
 //	0     opened       MaxProcesses bits: processes that have the arena mapped, by index; never cleared
 //	512   returned     maxBlocks bits: returned blocks that the owner has not collected yet
-//	1024  uncommitted  maxBlocks bits: those of them that have no memory
+//	1024  uncommitted  maxBlocks bits: returned blocks that have no memory
 //	1536  returns      uint32: number of blocks returned so far
 
 // BlockRef names a block for the processes of its node. It is the block's offset in the node's memory; the bits below
@@ -40,7 +40,8 @@ const (
 	maxBlocks     = 4096
 )
 
-// MaxCachedBytes is the number of bytes of unused blocks that keep their memory, besides the last two of each size.
+// MaxCachedBytes is the maximum total size of the unused blocks of a process that keep their memory. If twice the size
+// of the returned block is larger, that is the maximum.
 const MaxCachedBytes = 1 << 20
 
 func (r BlockRef) log() uint        { return uint(r % PageSize) }
@@ -77,8 +78,8 @@ type arena struct {
 }
 
 // AllocBlock allocates size bytes of memory that processes of the node can share. It returns their mapping in this
-// process and their name. The memory is zeroed except for what the previous user excluded by its argument used of
-// FreeBlock: a communicator's control block keeps the data of collectives. MPI_ERR_NO_MEM.
+// process and their name. The memory is zeroed, with one exception: FreeBlock clears only the bytes that its argument
+// used includes. A communicator's control block keeps the data of collectives this way. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 	size = roundUp(max(size, 1), PageSize)
 	b := &nd.blocks
@@ -115,8 +116,8 @@ func (nd *Node) AllocBlock(size int64) ([]byte, BlockRef, error) {
 // collect moves the blocks that have been returned to the free lists.
 func (k *sizeClass) collect() {
 	for _, a := range k.arenas {
-		// Acquire: pairs with the increment in FreeBlock. A count that is not acquired could be newer than the
-		// bits that are read below: a bit that is missed now would not be read again until the next return.
+		// Acquire: pairs with the increment in FreeBlock. Without acquire, the count could be newer than the
+		// bits that are read below. collect would miss a bit and not read it again until the next return.
 		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.returnsSeen {
 			continue
 		} else {
@@ -158,7 +159,7 @@ func (nd *Node) freshBlockLocked(k *sizeClass) ([]byte, BlockRef, error) {
 		}
 	}
 	if a.fresh == a.committed {
-		// Allocate memory for as many more blocks as have it already, or for one if there is not that much.
+		// Allocate memory for as many further blocks as already have memory, or for one if memory is short.
 		more := min(max(a.fresh, 1), max(int(MaxCachedBytes/k.size), 1), a.count-a.fresh)
 		at := a.ref(a.fresh, k.size).offset()
 		err := nd.Commit(at, int64(more)*k.size)
@@ -230,8 +231,8 @@ func (a *arena) block(r BlockRef, size int64) []byte {
 	return a.bytes[at : at+size : at+size]
 }
 
-// OpenBlock returns a block of size bytes that a process of this node has allocated. MPI_ERR_NO_MEM if it cannot be
-// mapped here. MPI_ERR_INTERN if r names no such block.
+// OpenBlock returns a block of size bytes that a process of this node has allocated. Errors: MPI_ERR_NO_MEM if this
+// process cannot map it; MPI_ERR_INTERN if r does not name such a block.
 func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()
@@ -251,8 +252,8 @@ func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x is not a block of %d bytes of shared memory", uint64(r), size)
 }
 
-// BlockMapped returns whether process i has mapped the arena of a block that is open here: OpenBlock does not fail
-// there.
+// BlockMapped returns whether process i has mapped the arena of r, so that OpenBlock cannot fail there. Precondition: r
+// is open in this process.
 func (nd *Node) BlockMapped(r BlockRef, i int) bool {
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()
@@ -263,8 +264,8 @@ func (nd *Node) BlockMapped(r BlockRef, i int) bool {
 // Dirty as argument used of FreeBlock: any byte of the block may differ from zero.
 const Dirty = -1
 
-// FreeBlock returns a block that no process uses any longer and that is open here. Only its first used bytes may differ
-// from zero; used may be Dirty.
+// FreeBlock returns a block to its owner. Preconditions: the block is open in this process, no process uses it any
+// longer, and only its first used bytes may differ from zero. used may be Dirty.
 func (nd *Node) FreeBlock(r BlockRef, size, used int64) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()

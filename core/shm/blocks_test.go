@@ -34,7 +34,8 @@ func blocksAreShared(t *testing.T, nd []*Node) {
 	_, err = c.OpenBlock(name&^(PageSize-1)|5, size)
 	require.Error(t, err, "an arena of 32 bytes")
 
-	// The last user returns the block, and its owner can allocate it again: zeroed, and without a new mapping.
+	// After the last user has returned the block, its owner can allocate it again. It is zeroed and not mapped a
+	// second time.
 	mine[size-1] = 0
 	b.FreeBlock(name, size, 64)
 	require.Zero(t, a.BlocksInUse())
@@ -51,8 +52,8 @@ func blocksAreShared(t *testing.T, nd []*Node) {
 	b.FreeBlock(name, size, 0)
 }
 
-// TestManyBlocks checks that no block is handed out twice, that other processes need few mappings of them, and that
-// their memory is released.
+// TestManyBlocks checks that no block is handed out twice, that another process needs few mappings for all of them, and
+// that their memory is released.
 func TestManyBlocks(t *testing.T) {
 	nd := nodes(t, 2)
 	a, b := nd[0], nd[1]

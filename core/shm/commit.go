@@ -9,8 +9,9 @@ import (
 )
 
 // Memory is allocated in chunks. Before each chunk the process checks whether there is still enough memory for the
-// rest: processes of other jobs allocate memory too, and the kernel kills a process rather than refuse. The less memory
-// is free, the smaller are the chunks, so that several processes that allocate at once notice before it is too late.
+// remaining chunks: processes of other jobs allocate memory too, and if memory runs out, the kernel kills a process
+// instead of refusing the allocation. The less memory is free, the smaller are the chunks, so that several processes
+// that allocate at once detect the shortage in time.
 const (
 	minChunkBytes = 256 << 10
 	maxChunkBytes = 16 << 20
@@ -21,9 +22,9 @@ func chunkBytes(headroom limit.Headroom, minBytes int64) int64 {
 	return min(max(headroom.Usable()/chunkShare/minChunkBytes*minChunkBytes, minBytes), maxChunkBytes)
 }
 
-// Commit allocates zeroed memory for [off, off+size), which may be in any process' reservation. It takes the time of
-// writing the memory once, and the kernel serializes the processes that do it; large amounts go through CommitMapped.
-// MPI_ERR_NO_MEM if there is not that much memory; then nothing has changed.
+// Commit allocates zeroed memory for [off, off+size), which may be in any process' reservation. It takes as long as
+// writing the memory once, and the kernel serializes concurrent calls. So large amounts are allocated by CommitMapped.
+// Errors: MPI_ERR_NO_MEM if there is not that much memory; then nothing has changed.
 func (nd *Node) Commit(off, size int64) error {
 	return nd.commit(off, size, minChunkBytes, nd.memory.alloc)
 }
@@ -37,9 +38,10 @@ const (
 	HugePages
 )
 
-// CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages). It returns whether any of the memory
-// consists of huge pages. Several processes can do it at once, and none of their accesses there faults later. A process
-// that is alone on its node leaves the zeroing of small pages to the first access of each. MPI_ERR_NO_MEM.
+// CommitMapped is Commit for [off, off+len(b)). Precondition: b is the mapping of these whole pages. It returns whether
+// any of the memory consists of huge pages. Several processes can execute it concurrently, and later accesses to b
+// cause no page faults. Exception: if a process is alone on its node, the first access to each small page faults and
+// zeroes it. Errors: MPI_ERR_NO_MEM.
 func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	huge := of == HugePages && len(b) >= HugePage && HugePagesPossible() &&
 		unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
@@ -84,9 +86,9 @@ func (nd *Node) commit(off, size, minBytes int64, take func(off, size int64) err
 	return err
 }
 
-// InChunks calls take for size bytes, chunk after chunk. cost is the memory in bytes that this allocates; it must be
-// available. InChunks stops at the first error: that of take, or MPI_ERR_NO_MEM. The caller then releases what has been
-// allocated so far.
+// InChunks calls take for size bytes, chunk after chunk. cost is the number of bytes that all of these calls allocate;
+// InChunks checks that they are available. InChunks stops at the first error: that of take, or MPI_ERR_NO_MEM. The
+// caller then releases what has been allocated so far.
 func (nd *Node) InChunks(size, cost int64, take func(at, size int64) error) error {
 	return nd.inChunks(size, cost, minChunkBytes, take)
 }

@@ -24,7 +24,8 @@ func taken(t *testing.T, nd *Node) int64 {
 	return s.Blocks * 512
 }
 
-// limited makes nodes find that the memory they share may grow by total bytes, and that no other process allocates any.
+// limited replaces the headroom of nodes: the memory that they share may grow by total bytes, and no other process
+// allocates memory.
 func limited(t *testing.T, nodes []*Node, total int64) {
 	before := taken(t, nodes[0])
 	for _, nd := range nodes {
@@ -87,7 +88,8 @@ func TestCommitSerialized(t *testing.T) {
 	}
 }
 
-// TestCommitBacksOut simulates another process that allocates memory meanwhile.
+// TestCommitBacksOut checks that Commit fails and releases its memory if another process allocates memory at the same
+// time.
 func TestCommitBacksOut(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	start := taken(t, nd)
@@ -195,7 +197,7 @@ func TestSmallAmountsUseCredit(t *testing.T) {
 		require.NoError(t, nd.Commit(off+at, PageSize))
 	}
 	require.Less(t, looks, 10)
-	free = 256 * PageSize // one page more is allowed without a check
+	free = 256 * PageSize // each check grants a credit of one page
 	nd.promises.credit = 0
 	looks = 0
 	for at := int64(0); at < 20*PageSize; at += PageSize {
@@ -205,8 +207,8 @@ func TestSmallAmountsUseCredit(t *testing.T) {
 	nd.Release(off, 16*mib)
 }
 
-// TestCommitMappedPrefaults checks that memory allocated through the mapping is mapped then. fallocate would
-// leave a fault for each page, and the kernel would serialize the processes.
+// TestCommitMappedPrefaults checks that CommitMapped maps the pages that it allocates. After fallocate, each page would
+// fault at the first access, and the kernel would serialize the processes.
 func TestCommitMappedPrefaults(t *testing.T) {
 	nd := nodes(t, 2)[0]
 	const size = 8 * mib

@@ -11,8 +11,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// heap allocates page-aligned extents of this process' own heap region. Only the owner allocates there, so its lock is
-// in private memory: a process that dies cannot leave it locked for others.
+// heap allocates page-aligned extents of this process' own heap region. Only this process allocates there, so the lock
+// is in private memory: a process that dies cannot block other processes.
 type heap struct {
 	mu   sync.Mutex
 	base int64    // offset of the region in the memfd
@@ -82,8 +82,8 @@ func (h *heap) freeLocked(e extent) {
 }
 
 // Reserve allocates size bytes of address space (rounded up to whole pages) in this process' heap region and returns
-// their offset in the memfd. They have no memory yet: the process that will use a part calls Commit for it, so that
-// each process allocates pages of its own NUMA node. MPI_ERR_NO_MEM if the region is used up.
+// their offset in the memfd. The pages have no memory yet. The process that will use a part calls Commit for it, so
+// that each process allocates memory of its own NUMA node. Errors: MPI_ERR_NO_MEM if the region is used up.
 func (nd *Node) Reserve(size, align int64) (int64, error) {
 	if align < PageSize {
 		align = PageSize
@@ -106,13 +106,13 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 }
 
 // Release frees what Reserve returned: memory and address space. Large amounts are released in the background
-// (release.go). Precondition: no process has it mapped any longer.
+// (release.go). Precondition: no process has the range mapped any longer.
 func (nd *Node) Release(off, size int64) {
 	nd.releaseExtent(extent{off, roundUp(max(size, 1), PageSize)})
 }
 
 // Map maps [off, off+size) of the memfd shared, for reading and writing, at an address that the system chooses. off and
-// size must be multiples of the page size. MPI_ERR_NO_MEM, with the limit that the system may have reached.
+// size must be multiples of the page size. Errors: MPI_ERR_NO_MEM, with the limit that the system may have reached.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
 	b, err := nd.TryMap(off, size)
 	return b, noMapping(size, err)

@@ -1,7 +1,7 @@
 // Package shm owns the memory that the processes of one node share: a single memfd with the control segment at its
 // beginning, followed by one heap region for each process. Nothing in it has a name, so the kernel frees it with the
-// last process. Where files may not be that large (ulimit -f) the memfd is a header with the location of the memory,
-// and there are no images (backing.go).
+// last process. If the file size limit (ulimit -f) is too low, the memfd holds only a header with the id of a System V
+// segment, which holds the memory without images (backing.go).
 //
 //	offset 0            header            one page
 //	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, wait records, activity flags of
@@ -16,7 +16,7 @@
 //	                    address
 //
 // "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and
-// indices, never addresses, and what is read from it is range-checked before it is used as an index. Header, cells and
+// indices, never addresses, and a value read from it is range-checked before it is used as an index. Header, cells and
 // wait records are structs of C (capi/base/node.h); core/gen generates their offsets (z_from_c.go).
 //
 // The package must not know messages, windows or datatypes: other packages define their protocols in the areas that it
@@ -38,7 +38,7 @@ const (
 )
 
 // BarrierSize returns the size in bytes of the shared memory of a barrier among n processes (capi/base/barrier.h),
-// initially zero: cache lines for the central form, and two for each member.
+// initially zero: two cache lines for the central barrier, and two for each member.
 func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 
 // State is the state of a process in its cell: Absent to Failed.

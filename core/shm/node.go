@@ -24,7 +24,7 @@ type Node struct {
 	Me             int    // index of this process; -1 in the launcher
 	Oversubscribed bool   // fewer cores than processes: a waiting thread yields its core
 
-	// Waiter is how this process waits. Set before the first wait.
+	// Waiter implements the waits of this process. Set before the first wait.
 	Waiter Waiter
 
 	heap     heap
@@ -83,8 +83,8 @@ func createInSegment(fd, n, cores int, memfdErr error) error {
 	return err
 }
 
-// createIn allocates the memory of the header and the cells at once, and writes the header. So a lack of memory is an
-// error here and not a SIGBUS in a barrier.
+// createIn allocates the memory of the header and the cells at once, and writes the header. So if memory is short,
+// createIn returns an error, and the first barrier does not fail with SIGBUS.
 func createIn(m backing, n, cores, segment int) error {
 	if err := m.alloc(0, CellOffset(n, n)); err != nil {
 		return fmt.Errorf("cannot allocate %d bytes of shared memory: %w", CellOffset(n, n), err)
@@ -117,7 +117,7 @@ func usableCores() int {
 }
 
 // Open maps the shared memory behind fd for process me (-1: an observer, such as the launcher) and validates its
-// header. MPI_ERR_OTHER if it is not a control segment, its layout version differs, or me is out of range.
+// header. Errors: MPI_ERR_OTHER if it is not a control segment, its layout version differs, or me is out of range;
 // MPI_ERR_NO_MEM if it cannot be mapped.
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -258,7 +258,8 @@ func (nd *Node) RecheckWaits() {
 }
 
 // AnnounceEnd records that the launcher is about to end the job. The launcher calls it for every node before it signals
-// the first rank. A rank that notices the death of another one then knows that this death is not the cause.
+// the first rank. A rank that then detects the end of another rank knows that this rank did not cause the end of the
+// job.
 func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, headerJobIsEnding), 1) }
 
 // EndAnnounced returns whether AnnounceEnd has been called for this node.

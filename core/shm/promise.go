@@ -10,11 +10,11 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Promises: processes that allocate memory at the same time must not together take more than is free, since then the
-// kernel kills one of them instead of refusing. So a process first reserves the amount in its cell (a promise), where
-// the other processes of the node see it. It lowers the promise as it allocates. A new promise may be at most the free
-// memory minus all promises. A lock (headerPromiseLock) makes the check and the promise one step. If the process dies,
-// its lock and its promises are ignored.
+// Promises: processes that allocate memory at the same time must not allocate more in total than is free: the kernel
+// would kill one of them instead of refusing the allocation. So a process first reserves the amount in its cell (a
+// promise), where the other processes of the node see it. It lowers the promise as it allocates. A new promise may be
+// at most the free memory minus all promises. A lock (headerPromiseLock) makes the check and the promise one step. If
+// the process dies, its lock and its promises are ignored.
 //
 // Processes of other jobs promise nothing: commit.go checks again while it allocates.
 type promises struct {
@@ -25,25 +25,26 @@ type promises struct {
 }
 
 // Small amounts need no promise of their own: each check also grants a credit of bytes that may be allocated without
-// another check. The credits of all processes together are a small share of what is free. What MPI_Init allocates is
-// little beside the process itself.
+// another check. The credits of all processes together are a small share of what is free. The first credit covers
+// MPI_Init, which allocates little compared to the rest of the process.
 const (
 	creditShare = 256
 	maxCredit   = 4 << 20
 	firstCredit = 512 << 10
 )
 
-// How long a process waits for another one that makes no progress: with the lock held, and with a promise that it does
-// not lower. Only a stopped process takes so long.
+// How long a process waits for another process that keeps the lock (maxLockWait), or that does not lower its promise
+// (maxPromiseWait). Only a stopped process takes longer.
 const (
 	maxLockWait    = 200 * time.Millisecond
 	maxPromiseWait = 2 * time.Second
-	promisePoll    = 20 * time.Millisecond // how often a waiter checks whether the others still live
+	promisePoll    = 20 * time.Millisecond // interval between checks whether the other processes still live
 )
 
-// promise reserves size bytes for this process. It returns the headroom that it found. stands: the bytes are in the
-// cell, where lowerPromise subtracts them as they are allocated; the credit covers a small amount, which is not in the
-// cell. promise may wait for other processes that are allocating or releasing memory. MPI_ERR_NO_MEM.
+// promise reserves size bytes for this process. It returns the headroom that it found. stands: the promise is in the
+// cell, and the caller calls lowerPromise as it allocates. A small amount may be taken from the credit instead; it is
+// not in the cell. promise may wait for other processes that are allocating or releasing memory. Errors:
+// MPI_ERR_NO_MEM.
 func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err error) {
 	nd.promises.mu.Lock()
 	if size <= nd.promises.credit {
@@ -65,8 +66,8 @@ func (nd *Node) promise(size int64) (headroom limit.Headroom, stands bool, err e
 		if size > headroom.Usable() && pending == 0 {
 			return headroom, false, noMemory(size, headroom, 0)
 		}
-		// The other processes can have what they have promised. But they have allocated some of it already, and
-		// may not get all of it.
+		// The memory would suffice without the other processes' promises, or after pending releases. Both
+		// change as these processes proceed: try again.
 		if nd.FindFailed(); others+pending != last {
 			last, since = others+pending, time.Now()
 		} else if time.Since(since) > maxPromiseWait {
@@ -95,7 +96,7 @@ func (nd *Node) tryPromise(size int64) (limit.Headroom, int64) {
 // withPageTables returns the memory that allocating size bytes takes, with the kernel's page tables.
 func withPageTables(size int64) int64 { return size + size/256 }
 
-// lowerPromise lowers the promise by what has been allocated, or will not be.
+// lowerPromise lowers the promise by size bytes that have been allocated or will not be allocated.
 func (nd *Node) lowerPromise(size int64) {
 	atomic.AddInt64(nd.i64(nd.Me, CellReservedBytes), -size)
 	nd.wakeMemoryWaiters()

@@ -6,28 +6,30 @@ import (
 	"time"
 )
 
-// Releasing memory: the kernel needs 0.3 s for each GiB, page by page, in any process. So large amounts are released in
-// the background, by a goroutine. It works in chunks, since meanwhile the kernel blocks other threads that change
-// mappings of the process or allocate memory of the file by fallocate(2).
+// The kernel releases memory page by page, which takes 0.3 s for each GiB. So a goroutine releases large amounts in the
+// background. It does so chunk by chunk: during each of its system calls, the kernel blocks other threads that change
+// mappings of the process or allocate memory of the memfd by fallocate(2).
 //
-// A mapping leaves its address at once: hide moves its page tables to an unused address, which is quick, and the
-// goroutine unmaps it there. Address space of the heap becomes free when its memory has been released. The process'
-// cell (CellReleasingBytes) holds the bytes still to be released: a process that needs more memory than is free waits
-// for them (promise), as it would have waited in MPI_Win_free for a synchronous release.
+// Unmap frees the address range at once: hide moves the page tables to an unused address, which is quick, and the
+// goroutine unmaps them there. Address space of the heap is not reused before its memory has been released.
+// CellReleasingBytes in the process' cell counts the bytes that are still to be released. A process that needs more
+// memory than is free waits for them (promise), as it would have waited in MPI_Win_free for a synchronous release.
 //
-// The application may allocate memory too, which is not counted here, and the kernel would kill a process rather than
-// wait. So the bytes to be released in the background are limited to a small share of what is free anyway.
+// The application may allocate memory by itself. That allocation does not wait for the release: if memory runs out, the
+// kernel kills a process. So the bytes to be released in the background are limited to a small share of the free
+// memory.
 type releaser struct {
 	mu    sync.Mutex
 	queue []func() // the first is being executed
 	idle  sync.Cond
-	share int64 // at most the share-th part of the free memory may be waiting for its release
+	share int64 // the bytes to be released are at most 1/share of the free memory
 }
 
 const (
 	minDeferredBytes  = 16 << 20 // smaller amounts are released at once: 5 ms
 	releaseChunkBytes = 16 << 20
-	releaseShare      = 4 // if each process has a core: releasing a page is several times faster than allocating it
+	// share if each process has a core: a page is released several times faster than allocated
+	releaseShare = 4
 )
 
 func (g *releaser) init(n, cores int) {
@@ -137,5 +139,5 @@ func (nd *Node) WaitAllReleased() bool {
 	return first > 0
 }
 
-// pendingBytes returns how many bytes the processes of the node are still to release.
+// pendingBytes returns how many bytes the processes of the node have still to release.
 func (nd *Node) pendingBytes() int64 { return nd.sum(CellReleasingBytes) }

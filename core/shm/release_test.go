@@ -26,8 +26,8 @@ func (s *slow) release(off, size int64) {
 	s.backing.release(off, size)
 }
 
-// slowly makes a node release its memory as a test says: one chunk for each value of let, and everything once the test
-// calls all or ends.
+// slowly makes nd release memory only as the test permits: one chunk for each value sent to let, and the rest when the
+// test calls all or ends.
 func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	s := &slow{nd.memory, make(chan struct{})}
 	nd.memory = s
@@ -37,8 +37,8 @@ func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	return s.let, all
 }
 
-// TestReleaseDoesNotWait checks that much memory is released in the background, that its address space is not reused
-// before, and that nothing is left in the end.
+// TestReleaseDoesNotWait checks that a large amount of memory is released in the background, that its address space is
+// not reused before that, and that all of it is released in the end.
 func TestReleaseDoesNotWait(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	limited(t, []*Node{nd}, 1<<30)
@@ -63,8 +63,8 @@ func TestReleaseDoesNotWait(t *testing.T) {
 	require.Equal(t, off, again)
 }
 
-// TestSmallReleaseImmediate checks that little memory is released at once, and so is much memory that is not small
-// compared to the free memory.
+// TestSmallReleaseImmediate checks that a small amount of memory is released at once, and also a large amount if it is
+// a large share of the free memory.
 func TestSmallReleaseImmediate(t *testing.T) {
 	for name, c := range map[string]struct{ size, total int64 }{
 		"little": {minDeferredBytes - PageSize, 1 << 30},
@@ -83,8 +83,7 @@ func TestSmallReleaseImmediate(t *testing.T) {
 	}
 }
 
-// TestAllocWaitsForRelease checks that a process, also another one, can allocate all of the memory as soon as it has
-// been released.
+// TestAllocWaitsForRelease checks that a process that needs memory waits until another process has released it.
 func TestAllocWaitsForRelease(t *testing.T) {
 	nodes := nodes(t, 2)
 	limited(t, nodes, 100*mib)
@@ -111,13 +110,14 @@ func TestAllocWaitsForRelease(t *testing.T) {
 	}
 	require.NoError(t, <-done)
 	require.False(t, nodes[1].WaitAllReleased())
-	// A request for more than there ever is does not wait.
+	// A request for more memory than exists does not wait.
 	_, err = nodes[1].Reserve(20*mib, 0)
 	require.NoError(t, err)
 	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nodes[1].Commit(off, 20*mib)))
 }
 
-// TestStoppedReleaser checks that a process that makes no progress with the release delays others only briefly.
+// TestStoppedReleaser checks that a process that makes no progress with the release delays other processes only
+// briefly.
 func TestStoppedReleaser(t *testing.T) {
 	nodes := nodes(t, 2)
 	limited(t, nodes, 100*mib)
@@ -137,8 +137,8 @@ func TestStoppedReleaser(t *testing.T) {
 	require.True(t, nodes[1].WaitAllReleased() || nodes[1].pendingBytes() == 0)
 }
 
-// TestUnmapFreesAddress checks that a large mapping has left its address when Unmap returns, whatever the application
-// has done to it, and that nothing of it is left in the end.
+// TestUnmapFreesAddress checks that the address range of a large mapping is free when Unmap returns, even if the
+// application has changed the mapping, and that all of it is unmapped in the end.
 func TestUnmapFreesAddress(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, nodes []*Node) {
 		nd := nodes[0]

@@ -12,7 +12,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// nodes opens the shared memory of n processes n times in this process.
+// nodes creates the shared memory of n processes and opens it in this process once for each of them.
 func nodes(t *testing.T, n int) []*Node {
 	f, err := CreateControl(n, 1)
 	require.NoError(t, err)
@@ -20,7 +20,7 @@ func nodes(t *testing.T, n int) []*Node {
 	return opened(t, f, n)
 }
 
-// segmented is nodes for a system where files may not be large.
+// segmented is nodes with the memory in a System V segment, which is used if the file size is limited.
 func segmented(t *testing.T, n int) []*Node {
 	fd, err := unix.MemfdCreate("gompirma", 0)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func opened(t *testing.T, f *os.File, n int) []*Node {
 	return out
 }
 
-// onBoth runs a test with memory of both kinds.
+// onBoth runs a test with the memory in a memfd, and in a System V segment.
 func onBoth(t *testing.T, n int, test func(t *testing.T, nd []*Node)) {
 	t.Run("memfd", func(t *testing.T) { test(t, nodes(t, n)) })
 	t.Run("segment", func(t *testing.T) { test(t, segmented(t, n)) })
@@ -102,7 +102,8 @@ func checkSharedAndZeroed(t *testing.T, nd []*Node) {
 	require.Equal(t, int32(abi.MPI_ERR_INTERN), mpierr.ClassOf(err))
 }
 
-// TestRegionsDisjoint checks that no regions overlap, for any number of processes, and where files may not be large.
+// TestRegionsDisjoint checks that no regions overlap, for several numbers of processes, in a memfd and in a System V
+// segment.
 func TestRegionsDisjoint(t *testing.T) {
 	for _, n := range []int{1, 3, 64, MaxProcesses} {
 		nd := &Node{fd: -1, N: n}
@@ -178,7 +179,7 @@ func TestWakeClearsSleeping(t *testing.T) {
 	})
 }
 
-// looker is a Waiter that has polled this number of times when a process dies.
+// looker is a Waiter that polls as many times as its value says and then reports a failed process.
 type looker int
 
 func (l *looker) Await(done func() bool, what Waiting) error {

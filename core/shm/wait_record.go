@@ -35,7 +35,7 @@ type WaitDetails struct {
 	// The members of the object. ForComplete: the processes whose MPI_Win_complete ends the wait; PendingCount of
 	// them have not called it.
 	Members      Members
-	PendingCount int    // number of members that have not done it; -1: not known
+	PendingCount int    // number of members that have not made the awaited call; -1: not known
 	Name         string // the first bytes of the object's name; "": it has no name
 	// Operation is the name of a function. ForCollective: the members call it, and those at the indices in Missing
 	// have not yet. ForSelf: another thread of this process must call it.
@@ -43,7 +43,7 @@ type WaitDetails struct {
 	Missing   []int
 	// Crossing is the address of the frame in which the thread has called Go, 0: it is not inside Go.
 	Crossing uint64
-	// Events are those of which any one ends the wait, if there are several. They may be incomplete.
+	// Events has an element for each event that can end the wait, if there are several. It may be incomplete.
 	Events       []Waiting
 	HasAllEvents bool // Events is complete
 }
@@ -51,7 +51,7 @@ type WaitDetails struct {
 // Members is the group of processes in a wait record.
 type Members struct {
 	N      int
-	Stride int // from one to the next, 0: not regular, and only the first WaitRecordMembers are known
+	Stride int // distance of consecutive members; 0: irregular, only the first WaitRecordMembers are known
 	First  [WaitRecordMembers]int32
 }
 

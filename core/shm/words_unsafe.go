@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go; the
-// offsets come from z_from_c.go and layout.go.
+// These functions return words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory,
+// which Go never moves. The offsets come from z_from_c.go and layout.go.
 
 func u32(b []byte, off int64) *uint32 { return (*uint32)(unsafe.Pointer(&b[off])) }
 func u64(b []byte, off int64) *uint64 { return (*uint64)(unsafe.Pointer(&b[off])) }
@@ -27,7 +27,7 @@ func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p),
 // address returns the address of mapped memory.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
-// whileMapped maps the whole pages of [off, off+size), calls do with them, and unmaps them.
+// whileMapped maps the pages that contain [off, off+size), calls do with them, and unmaps them.
 func whileMapped(m backing, off, size int64, do func([]byte) error) error {
 	from, to := off/PageSize*PageSize, roundUp(off+size, PageSize)
 	p, err := m.mapping(nil, from, to-from)
@@ -53,8 +53,8 @@ func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, er
 	return bytesAt(at, size), nil
 }
 
-// unmapAround unmaps the unused parts of a range of size+spare bytes, of which size bytes, skip bytes from its
-// beginning, stay mapped.
+// unmapAround unmaps the unused parts of room, which has size+spare bytes: the first skip bytes, and all after the next
+// size bytes.
 func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	if skip > 0 {
 		unix.MunmapPtr(room, skip)
@@ -86,8 +86,8 @@ func hide(b []byte) []byte {
 	return bytesAt(at, int64(size))
 }
 
-// clearUsed sets all words of b to zero that are not. It does not write words that are zero already: other processes
-// may have their cache lines.
+// clearUsed clears all nonzero words of b. It does not write words that are zero already: a write would take their
+// cache lines from other processes.
 func clearUsed(b []byte) {
 	for i, w := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8) {
 		if w != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// owner owns objects that are numbers only.
+// owner counts objects that do not exist.
 type owner struct {
 	mu      sync.Mutex
 	watch   Watch
@@ -43,8 +43,8 @@ func (o *owner) times() int {
 	return o.settled
 }
 
-// TestWatch checks that memory is returned when most of many objects have been freed and are not created again, and not
-// for less.
+// TestWatch checks that memory is returned when most of many objects have been freed and are not created again, and
+// that it is not returned otherwise.
 func TestWatch(t *testing.T) {
 	few, half, back, gone, again := newOwner(), newOwner(), newOwner(), newOwner(), newOwner()
 	runMu.Lock() // all steps come before settle runs

@@ -1,5 +1,5 @@
-// Package version owns the release number. The file VERSION beside it is its only source: Go embeds it, the build
-// scripts and CMake read it. The package must not know anything else of the project.
+// Package version owns the release number. The file VERSION in this directory is its only source: Go embeds it, and the
+// build scripts and CMake read it. The package must not know anything else of the project.
 package version
 
 import (
@@ -14,9 +14,9 @@ var file string
 // String is the release as major.minor.patch, without a newline.
 var String = strings.TrimSpace(file)
 
-// Library returns the text of MPI_Get_library_version. Bindings look for a library's name and the number after it, and
-// the name determines how they parse the rest. So both come first, as in the texts of Open MPI, Intel and others, and
-// the text contains no other library's name.
+// Library returns the text of MPI_Get_library_version. Language bindings search the text for a known library's name and
+// parse the version number after it. So name and number come first, as in the texts of other MPI libraries. The text
+// must not contain another library's name.
 func Library() string {
 	return "gompirma " + String + ", MPI one-sided communication with the standard ABI, " + runtime.Version() +
 		" " + runtime.GOOS + "/" + runtime.GOARCH

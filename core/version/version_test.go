@@ -9,7 +9,7 @@ import (
 )
 
 // TestLibrary parses the text as bindings do: the first word is the name, then follows the number. The text must not
-// contain what identifies another library.
+// contain the words by which bindings recognize other libraries.
 func TestLibrary(t *testing.T) {
 	text := Library()
 	var major, minor, patch int

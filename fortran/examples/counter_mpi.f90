@@ -1,10 +1,10 @@
-! Work distribution with a common counter, with the module mpi. A process that is free fetches the next range with
-! MPI_Fetch_and_op. MPI_Compare_and_swap keeps the best result up to date. No process waits for another.
+! Work distribution by a shared counter, with the module mpi. A process fetches its next range with MPI_Fetch_and_op.
+! MPI_Compare_and_swap updates the best result of all processes. No process waits for another one.
 !
 !     gompifort -O2 counter_mpi.f90 -o counter_mpi
 !     gompirun -n 4 ./counter_mpi [LIMIT]
 !
-! The work: how many primes are there below LIMIT, and after which of them is the largest gap?
+! The task: how many primes are below LIMIT, and which of them is followed by the largest gap?
 !
 ! np: 1 3
 ! timeout: 60
@@ -17,7 +17,7 @@ program counter_mpi
   integer :: ierror, me, n, win, pieces, begin, i, last, done
   integer :: limit = 200000
   integer(kind=MPI_ADDRESS_KIND) :: bytes
-  integer(kind=MPI_ADDRESS_KIND), parameter :: counter = 0, best = 1, total = 2 ! what the window on process 0 holds, in order
+  integer(kind=MPI_ADDRESS_KIND), parameter :: counter = 0, best = 1, total = 2 ! displacements in the window
   integer(int64), asynchronous :: memory(0:2), taken, one, found, seen, mine, now
   integer(int64) :: want_found, want_best
 
@@ -55,7 +55,7 @@ program counter_mpi
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
 
   if (me == 0) then
-    ! The window is this process's own memory; a lock makes the updates of the other processes visible.
+    ! A lock makes the updates of the other processes visible to loads of this process.
     call MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win, ierror)
     want_found = 0
     want_best = 0
@@ -78,8 +78,8 @@ program counter_mpi
 
 contains
 
-  ! gap returns a value whose upper half is the distance to the next prime. The lower half is larger for an earlier
-  ! prime. The larger value is the better one.
+  ! gap returns a value that is larger for a better result. The upper half is the distance from p to the next prime. The
+  ! lower half is larger for a smaller p.
   integer(int64) function gap(p)
     integer, intent(in) :: p
     integer :: q
@@ -90,11 +90,11 @@ contains
     gap = int(q - p, int64) * 2_int64**32 + (2_int64**32 - p)
   end function
 
-  ! offer replaces the best result if this one is better. If another process has replaced it in the meantime, offer
-  ! compares again.
+  ! offer replaces the best result by value if value is better. If another process has replaced the best result in the
+  ! meantime, offer compares again.
   subroutine offer(value)
     integer(int64), intent(in) :: value
-    if (value <= mine) return ! the best was better when it was last seen
+    if (value <= mine) return ! the last known best result is at least as good
     now = value
     seen = mine
     do

@@ -3,9 +3,9 @@
 !     gompifort -O2 heat_f08.f90 -o heat_f08
 !     gompirun -n 4 ./heat_f08 [NX NY STEPS]
 !
-! Two of the four edges are columns, which are contiguous in memory. The other two are rows, whose elements are far
-! apart. Both use the same call: MPI_Put gets the section u(1, 1:ny) itself, and moves exactly its elements without a
-! copy. A datatype describes where they go in the neighbour's block.
+! Two of the four edges are columns, which are contiguous in memory. The other two are rows, whose elements are not
+! contiguous. The call is the same: MPI_Put gets the section u(1, 1:ny) as its buffer, and transfers exactly its
+! elements without a copy. A datatype describes their positions in the neighbour's block.
 !
 ! np: 1 2 4 6
 ! timeout: 60
@@ -18,15 +18,15 @@ program heat_f08
 
   integer :: nx_all = 60, ny_all = 44, steps = 200 ! points of the whole plate
   integer :: nx, ny                                ! points of this process's block
-  integer :: mx, my                                ! the most that any process has: every block has room for as many
-  integer :: first_x, first_y                      ! where the block begins, counted from 1
+  integer :: mx, my                                ! maximum of nx and ny over all processes, and size of every block
+  integer :: first_x, first_y                      ! indices of the block's first point in the whole plate, from 1
   integer :: west_nx, south_ny                     ! points of the neighbours' blocks
   integer :: dims(2), coords(2), west, east, south, north, me, n, ignored
   type(MPI_Comm) :: grid
   type(MPI_Win) :: win
   type(MPI_Datatype) :: row
   type(C_PTR) :: base
-  real(real64), pointer, asynchronous :: u(:, :, :) ! with a margin of one point, now and after the next step
+  real(real64), pointer, asynchronous :: u(:, :, :) ! block with a margin of one point, for two steps
   real(real64), allocatable :: serial(:, :)
   real(real64) :: worst
   integer(kind=MPI_ADDRESS_KIND) :: bytes
@@ -53,12 +53,12 @@ program heat_f08
   mx = (nx_all + dims(1) - 1) / dims(1)
   my = (ny_all + dims(2) - 1) / dims(2)
 
-  ! The window is the memory of the block, which MPI allocates: other processes access such memory fastest.
+  ! MPI allocates the block as window memory, which other processes can access fastest.
   bytes = 2 * (mx + 2) * (my + 2) * 8
   call MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, grid, base, win)
   call c_f_pointer(base, u, [mx + 2, my + 2, 2])
   u(0:, 0:, 1:) => u
-  call MPI_Type_vector(ny, 1, mx + 2, MPI_REAL8, row) ! ny points of a row, in the neighbour's block as in this one
+  call MPI_Type_vector(ny, 1, mx + 2, MPI_REAL8, row) ! ny points of a row, in this block and in the neighbour's block
   call MPI_Type_commit(row)
 
   call MPI_Win_fence(MPI_MODE_NOPRECEDE, win)
@@ -71,14 +71,14 @@ program heat_f08
     call MPI_Put(u(1:nx, ny, now), nx, MPI_REAL8, north, at(1, 0), nx, MPI_REAL8, win)
     call MPI_Put(u(1, 1:ny, now), ny, MPI_REAL8, west, at(west_nx + 1, 1), 1, row, win)
     call MPI_Put(u(nx, 1:ny, now), ny, MPI_REAL8, east, at(0, 1), 1, row, win)
-    call MPI_Win_fence(0, win) ! the edges are there
+    call MPI_Win_fence(0, win) ! the neighbours' edges have arrived
     next = 3 - now
     call relax(u(0:nx + 1, 0:ny + 1, now), u(0:nx + 1, 0:ny + 1, next))
     now = next
   end do
   call MPI_Win_fence(MPI_MODE_NOSUCCEED, win)
 
-  ! The same computation without any exchange, on every process.
+  ! The same computation serially, on every process.
   allocate (serial(0:nx_all + 1, 0:ny_all + 1))
   call solve(serial)
   worst = maxval(abs(u(1:nx, 1:ny, now) - serial(first_x:first_x + nx - 1, first_y:first_y + ny - 1)))
@@ -96,7 +96,7 @@ program heat_f08
 
 contains
 
-  ! part returns where part i of p begins and how many points it has.
+  ! part returns the index of the first point of part i of p, and the number of points of this part.
   pure subroutine part(all, p, i, first, count)
     integer, intent(in) :: all, p, i
     integer, intent(out) :: first, count
@@ -104,14 +104,14 @@ contains
     first = i * (all / p) + min(i, mod(all, p)) + 1
   end subroutine
 
-  ! at returns the displacement of a point in every process's window.
+  ! at returns the displacement of point (i, j) in a window; it is the same for every process.
   pure integer(kind=MPI_ADDRESS_KIND) function at(i, j)
     integer, intent(in) :: i, j
     at = i + int(mx + 2, MPI_ADDRESS_KIND) * (j + int(my + 2, MPI_ADDRESS_KIND) * (now - 1))
   end function
 
-  ! begin initializes the plate: hot on one side, cold on the others. The first puts overwrite the margins inside the
-  ! plate.
+  ! begin initializes a block of the plate: hot on one side, cold on the other sides. The first puts overwrite the
+  ! margins between blocks.
   pure subroutine begin(v, x, y)
     real(real64), intent(out) :: v(0:, 0:)
     integer, intent(in) :: x, y

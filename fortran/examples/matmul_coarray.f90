@@ -1,12 +1,12 @@
-! A matrix product in the style of coarrays: every process has some columns of A, B and C, and reads the columns of
-! the others that it needs. It reads them in two ways: with MPI_Get, which also works across nodes, and by plain
-! assignment from a pointer, because the window is shared memory.
+! A matrix product in the style of coarrays: every process has some columns of A, B and C, and reads the columns of A of
+! the other processes. It reads them in two ways: with MPI_Get, which also works across nodes, and through a pointer,
+! because the window is shared memory.
 !
 !     gompifort -O2 matmul_coarray.f90 -o matmul_coarray
 !     gompirun -n 4 ./matmul_coarray [N]
 !
-! C(:, mine) = A * B(:, mine): all columns of A are needed. Those of process p are a(:, :)[p] with coarrays; here they
-! are in p's window.
+! C(:, mine) = A * B(:, mine), which needs all columns of A. A program with coarrays would read those of process p as
+! a(:, :)[p]; here they are in p's window.
 !
 ! np: 1 2 4
 ! timeout: 60
@@ -44,7 +44,7 @@ program matmul_coarray
   end do
   call MPI_Win_fence(MPI_MODE_NOPUT, win)
 
-  ! With MPI_Get: first the upper half of a block, then the lower one, each into a section of its own.
+  ! With MPI_Get: gets the upper and the lower half of each process's columns, into sections of two arrays.
   c = 0
   do p = 0, processes - 1
     call columns(p, first, width)
@@ -85,8 +85,8 @@ program matmul_coarray
 
 contains
 
-  ! get_half reads rows lo to hi of process p's columns into the same rows of x. One call is enough, although neither
-  ! side is contiguous.
+  ! get_half reads rows lo to hi of process p's columns into the same rows of x. One call is enough, although the rows
+  ! are contiguous neither in x nor in the window.
   subroutine get_half(x, lo, hi)
     real(real64), intent(inout), asynchronous :: x(:, :)
     integer, intent(in) :: lo, hi
@@ -113,7 +113,7 @@ contains
     element = i + j
   end function
 
-  ! The sum over k of (i + k)(k + j).
+  ! known returns element (i, j) of C: the sum over k of (i + k)(k + j).
   pure real(real64) function known(i, j)
     integer, intent(in) :: i, j
     real(real64) :: s

@@ -12,14 +12,14 @@ import (
 // constant is a named constant of Fortran.
 type constant struct {
 	name   string
-	handle string // derived type in mpi_f08, "" for a number
-	kind   string // kind of an INTEGER that is not default
+	handle string // derived type in mpi_f08; "" for a number
+	kind   string // kind of the INTEGER; "" for the default kind
 	value  int64
 	group  string
 }
 
-// constants returns the constants of Fortran: those of C without the tool interface and without addresses. The maximum
-// string lengths are one shorter, since there is no terminating zero (MPI-5.0 19.3.9).
+// constants returns the constants of Fortran: those of C without the tool interface and without constants that are
+// addresses. The maximum string lengths are smaller by 1, since there is no terminating zero (MPI-5.0 19.3.9).
 func constants() []constant {
 	var list []constant
 	add := func(group string, kind string, name string, value int64) {
@@ -81,15 +81,15 @@ func number(name string) int64 {
 	panic("no constant " + name)
 }
 
-// eightByteTypes holds the values of the datatypes of default INTEGERs and LOGICALs if those have 8 bytes. They are the
-// types of that size, so that C and other processes need not know the size of MPI_INTEGER here. The ABI has no pair of
-// INTEGER8s.
+// eightByteTypes holds the handle values of MPI_LOGICAL, MPI_INTEGER and MPI_2INTEGER for INTEGERs of 8 bytes. They are
+// the values of the datatypes with a fixed size of 8 bytes, so that C and other processes need not know the size of
+// this program's INTEGERs. MPI_2INTEGER has a private value, since the ABI has no pair of INTEGER8s.
 var eightByteTypes = map[string]int64{
 	"MPI_LOGICAL": number("MPI_LOGICAL8"), "MPI_INTEGER": number("MPI_INTEGER8"),
 	"MPI_2INTEGER": datatype.TwoInteger8,
 }
 
-// kinds returns the constants that declarations need, for INTEGERs of the given size.
+// kinds returns the kind constants that declarations use, for INTEGERs of the given size.
 func kinds(bytes int64) []constant {
 	return []constant{
 		{name: "MPI_ADDRESS_KIND", value: 8},
@@ -100,12 +100,13 @@ func kinds(bytes int64) []constant {
 	}
 }
 
-// sentinel is a variable whose address has a special meaning.
+// sentinel is a variable that MPI recognizes by its address, such as MPI_IN_PLACE.
 type sentinel struct{ name, typ, dims, f08 string }
 
-// symbol returns the sentinel's linker symbol, that of its common block in mpif.h. A sentinel with a different type in
-// mpi_f08 has a different symbol there: gfortran rejects one symbol with two types if a file uses both modules.
-// Sentinels for INTEGERs of 8 bytes have different symbols, so that a program that mixes sizes is detected.
+// symbol returns the sentinel's linker symbol, which in mpif.h is the name of its common block. A sentinel that has a
+// different type in mpi_f08 has a different symbol there, since gfortran rejects one symbol with two types in a file
+// that uses both modules. For INTEGERs of 8 bytes the symbols differ too, so that fortran/mixed.c can detect a program
+// that mixes sizes.
 func (s sentinel) symbol(b binding, bytes int) string {
 	prefix := "gompi_f_"
 	if b == f08 && s.f08 != "" {
@@ -132,8 +133,8 @@ func sentinels() []sentinel {
 	}
 }
 
-// subarrays returns the value, in mpi_f08 (inF08) or in the other bindings, of the logical constants that state what
-// the binding guarantees about buffers.
+// subarrays returns the value of MPI_SUBARRAYS_SUPPORTED and MPI_ASYNC_PROTECTS_NONBLOCKING, in mpi_f08 (inF08) or in
+// the other bindings.
 func subarrays(inF08 bool) string {
 	if inF08 {
 		return ".true."
@@ -141,8 +142,8 @@ func subarrays(inF08 bool) string {
 	return ".false."
 }
 
-// copyFunctions lists the predefined callbacks and the abstract interface of each in mpi_f08; "" if only the mpi module
-// has it.
+// copyFunctions lists the predefined callbacks, each with its abstract interface in mpi_f08; "" if only the module mpi
+// has the callback.
 var copyFunctions = []struct{ name, callback string }{
 	{"MPI_COMM_NULL_COPY_FN", "MPI_Comm_copy_attr_function"},
 	{"MPI_COMM_DUP_FN", "MPI_Comm_copy_attr_function"},
@@ -160,8 +161,8 @@ var copyFunctions = []struct{ name, callback string }{
 	{"MPI_NULL_DELETE_FN", ""},
 }
 
-// mpifHeader generates mpif.h for INTEGERs of the given size. It must be valid in fixed and in free form: statements
-// between columns 7 and 72, no continuation lines.
+// mpifHeader generates mpif.h for INTEGERs of the given size. To be valid in fixed and in free form, it has statements
+// only in columns 7 to 72, and no continuation lines.
 func mpifHeader(size int) []byte {
 	var b bytes.Buffer
 	statement := func(format string, args ...any) {
@@ -243,7 +244,7 @@ func mpifHeader(size int) []byte {
 	return b.Bytes()
 }
 
-// constantsModule generates the module that both bindings use: kinds, types, numbers and sentinels.
+// constantsModule generates the module that mpi and mpi_f08 use: kinds, types, numbers and sentinels.
 func constantsModule() []byte {
 	t := &fortran{}
 	t.line("! %s", notice)
@@ -350,8 +351,8 @@ func constantsModule() []byte {
 	return t.Bytes()
 }
 
-// handleConstants generates the predefined handles, which differ between the modules, and the constants that only one
-// module has.
+// handleConstants generates the predefined handles, whose types differ between mpi and mpi_f08, and the constants that
+// only one of these modules has.
 func (t *fortran) handleConstants(b binding) {
 	group := ""
 	for _, k := range constants() {

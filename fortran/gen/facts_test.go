@@ -15,7 +15,7 @@ import (
 	"gompirma/core/abi/genfile"
 )
 
-// fact is a statement of the standard about one dummy argument.
+// fact is what the standard's tables say about one dummy argument.
 type fact struct {
 	Name, Kind, Dir string
 	Const, Optional any
@@ -33,8 +33,8 @@ type function struct {
 	F08, F90      bool
 }
 
-// facts returns the standard's data for each function: from the files next to the repository where it is developed,
-// otherwise from the table, which a test of core/abi compares with them.
+// facts returns the standard's tables for each function. It reads the standard's own files if they are next to the
+// repository. Otherwise it reads the table of core/abi, which a test there compares with these files.
 func facts(t *testing.T) map[string]function {
 	root, err := genfile.Root()
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func facts(t *testing.T) map[string]function {
 	for s.Scan() {
 		var f function
 		require.NoError(t, json.Unmarshal(s.Bytes(), &f))
-		if f.Params != nil { // otherwise the binding tables do not have it
+		if f.Params != nil { // nil if the standard's tables do not have the function
 			all[f.Name] = f
 		}
 	}
@@ -92,7 +92,7 @@ var (
 	decl = regexp.MustCompile(`^(.*) :: (\w+)(\(.*\))?$`)
 )
 
-// sized returns a source as the compiler sees it for INTEGERs of the given size.
+// sized returns the lines of a source that the preprocessor keeps for INTEGERs of the given size.
 func sized(t *testing.T, source string, bytes int) string {
 	var lines []string
 	keep := true
@@ -113,7 +113,7 @@ func sized(t *testing.T, source string, bytes int) string {
 	return strings.Join(lines, "\n")
 }
 
-// bodies parses all interface bodies of a module's source for INTEGERs of the given size, independently of the
+// bodies parses all interface bodies of a module, for INTEGERs of the given size. It does not use code of the
 // generator.
 func bodies(t *testing.T, path, module string, bytes int) map[string]body {
 	root, err := genfile.Root()
@@ -155,8 +155,8 @@ const (
 	offsetType = "integer(kind=MPI_OFFSET_KIND)"
 )
 
-// typeOf returns the Fortran type of a kind, in the small and the large-count form. Handles are those of mpi_f08. Kinds
-// that are not listed are INTEGER.
+// typeOf returns the Fortran type of a kind, in the small-count and the large-count form. Handles have the types of
+// mpi_f08. The type of a kind that is not listed is INTEGER.
 func typeOf(kind string) (small, large string) {
 	switch kind {
 	case "ALLOC_MEM_NUM_BYTES", "ATTRIBUTE_VAL", "DISPLACEMENT", "DISPOFFSET_SMALL", "EXTRA_STATE",
@@ -228,8 +228,8 @@ func resultOf(f function) string {
 	return map[string]string{"int": "", "double": "double precision", "MPI_Aint": aintType}[f.Returns]
 }
 
-// compareDeclaration compares a declaration with the expected one: type, kind, rank, INTENT, OPTIONAL. It ignores
-// ASYNCHRONOUS and TARGET.
+// compareDeclaration checks the type, kind, rank, INTENT and OPTIONAL of a declaration. It ignores ASYNCHRONOUS and
+// TARGET.
 func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declaration) {
 	t.Helper()
 	at := f.Name + " " + p.Name
@@ -261,7 +261,7 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 		}
 		require.Equal(t, "type(*)", words[0], at)
 		require.True(t, has(shape), at)
-		// MPI writes these later, although the tables call them input
+		// MPI writes the buffers of these functions after the call, although the tables call them input
 		memory := regexp.MustCompile(`^MPI_(Precv_init|Comm_attach_buffer|Session_attach_buffer)(_c)?$`)
 		if !inF08 || p.Dir != "in" || memory.MatchString(f.Name) {
 			wantIntent = ""
@@ -339,7 +339,7 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 	require.Equal(t, wantRank, rank, "%s%s", at, got.shape)
 }
 
-// named returns the name of a procedure: those that start MPI have different names for INTEGERs of 8 bytes.
+// named returns the name of a procedure. Procedures that start MPI have different names for INTEGERs of 8 bytes.
 func named(name string, bytes int) string {
 	switch strings.TrimPrefix(name, "P") {
 	case "MPI_Init", "MPI_Init_thread", "MPI_Session_init":
@@ -415,7 +415,7 @@ func factsMPI(t *testing.T, bytes int) {
 			}
 		}
 	}
-	// Both forms of functions that return an address.
+	// Functions that return an address have two forms.
 	for _, name := range []string{"MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared",
 		"MPI_Win_shared_query"} {
 		require.Equal(t, aintType+", intent(out)", got[name].decl["baseptr"].attributes)

@@ -6,7 +6,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// binding is one of the two explicit interfaces of Fortran.
+// binding selects mpi_f08, or the module mpi and mpif.h.
 type binding int
 
 const (
@@ -37,12 +37,11 @@ func (b binding) params(f *abi.Function) []*abi.Param {
 	return list
 }
 
-// class returns the class of a parameter in Fortran, in the terms of core/abi's kinds: integer, aint, handle, choice
-// and so on.
+// class returns the class of a parameter in Fortran, as named in core/abi: integer, aint, handle, choice and so on.
 func (b binding) class(f *abi.Function, p *abi.Param) string {
 	switch {
 	case p.Kind.Name == "C_BUFFER2" && b == f90:
-		return "choice" // no output: without TYPE(C_PTR) there is no way to return an address
+		return "choice" // not set by the call: without TYPE(C_PTR) no address can be returned
 	case p.Kind.Name == "LOGICAL_VOID":
 		return "logical_void"
 	case f.Large:
@@ -66,22 +65,22 @@ var handleTypes = []string{
 	"MPI_Session", "MPI_Win",
 }
 
-// written lists buffers that the tables call input, since the call itself does not change them, but that MPI writes
-// later.
+// written lists buffers that MPI writes after the call. The tables of the standard call them input, since the call
+// itself does not change them.
 var written = map[string]bool{
 	"MPI_Precv_init buf": true, "MPI_Precv_init_c buf": true,
 	"MPI_Comm_attach_buffer buffer": true, "MPI_Comm_attach_buffer_c buffer": true,
 	"MPI_Session_attach_buffer buffer": true, "MPI_Session_attach_buffer_c buffer": true,
 }
 
-// keepsState lists the functions whose callbacks get the caller's variable as extra state, as with MPICH and Open MPI,
-// where programs change it. The extra state of attributes must not be changed (MPI-5.0 20.3.8), and those two MPIs
-// differ: there the callbacks get a copy.
+// keepsState lists the functions whose callbacks get the program's own extra_state variable. This is as in MPICH and
+// Open MPI, and programs change the variable. Callbacks of attributes get a copy instead: programs must not change
+// their extra state (MPI-5.0 20.3.8), and MPICH and Open MPI do not agree.
 var keepsState = map[string]bool{"MPI_Grequest_start": true, "MPI_Register_datarep": true,
 	"MPI_Register_datarep_c": true}
 
-// intent returns the INTENT of a dummy argument, or "" if it has none. An output argument that may be a constant such
-// as MPI_IN_PLACE or MPI_STATUS_IGNORE, which no call may define, has none (MPI-5.0 19.1.2).
+// intent returns the INTENT of a dummy argument; "" if it has none. An output argument has none if the program may pass
+// a constant such as MPI_IN_PLACE or MPI_STATUS_IGNORE, which a call must not define (MPI-5.0 19.1.2).
 func (b binding) intent(f *abi.Function, p *abi.Param) string {
 	class := b.class(f, p)
 	switch {
@@ -124,8 +123,8 @@ func (b binding) dims(f *abi.Function, p *abi.Param) string {
 	return ""
 }
 
-// length returns the length of a CHARACTER dummy argument. Output into a shorter variable is truncated, so only mpi_f08
-// requires a length.
+// length returns the length of a CHARACTER dummy argument. Only mpi_f08 requires the length of an output variable. In
+// the other bindings the output is truncated if the variable is shorter.
 func (b binding) length(p *abi.Param) string {
 	if b == f08 && p.Dir == abi.Out && len(p.Length) == 1 && p.Length[0] != "*" {
 		return p.Length[0]
@@ -174,7 +173,7 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 		attributes = append(attributes, "dimension(..)")
 		if b == f90 {
 			attributes[0] = "dimension(*)"
-			// Directives with which each compiler accepts any actual argument.
+			// Directives of several compilers that make them accept any actual argument.
 			before = []string{
 				"!GCC$ attributes no_arg_check :: " + p.Name,
 				"!DIR$ ignore_tkr (tkr) " + p.Name,
@@ -189,11 +188,11 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 		attributes = append([]string{"optional"}, attributes...)
 	}
 	keeps := class == "aint" && keepsState[f.Name] && p.Kind.Name == "EXTRA_STATE"
-	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // the tables omit partitioned communication
+	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // the tables lack it for partitioned communication
 		attributes = append(attributes, "asynchronous")
 		if class == "choice" || keeps {
-			// The address outlives the call. gfortran respects TARGET even where the program's variable has
-			// no ASYNCHRONOUS: it does not move accesses to the variable across subsequent calls.
+			// MPI uses the address after the call. Because of TARGET, gfortran does not move accesses to
+			// the variable across later calls, even if the program's variable has no ASYNCHRONOUS.
 			attributes = append(attributes, "target")
 		}
 	}
@@ -219,7 +218,7 @@ func result(f *abi.Function) string {
 	return ""
 }
 
-// hasChoice reports whether a function has a buffer of any type.
+// hasChoice reports whether a function has a choice buffer.
 func hasChoice(f *abi.Function) bool {
 	for _, p := range f.Params {
 		if p.Kind.Fortran == "choice" {
@@ -229,11 +228,11 @@ func hasChoice(f *abi.Function) bool {
 	return false
 }
 
-// base returns the common part of a function's names in C and Fortran: "put_c" for MPI_Put_c.
+// base returns a function's name in lower case without MPI_: "put_c" for MPI_Put_c.
 func base(f *abi.Function) string { return strings.ToLower(strings.TrimPrefix(f.Name, "MPI_")) }
 
-// suffix returns the suffix of a function's specific procedure in mpi_f08 (MPI-5.0 19.1.5): ts means that buffers are
-// descriptors.
+// suffix returns the suffix of a function's specific procedure in mpi_f08 (MPI-5.0 19.1.5): _f08ts if buffers are
+// passed as descriptors, else _f08.
 func suffix(f *abi.Function) string {
 	if hasChoice(f) {
 		return "_f08ts"
@@ -241,9 +240,9 @@ func suffix(f *abi.Function) string {
 	return "_f08"
 }
 
-// ambiguous reports whether the large-count form cannot have the generic name for INTEGERs of the given size. Either
-// Fortran does not distinguish the two forms, because they differ in a callback or in kinds with the same value, or
-// there is no small form.
+// ambiguous reports whether the large-count form of f cannot have the generic name, for INTEGERs of the given size. The
+// reason is that Fortran cannot distinguish it from the small-count form, because they differ only in a callback or in
+// kinds with equal values.
 func ambiguous(f *abi.Function, bytes int) bool {
 	small, large := f, f.OtherForm
 	if large == nil {
@@ -253,7 +252,7 @@ func ambiguous(f *abi.Function, bytes int) bool {
 		small, large = large, small
 	}
 	a, b := f08.params(small), f08.params(large)
-	if len(b) > len(a)+1 { // the additional one may be ierror, which is optional
+	if len(b) > len(a)+1 { // a single additional argument is not enough, since ierror is optional
 		return false
 	}
 	for i := range a {
@@ -264,7 +263,7 @@ func ambiguous(f *abi.Function, bytes int) bool {
 	return true
 }
 
-// eight maps the classes of 8-byte integers to one.
+// eight maps the classes of 8-byte integers to "8", and leaves other classes unchanged.
 func eight(class string, bytes int) string {
 	switch {
 	case class == "aint", class == "count", class == "offset", class == "integer" && bytes == 8:
@@ -273,6 +272,6 @@ func eight(class string, bytes int) string {
 	return class
 }
 
-// starts lists the functions of which every program calls one. In the modules for INTEGERs of 8 bytes they have
-// different linker symbols, so that a program cannot be linked with the library for those of 4 bytes.
+// starts lists the functions that start MPI; every program calls one of them. In the modules for INTEGERs of 8 bytes
+// they have different linker symbols, so that such a program cannot be linked with the library for 4 bytes.
 var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}

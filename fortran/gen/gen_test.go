@@ -18,7 +18,7 @@ func TestFresh(t *testing.T) {
 	require.NoError(t, generator.Check())
 }
 
-// TestByHand checks that fortran/*.c defines exactly the functions that the generator omits.
+// TestByHand checks that fortran/*.c defines exactly the functions in byHand.
 func TestByHand(t *testing.T) {
 	root, err := genfile.Root()
 	require.NoError(t, err)
@@ -89,8 +89,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestAmbiguous checks that these large-count forms have separate names in mpi_f08, since Fortran cannot distinguish
-// them from the small ones.
+// TestAmbiguous checks which large-count forms have separate names in mpi_f08, because Fortran cannot distinguish them
+// from the small-count forms.
 func TestAmbiguous(t *testing.T) {
 	var names []string
 	for _, f := range abi.Functions() {
@@ -103,8 +103,8 @@ func TestAmbiguous(t *testing.T) {
 		"MPI_Type_get_true_extent_c", "MPI_File_get_type_extent_c"}, names)
 }
 
-// TestAmbiguousEight checks that, with INTEGERs of 8 bytes, a large-count form has the generic name only if it has
-// enough additional arguments.
+// TestAmbiguousEight checks that with INTEGERs of 8 bytes a large-count form has the generic name only if it has at
+// least two arguments more than the small-count form.
 func TestAmbiguousEight(t *testing.T) {
 	var names []string
 	for _, f := range abi.Functions() {
@@ -115,13 +115,13 @@ func TestAmbiguousEight(t *testing.T) {
 	require.ElementsMatch(t, []string{"MPI_Type_get_contents_c"}, names)
 }
 
-// TestWide checks that no INTEGER reaches C without a check of its size: each is checked, or passed to the large-count
-// form, or comes from an int.
+// TestWide checks that no conversion of an INTEGER to an int can lose bits: the value is checked, or the large-count
+// form is called if it does not fit, or it comes from an int.
 func TestWide(t *testing.T) {
 	for _, content := range shims() {
 		text := string(content)
 		for _, function := range strings.Split(text, "\nENTRY ")[1:] {
-			if strings.Contains(function, "NAME(pcontrol)") { // no ierror, and the level has no meaning
+			if strings.Contains(function, "NAME(pcontrol)") { // has no ierror, and ignores the level
 				continue
 			}
 			for _, m := range regexp.MustCompile(`\(int\)\*(\w+)`).FindAllStringSubmatch(function, -1) {

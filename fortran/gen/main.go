@@ -1,11 +1,11 @@
-// Command gen generates the Fortran bindings from the table in core/abi: the modules mpi_f08 and mpi, mpif.h, and their
-// C functions. These call the C functions of the standard ABI by their public names. The generated files are committed.
+// Command gen generates the Fortran bindings from the table in core/abi: the modules mpi_f08 and mpi, mpif.h, and the C
+// functions behind them, which call the functions of the standard ABI. The generated files are committed.
 //
-//	go run ./fortran/gen           write what has changed
+//	go run ./fortran/gen           write the files that have changed
 //	go run ./fortran/gen -check    write nothing; list stale files and exit 1 if there are any
 //
-// It defines the Fortran form of a parameter of each kind and its conversion. Functions that need more than a
-// conversion are written by hand in fortran/*.c, and listed in byHand.
+// The package defines, for each kind of parameter, the Fortran form and its conversion to C. Functions that need more
+// than conversions are written by hand in fortran/*.c, and listed in byHand.
 package main
 
 //go:generate go run gompirma/fortran/gen

@@ -6,8 +6,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// procedure generates an interface body. name is the specific procedure's name. label is its linker symbol, if that is
-// not the lower-case name with an underscore appended, as compilers name an external procedure.
+// procedure generates an interface body. name is the specific procedure's name. label is its linker symbol; "" if the
+// symbol is that of an external procedure: the lower-case name with an underscore appended.
 func (t *fortran) procedure(b binding, f *abi.Function, name, label string) {
 	params := b.params(f)
 	var names []string
@@ -48,7 +48,7 @@ func (t *fortran) specific(f *abi.Function, prefix string, bytes int) {
 	t.procedure(f08, f, name, label)
 }
 
-// started returns the name of a function's procedure for INTEGERs of the given size.
+// started returns the name of a function's procedure, which is different for INTEGERs of 8 bytes if starts has f.
 func started(name string, f *abi.Function, bytes int) string {
 	if starts[f.Name] && bytes == 8 {
 		return name + "_i8"
@@ -156,7 +156,7 @@ func mpiModule() []byte {
 			}
 			pointer := hasPointer(f)
 			t.line("")
-			if pointer || starts[f.Name] { // procedures with a generic name
+			if pointer || starts[f.Name] { // procedures whose generic name differs from the specific name
 				t.line("interface %s%s", prefix, f.Name)
 			} else {
 				t.line("interface")
@@ -205,9 +205,9 @@ func hasPointer(f *abi.Function) bool {
 	return false
 }
 
-// extras generates the procedures that only Fortran has: storage sizes, synchronization of registers, conversion of
-// statuses. Procedures that both modules have are the same in both, including the optional ierror: gfortran compares
-// them if a file uses both modules.
+// extras generates the procedures that only Fortran has: MPI_Sizeof, MPI_F_sync_reg, and conversions of statuses. A
+// procedure that mpi and mpi_f08 have must be identical in these modules, including the optional ierror, since gfortran
+// compares the declarations if a file uses both.
 func (t *fortran) extras(b binding, prefix string) {
 	label := func(name string) string { return strings.ToLower(prefix+"MPI_"+name) + "_" }
 	t.line("")
@@ -254,7 +254,7 @@ func (t *fortran) extras(b binding, prefix string) {
 	}
 }
 
-// fortranCallbacks returns the prototypes that mpi_f08 has as abstract interfaces.
+// fortranCallbacks returns the callbacks for which mpi_f08 has abstract interfaces.
 func fortranCallbacks() []*abi.Callback {
 	var list []*abi.Callback
 	for _, c := range abi.Callbacks() {
@@ -296,8 +296,8 @@ func (t *fortran) callbacks() {
 	t.line("end module")
 }
 
-// callback generates the interface body of a callback. As in the standard, no argument has an INTENT, so those of the
-// program's procedure have none.
+// callback generates the interface body of a callback. As in the standard, no argument has an INTENT, and the arguments
+// of the program's procedure must have none.
 func (t *fortran) callback(c *abi.Callback, name string) {
 	var names, decls []string
 	for _, p := range c.Params {

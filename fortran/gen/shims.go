@@ -9,8 +9,8 @@ import (
 	"gompirma/core/abi/genfile"
 )
 
-// byHand lists the functions that fortran/*.c implements, by their names without MPI_, and the reason why a conversion
-// is not enough.
+// byHand maps each function that fortran/*.c implements, by its name without MPI_, to the reason why generated
+// conversions are not enough.
 var byHand = map[string]string{}
 
 func init() {
@@ -35,34 +35,34 @@ func init() {
 	}
 }
 
-// beforehand holds statements before a call.
+// beforehand maps functions to a statement before the call.
 var beforehand = map[string]string{
 	"finalize":         "gompi_forget_sections();",
 	"session_finalize": "gompi_forget_sections();",
 }
 
-// afterwards holds statements after a successful call.
+// afterwards maps functions to a statement after a successful call.
 var afterwards = map[string]string{
 	"abi_get_fortran_info": "tell_sizes(c_info);",
 }
 
-// handleNames holds the names of the conversions in fortran/gompi_f.h: comm_in, comm_out and so on.
+// handleNames maps handle types to the names of their conversions in fortran/gompi_f.h: comm for comm_in and comm_out.
 var handleNames = map[string]string{
 	"MPI_Comm": "comm", "MPI_Datatype": "datatype", "MPI_Errhandler": "errhandler", "MPI_File": "file",
 	"MPI_Group": "group", "MPI_Info": "info",
 	"MPI_Message": "message", "MPI_Op": "op", "MPI_Request": "request", "MPI_Session": "session", "MPI_Win": "win",
 }
 
-// shim collects the parts of one function in C.
+// shim collects the parts of one generated C function.
 type shim struct {
 	f          *abi.Function
 	b          binding
 	params     []string // of the prototype
-	hidden     []string // lengths of strings, after all others
+	hidden     []string // parameters for the lengths of strings, after all other parameters
 	locals     []string // declarations
-	checks     []string // expressions that check a number and return an error code, before open
-	large      []string // arguments of the call's large-count form
-	wide       []string // conditions for calling that form; "EIGHT": if INTEGERs are not ints
+	checks     []string // expressions before open that check a number and return an error code
+	large      []string // arguments of the call of the large-count form
+	wide       []string // conditions for calling the large-count form; "EIGHT" is true for INTEGERs of 8 bytes
 	open       []string // expressions that prepare an argument and return an error class
 	args       []string // of the call
 	called     []string // statements after any call
@@ -74,8 +74,8 @@ type shim struct {
 	keptTypes  int
 }
 
-// shims generates the files of C functions: for each chapter one with the functions that Fortran calls by external
-// names, and one with descriptors.
+// shims generates the files of C functions. For each chapter, one file has the functions that get buffers by address or
+// have no buffers, and one has the functions that get buffers as descriptors.
 func shims() genfile.Files {
 	chapters := map[string][2]*bytes.Buffer{}
 	for _, f := range abi.Functions() {
@@ -208,7 +208,7 @@ func (s *shim) pointer(p *abi.Param, typ string) string {
 	return typ + " *" + p.Name
 }
 
-// count returns the C expression of an array's number of elements, which the table gives as a parameter's name.
+// count returns the C expression for an array's number of elements, which the table gives as the name of a parameter.
 func (s *shim) count(p *abi.Param) string {
 	for _, q := range s.f.Params {
 		if len(p.Length) > 0 && q.Name == p.Length[0] {
@@ -218,16 +218,16 @@ func (s *shim) count(p *abi.Param) string {
 	panic("gen: " + s.f.Name + ": no length of " + p.Name)
 }
 
-// arg adds an argument of the call that is the same in both forms.
+// arg adds an argument that is the same in the calls of the small-count and the large-count form.
 func (s *shim) arg(expression string) { s.args2(expression, expression) }
 
-// args2 adds an argument that differs between the small and the large form.
+// args2 adds an argument that differs between the calls of the small-count and the large-count form.
 func (s *shim) args2(small, large string) {
 	s.args = append(s.args, small)
 	s.large = append(s.large, large)
 }
 
-// array declares a C array that open prepares and free releases.
+// array declares a C array, which the expression open prepares and the function free releases.
 func (s *shim) array(local, open, free string) {
 	s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
 	s.open = append(s.open, open)
@@ -293,7 +293,7 @@ func (s *shim) param(p *abi.Param) {
 			return
 		}
 		s.params = append(s.params, "void *"+p.Name)
-		if p.Kind.Name == "C_BUFFER2" { // it returns nothing
+		if p.Kind.Name == "C_BUFFER2" { // the address is not returned to the program
 			s.locals = append(s.locals, "void *"+local+";", "(void)"+p.Name+";")
 			s.arg("&" + local)
 			return
@@ -306,13 +306,13 @@ func (s *shim) param(p *abi.Param) {
 
 var eightTypes = map[string]string{"aint": "MPI_Aint", "count": "MPI_Count", "offset": "MPI_Offset"}
 
-// largeForm reports whether a function has a large-count form with the same arguments.
+// largeForm reports whether a function has a large-count form with the same number of arguments.
 func largeForm(f *abi.Function) bool {
 	return !f.Large && f.OtherForm != nil && len(f.OtherForm.Params) == len(f.Params)
 }
 
-// integer converts an INTEGER of default size, or an array of them. If the value does not fit into an int, the
-// large-count form is called; without such a form, the call is an error.
+// integer converts an INTEGER of default size, or an array of them. If a value does not fit into an int, the generated
+// code calls the large-count form; if there is none, the call is an error.
 func (s *shim) integer(p *abi.Param, local string) {
 	large := ""
 	if largeForm(s.f) {
@@ -325,7 +325,7 @@ func (s *shim) integer(p *abi.Param, local string) {
 	}
 	switch {
 	case large != "" && (length == "*" || !array && p.Dir != abi.In):
-		// Arrays that C would keep, or writes: always in the form with 8-byte numbers.
+		// Arrays that C reads after the call, or writes: INTEGERs of 8 bytes always use the large-count form.
 		s.args2("("+p.CType()+")"+p.Name, "("+strings.Replace(p.CType(), "int", large, 1)+")"+p.Name)
 		s.whenWide("EIGHT")
 	case large != "" && array:
@@ -375,7 +375,7 @@ func (s *shim) integer(p *abi.Param, local string) {
 	}
 }
 
-// judged returns the first arguments of a function that checks a parameter.
+// judged returns the first C arguments of a function that checks a parameter: the names of function and parameter.
 func (s *shim) judged(p *abi.Param) string { return `"` + s.f.Name + `", "` + p.Name + `", ` }
 
 // whenWide adds a condition for calling the large-count form.
@@ -388,7 +388,7 @@ func (s *shim) whenWide(condition string) {
 	s.wide = append(s.wide, condition)
 }
 
-// lengths holds the C expressions of lengths for which the table has no parameter.
+// lengths holds the C expressions for the lengths of arrays for which the table names no parameter.
 var lengths = map[string]string{
 	"MPI_Cart_rank coords":                         "dims_of(*comm)",
 	"MPI_Graph_create edges":                       "last_of(*nnodes, index)",
@@ -401,8 +401,8 @@ var lengths = map[string]string{
 	"MPI_Dist_graph_neighbors destweights":         "*maxoutdegree",
 }
 
-// length returns the C expression of an array's number of INTEGERs, or "*" if it depends on the communicator's size or
-// topology.
+// length returns the C expression for an array's number of INTEGERs; "*" if the number depends on the communicator's
+// size or topology.
 func (s *shim) length(p *abi.Param) string {
 	switch {
 	case len(p.Length) == 2:
@@ -446,7 +446,7 @@ func (s *shim) handle(p *abi.Param, local string) {
 	s.params = append(s.params, s.pointer(p, "integer"))
 	_, pointer := p.Handle()
 	switch {
-	case len(p.Length) > 0 && p.Length[0] == "*": // the w forms of all-to-all
+	case len(p.Length) > 0 && p.Length[0] == "*": // MPI_Alltoallw and its variants
 		if !s.kept {
 			s.kept = true
 		}
@@ -491,8 +491,7 @@ func (s *shim) handle(p *abi.Param, local string) {
 	}
 }
 
-// ignored returns the C expression that is true if the datatypes of a buffer are not significant because the call is in
-// place.
+// ignored returns a C expression that is true if a buffer is MPI_IN_PLACE, so that its datatypes are not significant.
 func (s *shim) ignored(buffer string) string {
 	for _, p := range s.f.Params {
 		if p.Name == buffer {
@@ -517,7 +516,7 @@ func stripped(f *abi.Function) string {
 
 func (s *shim) character(p *abi.Param, local string) {
 	text, length := p.Name, p.Name+"_len"
-	if s.b == f08 && hasChoice(s.f) { // also a descriptor
+	if s.b == f08 && hasChoice(s.f) { // strings are passed as descriptors too
 		s.params = append(s.params, "const CFI_cdesc_t *"+p.Name)
 		text, length = p.Name+"->base_addr", p.Name+"->elem_len"
 	} else {
@@ -542,7 +541,7 @@ func (s *shim) character(p *abi.Param, local string) {
 	s.success = append(s.success, fmt.Sprintf("gompi_string_out(%s, %s, %s);", text, length, local))
 }
 
-// outSize returns the C constant for the maximum length of an output string.
+// outSize returns the C expression for the maximum length of an output string.
 func outSize(f *abi.Function, p *abi.Param) string {
 	if len(p.Length) == 1 && strings.HasPrefix(p.Length[0], "MPI_MAX_") {
 		return p.Length[0]
@@ -556,16 +555,16 @@ func outSize(f *abi.Function, p *abi.Param) string {
 	panic("gen: " + f.Name + ": no longest " + p.Name)
 }
 
-// role is the way in which a non-contiguous descriptor is passed.
+// role is what C gets for a descriptor whose elements are not contiguous.
 type role int
 
 const (
-	typed      role = iota // a datatype that describes the section; count is 1
-	scratch                // a copy: for blocks of several processes, or one datatype for two buffers
-	whole                  // an error: the call uses the memory itself
-	address                // the address of its first element
-	single                 // the address, if one element of the datatype fits into one of the array
-	partitions             // as typed, for each partition
+	typed      role = iota // a datatype that describes the section, with count 1
+	scratch                // a copy, if the buffer has blocks of several processes, or shares its datatype
+	whole                  // an error, since MPI uses the memory itself
+	address                // the address of the first element
+	single                 // the address, if one element of the datatype fits into one array element, else an error
+	partitions             // a datatype that describes one partition, with count 1
 )
 
 // roleOf returns the role of a buffer, and the parameters that are its count and datatype.
@@ -596,7 +595,7 @@ func roleOf(f *abi.Function, p *abi.Param) (r role, count, datatype *abi.Param) 
 	case has("pack") && (p.Name == "outbuf" && !has("unpack") || p.Name == "inbuf" && has("unpack")):
 		return scratch, nil, nil
 	}
-	// The count and the datatype after the buffer, possibly with other parameters between them.
+	// Finds the count and the datatype that follow the buffer, possibly after other parameters.
 	after := false
 	for _, q := range f.Params {
 		switch {
@@ -660,13 +659,13 @@ func (s *shim) descriptor(p *abi.Param) {
 	}
 }
 
-// described marks a parameter whose value is replaced by the section of the buffer before it; its own conversion adds
-// the argument.
+// described notes that a count or datatype must be replaced by value, that of the section. The parameter's own
+// conversion adds the argument of the call; write then replaces it.
 func (s *shim) described(p *abi.Param, value string) {
 	s.locals = append(s.locals, "\x00"+p.Name+"\x00"+value)
 }
 
-// raised returns the kind of object on which an error is raised.
+// raised returns the C arguments for the object on which an error is raised.
 func (s *shim) raised() string {
 	for _, p := range s.f.Params {
 		if len(p.Length) > 0 {
@@ -683,7 +682,7 @@ func (s *shim) raised() string {
 }
 
 func (s *shim) write(out *bytes.Buffer, label string) {
-	// Replace counts and datatypes by those of the sections.
+	// Replaces the counts and datatypes that described has noted.
 	var locals []string
 	for _, l := range s.locals {
 		if !strings.HasPrefix(l, "\x00") {
@@ -791,7 +790,7 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	out.WriteString("    done(ierror, rc);\n}\n")
 }
 
-// replace replaces each of some items of a list by a value.
+// replace replaces each occurrence of the items in a list by value.
 func replace(list []string, value string, items ...string) {
 	for i := range list {
 		for _, item := range items {
@@ -802,7 +801,7 @@ func replace(list []string, value string, items ...string) {
 	}
 }
 
-// symbolsTest generates a C program that names every symbol to which the modules and mpif.h refer.
+// symbolsTest generates a C program that refers to every symbol to which the modules and mpif.h refer.
 func symbolsTest() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n/* Every external name of the Fortran bindings is in the library. */\n"+
@@ -820,7 +819,7 @@ func symbolsTest() []byte {
 				names = append(names, prefix+base(f)+suffix(f)+"_")
 			}
 		}
-		for _, f := range abi.Removed() { // without interfaces
+		for _, f := range abi.Removed() { // mpif.h and mpi have no interfaces for these
 			names = append(names, prefix+base(f)+"_")
 		}
 		for _, n := range []string{"sizeof_f08ts_", "f_sync_reg_", "f_sync_reg_f08ts_", "status_f2f08_f08_",

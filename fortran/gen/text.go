@@ -29,7 +29,8 @@ func (t *fortran) line(format string, args ...any) {
 	t.WriteString(text + "\n")
 }
 
-// differs writes code that may differ between INTEGERs of 4 bytes and of 8 bytes: once if it does not differ.
+// differs calls write once with 4. If yes is set, it also calls write with 8, and writes the preprocessor lines that
+// select the code for INTEGERs of 4 or of 8 bytes.
 func (t *fortran) differs(yes bool, write func(bytes int)) {
 	if !yes {
 		write(4)
@@ -49,5 +50,5 @@ func (t *fortran) only8(write func()) {
 	t.WriteString("#endif\n")
 }
 
-// wrap is genfile.Wrap for C functions and calls.
+// wrap wraps the arguments of a C function or call.
 func wrap(head string, items []string) string { return genfile.Wrap(head, items, ")", "        ") }

@@ -139,7 +139,7 @@ module mpi
   integer, parameter :: MPI_INT64_T = 600
   integer, parameter :: MPI_UINT64_T = 601
 
-  ! Datatypes: types of a fixed size of Fortran.
+  ! Datatypes: Fortran types of fixed size.
   integer, parameter :: MPI_LOGICAL1 = 704
   integer, parameter :: MPI_INTEGER1 = 705
   integer, parameter :: MPI_LOGICAL2 = 712

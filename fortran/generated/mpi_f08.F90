@@ -281,7 +281,7 @@ module gompi_f08_constants
   type(MPI_Datatype), parameter :: MPI_INT64_T = MPI_Datatype(600)
   type(MPI_Datatype), parameter :: MPI_UINT64_T = MPI_Datatype(601)
 
-  ! Datatypes: types of a fixed size of Fortran.
+  ! Datatypes: Fortran types of fixed size.
   type(MPI_Datatype), parameter :: MPI_LOGICAL1 = MPI_Datatype(704)
   type(MPI_Datatype), parameter :: MPI_INTEGER1 = MPI_Datatype(705)
   type(MPI_Datatype), parameter :: MPI_LOGICAL2 = MPI_Datatype(712)

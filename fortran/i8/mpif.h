@@ -212,7 +212,7 @@
       PARAMETER (MPI_INT64_T=600)
       INTEGER MPI_UINT64_T
       PARAMETER (MPI_UINT64_T=601)
-! Datatypes: types of a fixed size of Fortran
+! Datatypes: Fortran types of fixed size
       INTEGER MPI_LOGICAL1
       PARAMETER (MPI_LOGICAL1=704)
       INTEGER MPI_INTEGER1

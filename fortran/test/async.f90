@@ -1,6 +1,6 @@
-! MPI_ASYNC_PROTECTS_NONBLOCKING is .TRUE. for this reason: with ASYNCHRONOUS the compiler loads a buffer from memory
-! after the call that completes an operation. It also stores assigned values before the call that starts one. The
-! variables are scalars and small arrays, which optimizers tend to keep in registers.
+! Checks that MPI_ASYNC_PROTECTS_NONBLOCKING may be .TRUE.: if a buffer is ASYNCHRONOUS, the compiler stores assigned
+! values before the call that starts an operation, and loads the buffer from memory after the call that completes the
+! operation. The buffers are scalars and small arrays, which optimizers tend to keep in registers.
 !
 ! np: 1
 ! timeout: 60
@@ -79,7 +79,7 @@ contains
     call expect(x, [k, -1, k + 1, -1], 'an allocatable')
   end subroutine
 
-  ! A window over a local variable, which other processes write.
+  ! A window over a local variable that other processes write.
   subroutine window(k)
     integer, intent(in) :: k
     integer, asynchronous :: x

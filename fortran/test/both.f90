@@ -1,5 +1,5 @@
-! One file whose parts use mpi_f08, mpi and mpif.h, so that the compiler checks that their common definitions agree.
-! The test covers the constants that are addresses, and statuses that pass from one binding to another.
+! One file whose parts use mpi_f08, mpi and mpif.h. The compiler thus checks that their common definitions agree. The
+! test covers the constants that are addresses, and statuses that are passed from one binding to another.
 !
 ! np: 1 2
 ! timeout: 60
@@ -9,7 +9,7 @@ module with_f08
   use mpi_f08
   implicit none
 contains
-  ! get receives from the rank before and returns the status in the form of the other bindings.
+  ! get receives from rank `before`, and returns the status in the form of mpi and mpif.h.
   subroutine get(into, before, source)
     integer, intent(out) :: into, source(MPI_STATUS_SIZE)
     integer, intent(in) :: before
@@ -38,7 +38,7 @@ module with_mpi
   use mpi
   implicit none
 contains
-  ! get_second receives the second message from the rank before.
+  ! get_second receives the second message from rank `before`.
   subroutine get_second(into, before, ierror)
     integer, intent(out) :: into, ierror
     integer, intent(in) :: before
@@ -50,8 +50,8 @@ contains
   end subroutine
 end module
 
-! meet synchronizes all processes and has no buffer. The compiler assigns a buffer of mpif.h's calls the type of the
-! calls there, and mpi's calls have different types.
+! meet synchronizes all processes. It uses mpif.h only for calls without a buffer: without interfaces, the compiler
+! derives the type of a buffer from the calls, and would report a conflict with the calls of the other parts.
 subroutine meet(size)
   implicit none
   include 'mpif.h'

@@ -1,4 +1,4 @@
-! Subroutines for a C program (c_main.c): one with mpif.h, the other with mpi_f08. The C program has called MPI_Init.
+! Subroutines that the C program c_main.c calls after MPI_Init: one uses mpif.h, the other mpi_f08.
 !
 ! np: 1 3
 ! timeout: 60
@@ -30,7 +30,7 @@ subroutine section_part(win, next, disp)
   values = [43, -1, -1, 0, -1]
   w%MPI_VAL = win
   call MPI_Put(values(1:5:3), 2, MPI_INTEGER, next, disp, 2, MPI_INTEGER, w)
-  call MPI_Win_fence(0, w) ! values ends with this subroutine
+  call MPI_Win_fence(0, w) ! completes the put: values exists only until this subroutine returns
 end subroutine
 
 subroutine f08_part(comm, status, made) bind(C)

@@ -1,4 +1,4 @@
-! Procedures of the program that MPI calls: reduction operations, error handlers, attribute copying and deletion,
+! Procedures of the program that MPI calls: reduction operations, error handlers, copying and deletion of attributes,
 ! generalized requests. They get their arguments by reference, and handles in the form of the binding.
 !
 ! np: 1 3
@@ -16,7 +16,7 @@ module procedures
   integer(kind=MPI_ADDRESS_KIND) :: last_value, last_extra
 contains
 
-  ! Computes the product of 2 x 2 matrices of a derived datatype. The operation does not commute.
+  ! The product of 2 x 2 matrices, whose datatype is derived: an operation that does not commute.
 #ifdef USE_F08
   subroutine multiply(in, inout, length, datatype)
     type(C_PTR), value :: in, inout
@@ -384,7 +384,7 @@ contains
     REQUEST :: r
     STATUS(s)
 #ifdef USE_MPIF
-    integer(kind=MPI_ADDRESS_KIND), volatile :: extra ! without an interface the compiler does not know that its address is kept
+    integer(kind=MPI_ADDRESS_KIND), volatile :: extra ! since no interface says that MPI stores its address
 #else
     integer(kind=MPI_ADDRESS_KIND) :: extra
 #endif
@@ -397,7 +397,7 @@ contains
     call MPI_Grequest_start(query, release, cancel, extra, r, ierror)
     call MPI_Test(r, flag, s, ierror)
     call expect(.not. flag, 'a generalized request that is not complete')
-    extra = extra + 4 ! the procedures get this variable, not a copy
+    extra = extra + 4 ! the procedures get this variable itself, not a copy
     call MPI_Cancel(r, ierror)
     call expect(cancelled, 1, 'cancel')
     call MPI_Grequest_complete(r, ierror)
@@ -409,7 +409,7 @@ contains
     call expect(TAG_OF(s), 34, 'tag')
     call MPI_Get_count(s, MPI_INTEGER, count, ierror)
     call expect(count, 7, 'count')
-    ! The compiler sees no change between the calls.
+    ! The compiler cannot know that MPI reads extra, and must not remove or move the assignment.
     extra = 7
     call MPI_Grequest_start(query, release, cancel, extra, r, ierror)
     call MPI_Grequest_complete(r, ierror)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Does a test call each function of the one-sided chapter in a binding? called.sh BINDING FOLDER PROGRAM...: the names
-# that f_rma.c and f08ts_rma.c in FOLDER define for the binding must be among the undefined ones of the programs, which
-# are tests of that binding.
+# Checks that tests call each function of the one-sided chapter in a binding: called.sh BINDING FOLDER PROGRAM...
+# The names that f_rma.c and f08ts_rma.c in FOLDER define for the binding must be among the undefined symbols of the
+# programs, which are tests of this binding.
 set -eu
 binding=$1 folder=$2
 shift 2

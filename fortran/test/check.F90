@@ -1,5 +1,5 @@
-! Procedures that every test of this directory uses: expect, and check_end, which prints PASS or the number of errors.
-! This module uses the module mpi, whichever binding the test uses: one program may mix the bindings.
+! Procedures for the tests of this directory: expect checks a value, and check_end prints PASS or the number of errors.
+! This module uses the module mpi, whichever binding the test uses, since one program may mix the bindings.
 module check
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64
   use mpi

@@ -1,5 +1,5 @@
-! Sections in blocking, nonblocking and persistent collective operations. The call reads and writes the same values as
-! with contiguous copies of the sections, and writes no other element of the arrays.
+! Sections in blocking, nonblocking and persistent collective operations. A call reads and writes the same values as
+! with contiguous copies of the sections, and writes no element outside of the sections.
 !
 ! np: 1 3
 ! timeout: 60
@@ -26,7 +26,7 @@ program collectives
 
 contains
 
-  ! interleaved fills every second element.
+  ! interleaved returns an array with the values in every second element, and gap in the rest.
   function interleaved(values) result(a)
     integer, intent(in) :: values(:)
     integer :: a(2 * size(values))
@@ -52,8 +52,8 @@ contains
     if (me /= 0) call expect(c(4), gap, 'reduce on another process')
     call MPI_Scan(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     call expect(b, interleaved([me * (me + 1) / 2, 5 * me * (me + 1), 100 * (me + 1), me + 1]), 'scan')
-    ! Nonblocking: the result is stored at completion. Until then the elements of the other processes still belong to
-    ! the program.
+    ! Nonblocking: the result is stored at completion. A process other than the root may write its receive buffer
+    ! meanwhile, since it is not significant there.
     b = gap
     d = gap
     call MPI_Ireduce(a(1::2), b(1::2), 4, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)
@@ -94,7 +94,7 @@ contains
     back = gap
     call MPI_Scatter(whole(1, :, :), 3, MPI_INTEGER, back(3:1:-1, 1), 3, MPI_INTEGER, 0, MPI_COMM_WORLD)
     call expect(reshape(back, [6]), [me + 20, me + 10, me, gap, gap, gap], 'scatter, backwards')
-    ! Each process has as many elements as its number; they are placed in the whole from the end.
+    ! Process i sends min(i, 3) elements. The blocks are placed in descending order of the processes.
     counts = [(i, i = 0, n - 1)]
     displs = [(3 * (n - 1 - i), i = 0, n - 1)]
     whole = gap
@@ -148,7 +148,7 @@ contains
     b = a
     call MPI_Alltoallw(MPI_IN_PLACE, counts, displs, types, b, counts, displs, types, MPI_COMM_WORLD)
     call expect(b, [(10 * i + me, i = 0, n - 1)], 'alltoallw in place')
-    if (.false.) then ! neighbours
+    if (.false.) then ! never called, only compiled: neighbours
       at = 0
       call MPI_Cart_create(MPI_COMM_WORLD, 1, [n], [.true.], .false., ring)
       call MPI_Neighbor_alltoallw(a, counts, at, types, b, counts, at, types, ring)
@@ -169,7 +169,7 @@ contains
       call MPI_Wait(request, MPI_STATUS_IGNORE)
       call expect(b, [gap, n * j, gap, n * (n - 1) / 2, gap, 10 * j * n], 'allreduce_init')
     end do
-    ! After its completion has been observed, the elements belong to the program again, even before MPI_Wait.
+    ! When MPI_Request_get_status has reported completion, the program may use the elements, even before MPI_Wait.
     a(1::2) = 1
     call MPI_Start(request)
     done = .false.

@@ -1,6 +1,6 @@
-! INTEGERs of 8 bytes: numbers beyond 2**31 as data, as counts and as arguments; the datatypes of INTEGER, LOGICAL and
-! pairs. A value that does not fit into an int is refused with the error class of its argument, and the error text has
-! the number.
+! INTEGERs of 8 bytes: numbers of more than 2**31 as data, as counts and as arguments; the datatypes of INTEGER, LOGICAL
+! and pairs. A value that does not fit into an int is an error of the error class of its argument, and the error text
+! has the value.
 !
 ! np: 1 2 3
 ! timeout: 60
@@ -35,7 +35,7 @@ contains
     if (datatype == MPI_INTEGER) seen = len
   end subroutine
 
-  ! Copy procedures of attributes: a current one, and a deprecated one, whose state and values are INTEGERs.
+  ! Copy procedures of attributes: a current one, and a deprecated one, whose extra state and values have default size.
   subroutine copies(comm, keyval, extra, in, out, flag, ierror)
     MODULE_MPI
     INCLUDE_MPI
@@ -212,7 +212,7 @@ contains
     call MPI_Accumulate([big + 1, 99], 1, MPI_2INTEGER, me, disp, 1, MPI_2INTEGER, MPI_MAXLOC, w, ierror)
     call MPI_Win_flush(me, w, ierror)
     call expect(memory(4:5), [big + 1, 99], 'accumulate with MAXLOC')
-    ! Values that do not fit into an int.
+    ! Values that do not fit into an int, as arguments that are no counts.
     disp = 0
     call MPI_Put(x, 1, MPI_INTEGER, big, disp, 1, MPI_INTEGER, w, ierror)
     call refused(MPI_ERR_RANK, big, 'put to a wide rank')
@@ -365,7 +365,8 @@ contains
     call MPI_Group_free(all, ierror)
   end subroutine
 
-  ! Arrays of counts, displacements and datatypes. They must also live until a nonblocking call is complete.
+  ! Arrays of counts, displacements and datatypes. Their converted copies must live until a nonblocking call is
+  ! complete.
   subroutine by_process()
     integer, asynchronous :: send(n), receive(n), counts(n), displs(n)
     DATATYPE, asynchronous :: these(n)
@@ -390,8 +391,8 @@ contains
     call expect(receive(1), n * big * (me + 1) + n * (n - 1) / 2, 'reduce_scatter')
   end subroutine
 
-  ! Counts that fit into an int use the small-count form, so that the contents of a datatype are those it was made
-  ! with. Other counts use the large-count form.
+  ! If its counts fit into ints, a constructor calls the small-count form, so that MPI_Type_get_contents returns the
+  ! arguments with which the program called it. Otherwise it calls the large-count form.
   subroutine counts()
     integer :: size, position, ints(8), packed(4), back(2), combiner, numbers(3)
     integer(kind=MPI_ADDRESS_KIND) :: lb, extent, addresses(1)
@@ -426,7 +427,7 @@ contains
     call expect(back, [big, big + 1], 'unpack')
   end subroutine
 
-  ! Values that do not fit into an int are refused, whatever their lower half is.
+  ! Values that do not fit into an int are errors, even if their lower half would be valid.
   subroutine wide()
     integer :: x, key
     COMM :: c
@@ -444,7 +445,7 @@ contains
     key = 2**33
     call MPI_Comm_free_keyval(key, ierror)
     call refused(MPI_ERR_KEYVAL, 2**33, 'a wide key')
-    ! A number whose lower half is a valid handle.
+    ! A number whose lower half is a valid handle is not a valid handle.
     c = MPI_COMM_WORLD
     VALUE_OF(c) = VALUE_OF(c) + 2**33
     call MPI_Comm_size(c, x, ierror)

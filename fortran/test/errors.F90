@@ -1,5 +1,5 @@
-! Errors: ierror has the code, and the error text has the numbers. With MPI_ERRORS_RETURN the program continues.
-! mpi_f08 calls may omit ierror.
+! Errors: ierror has the error code, and the error text has the invalid values. With MPI_ERRORS_RETURN the program
+! continues. Calls of mpi_f08 may omit ierror.
 !
 ! np: 2
 ! timeout: 60

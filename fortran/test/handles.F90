@@ -1,4 +1,5 @@
-! Handles, statuses and attributes that Fortran shares with C. A handle has the value of MPI_X_toint.
+! Handles, statuses and attributes that Fortran shares with C. A handle has the value of MPI_X_toint (X is Comm, Win
+! ...).
 !
 ! np: 1
 ! timeout: 60
@@ -121,7 +122,7 @@ program handles
 #endif
   call expect(c_is_ignore(f_status), 0, 'a status that is none of them')
 
-  ! Attributes that either language sets, with keys that either language created.
+  ! Attributes: each language sets some, with keyvals that the same or the other language has created.
   key = c_key()
   attribute = 123456789012_MPI_ADDRESS_KIND
   call MPI_Comm_set_attr(c, key, attribute, ierror)

@@ -1,4 +1,4 @@
-/* The C side of handles.F90: the same handles, statuses and attributes in both languages. */
+/* The C functions of handles.F90, which check that handles, statuses and attributes are the same in both languages. */
 #include <mpi.h>
 #include <stddef.h>
 
@@ -38,7 +38,7 @@ MPI_Fint c_check_handles(MPI_Fint comm, MPI_Fint win, MPI_Fint type, MPI_Fint op
 	return 0;
 }
 
-/* Checks that predefined handles have the values of the ABI. C's type for an INTEGER of 8 bytes is INTEGER8. */
+/* Checks that predefined handles have the values of the ABI. The datatype of an INTEGER of 8 bytes is MPI_INTEGER8. */
 MPI_Fint c_check_predefined(MPI_Fint world, MPI_Fint integer, MPI_Fint sum, MPI_Fint null) {
 	MPI_Datatype of_fortran = sizeof(MPI_Fint) == sizeof(int) ? MPI_INTEGER : MPI_INTEGER8;
 	return !(world == (int)(intptr_t)MPI_COMM_WORLD && integer == (int)(intptr_t)of_fortran &&
@@ -55,7 +55,7 @@ void c_make(MPI_Fint *comm, MPI_Fint *type) {
 	*type = MPI_Type_toint(t);
 }
 
-/* Checks that C reads the same values from a status that Fortran has received with. */
+/* Checks that C reads the same values as Fortran from a status that a receive in Fortran has set. */
 MPI_Fint c_check_status(const MPI_Fint *status) {
 	int count = -1;
 	MPI_Fint f_status[8];
@@ -69,8 +69,8 @@ MPI_Fint c_check_status(const MPI_Fint *status) {
 	return !(s.MPI_SOURCE == 0 && s.MPI_TAG == 77 && count == 3);
 }
 
-/* Returns which address for an ignored status this is: 1 or 2 for those of mpi and mpif.h, 3 or 4 for those of
- * mpi_f08, else 0. */
+/* Returns 1 or 2 if status is MPI_F_STATUS_IGNORE or MPI_F_STATUSES_IGNORE, 3 or 4 if it is MPI_F08_STATUS_IGNORE or
+ * MPI_F08_STATUSES_IGNORE, else 0. */
 MPI_Fint c_is_ignore(const MPI_Fint *status) {
 	const MPI_F08_status *f08 = (const MPI_F08_status *)status;
 	if (f08 == MPI_F08_STATUS_IGNORE || f08 == MPI_F08_STATUSES_IGNORE)
@@ -78,8 +78,7 @@ MPI_Fint c_is_ignore(const MPI_Fint *status) {
 	return status == MPI_F_STATUS_IGNORE ? 1 : status == MPI_F_STATUSES_IGNORE ? 2 : 0;
 }
 
-/* Creates a key for attributes. C sets a pointer as an attribute. If Fortran has set the attribute, C gets the
- * address of the value. */
+/* Creates a keyval. For an attribute that Fortran has set, C gets the address of the value. */
 MPI_Fint c_key(void) {
 	int key;
 	MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);

@@ -80,7 +80,7 @@ program large
 
   call far()
 
-  ! Sizes that fit only in 64 bits; no memory is accessed.
+  ! Sizes that need 64 bits. No memory is accessed.
   call MPI_Type_contiguous(3000000000_k, MPI_INTEGER, t)
   call MPI_Type_size(t, huge_size)
   call expect(huge_size == 12000000000_k, 'type_size')
@@ -138,7 +138,7 @@ contains
     y = x + y
   end subroutine
 
-  ! Counts, displacements and distances beyond 2**31. Almost no memory is accessed.
+  ! Counts, displacements and strides of more than 2**31. Almost no memory is accessed.
   subroutine far()
     integer(C_INT8_T), allocatable, target, asynchronous :: memory(:)
     integer(C_INT8_T), asynchronous :: x(6), back(3)

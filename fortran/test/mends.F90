@@ -1,5 +1,5 @@
 ! An error handler that sets code = MPI_SUCCESS: ierror is then MPI_SUCCESS, and the results and buffers of the call
-! stay unchanged. This holds also where the binding queries the library before the call. (MPI-5.0 9.3)
+! stay unchanged, even if the error occurs in a query that the binding makes before the call. (MPI-5.0 9.3)
 !
 ! np: 1 2
 ! timeout: 60
@@ -97,7 +97,7 @@ program mends
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
   call expect(memory, [(7, i = 1, 16)], 'the window')
 
-  ! Three datatypes, room for one.
+  ! The struct has three datatypes, but the array has room for one.
   lengths = 1
   places = [0, 4, 12]
   three = MPI_INTEGER

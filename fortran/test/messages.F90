@@ -1,4 +1,5 @@
-! Messages in every mode: buffered, synchronous, ready, matched probes, replaced buffers, cancelled receives, partitions; with mpi_f08 to and from sections.
+! Messages: buffered, synchronous and ready sends, matched probes, MPI_Sendrecv_replace, cancelled receives, partitioned
+! communication. With mpi_f08 also to and from sections.
 !
 ! np: 2
 ! timeout: 60
@@ -48,7 +49,7 @@ program messages
 #endif
   call expect(count, 8000, 'buffer_detach: size')
 
-  ! A buffer of automatic size.
+  ! MPI_BUFFER_AUTOMATIC.
   call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0, ierror)
   call MPI_Bsend(a, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, ierror)
   call MPI_Recv(b, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, s, ierror)
@@ -74,7 +75,7 @@ program messages
   call MPI_Improbe(other, 77, MPI_COMM_WORLD, flag, m, s, ierror)
   call expect(.not. flag, 'improbe of nothing')
 
-  ! Synchronous mode, and exchange in one buffer.
+  ! Synchronous mode, and MPI_Sendrecv_replace.
   call MPI_Irecv(b, 6, MPI_INTEGER, other, 3, MPI_COMM_WORLD, r, ierror)
   call MPI_Ssend(a, 6, MPI_INTEGER, other, 3, MPI_COMM_WORLD, ierror)
   call MPI_Wait(r, s, ierror)
@@ -89,14 +90,14 @@ program messages
   call MPI_F_sync_reg(b)
   call expect(b, [(10 * other + i, i = 1, 6)], 'isendrecv')
 
-  ! Cancelled.
+  ! A cancelled receive.
   call MPI_Irecv(b, 6, MPI_INTEGER, other, 99, MPI_COMM_WORLD, r, ierror)
   call MPI_Cancel(r, ierror)
   call MPI_Wait(r, s, ierror)
   call MPI_Test_cancelled(s, flag, ierror)
   call expect(flag, 'test_cancelled')
 
-  ! Partitions: columns of an array, or every second element of a section.
+  ! Partitioned communication into the columns of an array, or (mpi_f08) into the columns of a section.
   c = 0
   call MPI_Psend_init(a, 3, 2, MPI_INTEGER, other, 6, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierror)
 #ifdef USE_F08

@@ -1,5 +1,5 @@
-! A matrix distributed over the processes by columns, in fixed form, as libraries of global arrays do. Patches are
-! put, got and accumulated with vector types; tasks come from a shared counter. Its INTEGERs may have 8 bytes.
+! Fixed form. The columns of a matrix are distributed over the processes, as in libraries of global arrays. Patches are
+! put, got and accumulated with vector types; tasks come from a shared counter. INTEGERs have 4 or 8 bytes.
 !
 ! np: 1 2 4
 ! timeout: 60
@@ -68,8 +68,8 @@
       IF (ALL .NE. 0) STOP 1
       END
 
-! Adds BUF to three rows from ROW on, at each process with one call: the columns of a process lie NPROC columns apart in BUF
-! and in its memory.
+! Adds BUF to three rows of the matrix, from ROW on, with one call for each process. The columns of a process are every
+! NPROC-th column, in BUF and in the window.
       SUBROUTINE PATCH(ROW, BUF, NDIM, NPROC, WIN)
       IMPLICIT NONE
       INCLUDE 'mpif.h'

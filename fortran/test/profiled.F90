@@ -1,5 +1,5 @@
-! Three puts that a profiling library sees, and one with a PMPI_ name, which it does not see. ctest runs this program
-! with count_puts.c.
+! Makes three puts that a profiling library sees, and one PMPI_Put, which it must not see. ctest runs this program with
+! the profiling library count_puts.c.
 #include "binding.inc"
 
 program profiled

@@ -1,10 +1,10 @@
-! The functions that MPI-3.0 removed, called as old programs do, with INTEGERs of default size for addresses and
-! extents: a struct of the members of a common block, by differences of MPI_Address, put and got; MPI_Type_hvector and
-! MPI_Type_hindexed by extents; bounds; error handlers; and the profiling names of all of them. If an extent does not
-! fit into an INTEGER, the call fails, the error text has the value, and nothing is stored. If an address does not
-! fit, its lower half is stored and ierror is an error.
+! The functions that MPI-3.0 removed, called as in old programs, with INTEGERs of default size for addresses and
+! extents. The tests put and get a struct of the members of a common block, whose displacements are differences of
+! MPI_Address. They also test MPI_Type_hvector and MPI_Type_hindexed with extents, bounds, error handlers, and the PMPI_
+! names. If an extent does not fit into an INTEGER, the call fails, the error text has the value, and nothing is stored.
+! If an address does not fit, the call stores its lower half, and ierror has an error code.
 !
-! Without -no-pie no variable has an address that fits into an INTEGER.
+! The flag -no-pie makes the addresses of variables fit into an INTEGER.
 !
 ! np: 1 2 3
 ! timeout: 60
@@ -71,7 +71,7 @@ contains
     call expect(displs(4) == wide, 'MPI_Address and MPI_Get_address')
     call MPI_Address(MPI_BOTTOM, base, ierror)
     call expect(base, 0, 'the address of MPI_BOTTOM')
-    call MPI_Type_struct(4, lengths, displs, types, mine, ierror) ! whole addresses
+    call MPI_Type_struct(4, lengths, displs, types, mine, ierror) ! absolute addresses
     call expect(ierror, MPI_SUCCESS, 'MPI_Type_struct')
     call MPI_Type_commit(mine, ierror)
     call MPI_Address(y, base, ierror)
@@ -126,7 +126,7 @@ contains
     call MPI_Type_free(theirs, ierror)
   end subroutine
 
-  ! Transposes a matrix during the transfer, and extracts a triangle from it.
+  ! Transposes a matrix with one transfer, and extracts a triangle from it.
   subroutine strides()
     integer, parameter :: n = 5
     integer, save, asynchronous :: matrix(n, n), got(n, n)
@@ -209,8 +209,8 @@ contains
     call MPI_Comm_free(c, ierror)
   end subroutine
 
-  ! Calls a function whose result of 8 bytes does not fit into an INTEGER. The handler of MPI_COMM_SELF gets the same
-  ! code as ierror; the error text has the name and the number.
+  ! Checks a call whose 8-byte result does not fit into an INTEGER. The error handler of MPI_COMM_SELF gets the same
+  ! code as ierror. The error text has the name of the function and the number.
   subroutine refused(name, number, result)
     use handlers
     character(len=*), intent(in) :: name
@@ -266,7 +266,7 @@ contains
     call PMPI_Type_extent(t, value, ierror)
     call refused('MPI_Type_extent', wide, value)
     call MPI_Type_free(t, ierror)
-    allocate (memory(4000000)) ! the C library maps it, far from the program
+    allocate (memory(4000000)) ! the C library maps memory of this size far from the program
     call MPI_Get_address(memory, address, ierror)
     call expect(address > most, 'a far address')
     call MPI_Address(memory, value, ierror)
@@ -276,7 +276,7 @@ contains
     call expect(t - value, 12000000, 'the difference of far addresses')
     call expect(calls, 0, 'calls of the error handler for addresses')
     value = 77
-    ! The errors of the function that does the work are reported as that function's errors.
+    ! An error in the function that a removed function calls is reported as an error of the called function.
     call MPI_Type_extent(MPI_DATATYPE_NULL, value, ierror)
     call expect_class(ierror, MPI_ERR_TYPE, 'the extent of MPI_DATATYPE_NULL')
     call MPI_Type_hindexed(-1, [1], [0], MPI_INTEGER, t, ierror)
@@ -291,7 +291,7 @@ contains
 
 #endif
 
-  ! Checks that the combiner of a datatype is one of the ABI's, which differ from the removed ones.
+  ! Checks that the combiner of a datatype is that of the current constructor, not that of the removed one.
   subroutine combiners()
     integer :: t, ni, na, nt, combiner
     call MPI_Type_hvector(2, 1, 16, MPI_INTEGER, t, ierror)

@@ -85,8 +85,8 @@ contains
     call expect(w == MPI_WIN_NULL, 'win_free')
   end subroutine
 
-  ! Hints, attributes, names and error handlers of a window. Its predefined attributes have the values of its
-  ! creation.
+  ! Hints, attributes, names and error handlers of a window. The predefined attributes have the values with which the
+  ! window was created.
   subroutine informed(w)
     WIN, intent(in) :: w
     INFO :: given, used
@@ -133,7 +133,7 @@ contains
     call MPI_Errhandler_free(h, ierror)
   end subroutine
 
-  ! Memory that MPI allocates: a C_PTR where the binding has interfaces, else an address.
+  ! Memory that MPI allocates. The result is a TYPE(C_PTR) if the binding has interfaces, else an INTEGER.
   subroutine allocated()
     integer, pointer :: memory(:)
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
@@ -177,7 +177,7 @@ contains
     call MPI_Win_unlock_all(w, ierror)
     call MPI_Win_free(w, ierror)
 #ifdef USE_MPI
-    ! The other specific procedure of the same generic.
+    ! In the module mpi, the generic has a second specific procedure, which returns an INTEGER.
     call MPI_Win_allocate(size, unit, MPI_INFO_NULL, comm, address, w, ierror)
     call expect(address /= 0, 'win_allocate with an address')
     call MPI_Win_free(w, ierror)
@@ -200,7 +200,7 @@ contains
     call expect(ierror, MPI_SUCCESS, 'alloc_mem and free_mem')
   end subroutine
 
-  ! Loads and stores in the memory of the other processes, which are on this node.
+  ! Loads and stores in the window memory of other processes on the node.
   subroutine shared()
     integer, pointer :: mine(:), other(:)
     integer(kind=MPI_ADDRESS_KIND) :: size, got_size
@@ -246,7 +246,7 @@ contains
     call MPI_Win_unlock_all(w, ierror)
     call MPI_Win_free(w, ierror)
 #ifdef USE_MPI
-    ! The other specific procedure of both generics.
+    ! In the module mpi, each of these generics has a second specific procedure, which returns a TYPE(C_PTR).
     call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, node, pointer, w, ierror)
     call MPI_Win_shared_query(w, here, got_size, got_unit, queried, ierror)
     call expect(got_size == size .and. got_unit == unit, 'win_shared_query with a C_PTR')
@@ -256,7 +256,7 @@ contains
     call MPI_Comm_free(node, ierror)
   end subroutine
 
-  ! Memory attached later; displacements are addresses.
+  ! A dynamic window, to which memory is attached; displacements are addresses.
   subroutine dynamic()
     integer, target, asynchronous :: memory(4), a, b
     integer(kind=MPI_ADDRESS_KIND) :: size, here, there

@@ -1,5 +1,5 @@
-! Sections of rank 1 to 4, with positive and negative strides in every dimension. Put and related calls move exactly
-! the section's elements, in array element order, and get writes exactly its elements. The count may be any value up
+! Sections of rank 1 to 4, with positive and negative strides in every dimension. Put and similar calls transfer exactly
+! the section's elements, in array element order, and get writes exactly these elements. The count may be any value up
 ! to the section's size. (MPI-5.0 19.1.12, MPI_SUBARRAYS_SUPPORTED)
 !
 ! np: 1 2
@@ -145,7 +145,7 @@ contains
 #include "section_case.inc"
   end subroutine
 
-  ! from_section passes a section that MPI reads.
+  ! from_section tests calls that read the section buf. flat has the first n values of the section.
   subroutine from_section(buf, n, flat, name)
     integer, intent(in), asynchronous :: buf(..)
     integer, intent(in) :: n, flat(:)
@@ -210,8 +210,8 @@ contains
     call expect(received(1:n + 1), [flat, -1], 'pack of ' // name)
   end subroutine
 
-  ! to_section passes a section that MPI writes, each time with the same values, 5001, 5002 and so on. The caller
-  ! checks the array around it.
+  ! to_section tests calls that write the section buf, always with the values 5001, 5002 and so on. The caller checks
+  ! the elements outside of the section.
   subroutine to_section(buf, n, name)
     integer, intent(inout), asynchronous :: buf(..)
     integer, intent(in) :: n
@@ -268,7 +268,7 @@ contains
     end associate
   end subroutine
 
-  ! scramble overwrites a section with different values.
+  ! scramble overwrites the first n elements of a section with other values.
   subroutine scramble(buf, n)
     integer, intent(inout), asynchronous :: buf(..)
     integer, intent(in) :: n
@@ -293,13 +293,13 @@ contains
     call MPI_Win_fence(0, win)
     call expect(memory(1:3), [202, 211, 220], 'put of a section of one')
     call MPI_Win_fence(0, win)
-    call MPI_Put(x(3, 1), 4, MPI_INTEGER, next, none, 4, MPI_INTEGER, win) ! an element stands for what begins there
+    call MPI_Put(x(3, 1), 4, MPI_INTEGER, next, none, 4, MPI_INTEGER, win) ! an element stands for all from there on
     call MPI_Win_fence(0, win)
     call expect(memory(1:4), [203, 204, 205, 206], 'put of an element')
     call MPI_Win_fence(0, win)
   end subroutine
 
-  ! The targets of pointers, allocatables and components.
+  ! Sections of pointers, of allocatable arrays, and of components of derived types.
   subroutine pointers()
     type pair
       integer :: i
@@ -337,8 +337,8 @@ contains
     call expect(all(pairs%x == 0.5d0), 'get leaves the other component alone')
   end subroutine
 
-  ! Structures with a gap at their end, described by a datatype of the same extent. There are enough of them that a
-  ! list of their parts would be noticeably slow. Also the parts of complex numbers.
+  ! Sections of an array of derived type with a gap at its end, with an MPI datatype of the same extent. The array is so
+  ! large that a datatype that lists each basic element would be noticeably slow. Also the parts of complex numbers.
   subroutine particles()
     type, bind(C) :: particle
       real(C_DOUBLE) :: x(3)
@@ -385,9 +385,8 @@ contains
     call MPI_Type_free(whole)
   end subroutine
 
-  ! There is no copy of a section between the program and MPI. Data that the program writes into the array after the
-  ! call is sent, and data that arrives after the call has returned is received. The datatype begins at the address of
-  ! the section's first element.
+  ! MPI accesses the section itself, not a copy. It sends data that the program writes after the call, and it stores
+  ! data that arrives after the call has returned. The datatype begins at the address of the section's first element.
   subroutine in_place()
     integer, asynchronous :: a(6, 6), b(6, 6)
     type(MPI_Request) :: send, receive
@@ -409,7 +408,7 @@ contains
     end do
     call MPI_Request_free(send)
     call MPI_Request_free(receive)
-    ! Data that the program writes outside the section between the call and the message is preserved.
+    ! Between the call and the arrival of the message, the program writes elements outside of the section. They stay.
     b = 0
     call MPI_Irecv(b(2, :), 6, MPI_INTEGER, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, receive)
     b(1, :) = 1
@@ -424,7 +423,7 @@ contains
     call expect(first == element, 'the address of a section')
   end subroutine
 
-  ! Elements of different sizes, and datatypes that are larger or smaller than an element.
+  ! Array elements of different sizes, and datatypes that are larger or smaller than an array element.
   subroutine kinds()
     complex(C_DOUBLE_COMPLEX), asynchronous :: z(6)
     real(C_DOUBLE), asynchronous :: w(8), r(4, 6)
@@ -445,7 +444,7 @@ contains
     bytes = 8 * 8
     call MPI_Win_create(w, bytes, 1, MPI_INFO_NULL, MPI_COMM_SELF, v)
     call MPI_Win_fence(0, v)
-    call MPI_Put(z(6:1:-2), 5, MPI_DOUBLE_PRECISION, 0, none, 5, MPI_DOUBLE_PRECISION, v) ! two and a half
+    call MPI_Put(z(6:1:-2), 5, MPI_DOUBLE_PRECISION, 0, none, 5, MPI_DOUBLE_PRECISION, v) ! two and a half elements
     call MPI_Win_fence(0, v)
     call expect(all(w == [6d0, -6d0, 4d0, -4d0, 2d0, 0d0, 0d0, 0d0]), 'doubles out of complex elements')
     call MPI_Get(r(1:4:3, 2:6:2), 6, MPI_DOUBLE_PRECISION, 0, none, 6, MPI_DOUBLE_PRECISION, v)
@@ -467,7 +466,7 @@ contains
     call MPI_Get(nine, 5, MPI_CHARACTER, 0, none, 5, MPI_CHARACTER, v)
     call MPI_Win_fence(0, v)
     call expect(nine(1:5), 'behkn', 'substrings')
-    ! A datatype of two elements: they must be contiguous, but pairs of them need not be.
+    ! A datatype of two array elements. The two are contiguous in the array, but consecutive pairs are not.
     pairs = reshape([(i, i = 1, 12)], [2, 6])
     call MPI_Type_contiguous(2, MPI_INTEGER, two)
     call MPI_Type_commit(two)
@@ -476,7 +475,7 @@ contains
     call MPI_Get(back, 6, MPI_INTEGER, 0, none, 6, MPI_INTEGER, v)
     call MPI_Win_fence(0, v)
     call expect(back(1:6), [11, 12, 7, 8, 3, 4], 'two columns at a time')
-    ! Three elements, of which two are contiguous: the second datatype begins in the middle of an element.
+    ! A datatype of three array elements, of which only two are contiguous. Its second element begins inside a pair.
     call MPI_Type_free(two)
     call MPI_Type_contiguous(3, MPI_INTEGER, two)
     call MPI_Type_commit(two)

@@ -1,4 +1,4 @@
-! MPI_SIZEOF of every kind, datatypes by precision and by size, and addresses.
+! MPI_SIZEOF of variables of every kind, datatypes by precision and by size, and addresses.
 !
 ! np: 1
 ! timeout: 60

@@ -1,5 +1,6 @@
-! Conversion of lists of strings, of sentinels in spawning, and of procedures for files and sessions. C functions in
-! this program replace the library's, so that the test also covers calls that the library does not implement.
+! Conversion of lists of strings, of special constants in spawning, and of procedures for files and sessions. C
+! functions in this program replace those of the library, so that the test also covers functions that the library does
+! not implement.
 !
 ! np: 1
 ! timeout: 60

@@ -1,10 +1,10 @@
-/* C functions that replace those of the library, for standin.F90. Each checks the arguments that the bindings have
- * converted. */
+/* C functions for standin.F90 that replace those of the library. Each function checks the arguments that the bindings
+ * have converted. */
 #include <mpi.h>
 #include <stdint.h>
 #include <string.h>
 
-/* The C datatype that MPI_INTEGER has in Fortran. */
+/* C's handle for Fortran's MPI_INTEGER. */
 #define FORTRAN_INTEGER (sizeof(MPI_Fint) == sizeof(int) ? MPI_INTEGER : MPI_INTEGER8)
 
 int c_errors, c_calls;
@@ -15,7 +15,7 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
 		   MPI_Comm *intercomm, int errcodes[]) {
 	c_calls++;
 	want(!strcmp(command, "the program") && info == MPI_INFO_NULL && root == 0 && comm == MPI_COMM_SELF);
-	if (maxprocs == 1) { /* no arguments, no codes */
+	if (maxprocs == 1) { /* the program passed MPI_ARGV_NULL and MPI_ERRCODES_IGNORE */
 		want(argv == MPI_ARGV_NULL && errcodes == MPI_ERRCODES_IGNORE);
 	} else {
 		want(maxprocs == 2 && !strcmp(argv[0], "-n") && !strcmp(argv[1], "a b") && argv[2] == NULL);

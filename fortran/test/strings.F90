@@ -1,5 +1,5 @@
-! Strings: trailing blanks are removed on input and added on output; text that does not fit is truncated; info keys
-! and values lose blanks at both ends; lengths do not count a terminating zero.
+! Strings: the bindings remove trailing blanks on input, and pad with blanks on output. They truncate text that does not
+! fit. Info keys and values lose leading and trailing blanks. Lengths do not include a terminating zero.
 !
 ! np: 1
 ! timeout: 60
@@ -45,7 +45,7 @@ program strings
   call expect(name, '  my window', 'win_get_name')
   call MPI_Win_free(w, ierror)
 #ifndef USE_F08
-  call MPI_Comm_get_name(MPI_COMM_WORLD, short, length, ierror) ! mpi_f08 wants room for the longest
+  call MPI_Comm_get_name(MPI_COMM_WORLD, short, length, ierror) ! mpi_f08 requires a variable of the maximum length
   call expect(short, 'MPI_C', 'comm_get_name, cut')
 #endif
   call MPI_Comm_dup(MPI_COMM_WORLD, c, ierror)
@@ -131,7 +131,7 @@ contains
     call MPI_Comm_set_name(c, '     ', ierror)
     call MPI_Comm_get_name(c, name, length, ierror)
     call expect(length, 0, 'a name of blanks: length')
-    call MPI_Comm_set_name(c, repeat('m', 400) // '  ', ierror) ! longer than any may be: it is cut
+    call MPI_Comm_set_name(c, repeat('m', 400) // '  ', ierror) ! too long: the library truncates it
     call MPI_Comm_get_name(c, name, length, ierror)
     call expect(length, MPI_MAX_OBJECT_NAME, 'a name that is too long')
     call expect(name, repeat('m', MPI_MAX_OBJECT_NAME), 'a name that is too long')

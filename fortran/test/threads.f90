@@ -1,5 +1,5 @@
-! Threads that put sections, receive into sections and reduce sections at the same time. Each thread uses more
-! different sections than its cache holds.
+! Threads concurrently put sections, receive into sections and reduce sections. Each thread uses more different sections
+! than its cache of datatypes holds.
 !
 ! np: 1 2
 ! timeout: 60

@@ -1,4 +1,4 @@
-! Procedures of a tool that is written in Fortran replace those of the library: tool_put.F90. (MPI-5.0 15.2)
+! Checks that the procedure of a profiling tool in Fortran, tool_put.F90, replaces that of the library. (MPI-5.0 15.2)
 !
 ! np: 1 2
 ! timeout: 60

@@ -1,5 +1,5 @@
-! A tool in Fortran: its own MPI_Put counts the call and passes it on. In mpi_f08 it replaces the specific procedure,
-! in the other bindings the external one.
+! A profiling tool in Fortran: its MPI_Put counts the call and calls PMPI_Put. In mpi_f08 it replaces the specific
+! procedure of MPI_Put, in the other bindings the external procedure.
 #include "binding.inc"
 #if defined(USE_F08)
 subroutine tool_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) &

@@ -1,4 +1,4 @@
-! LOGICALs, as scalars and in arrays; ranges of ranks; indices of requests, which count from 1.
+! LOGICALs as scalars and in arrays; ranges of ranks; indices of requests, which Fortran counts from 1.
 !
 ! np: 1 4
 ! timeout: 60
@@ -45,7 +45,7 @@ program topology
   call MPI_Comm_free(line, ierror)
   call MPI_Comm_free(grid, ierror)
 
-  ! Selects every second rank, with ranges of first, last, stride.
+  ! Selects every second rank, and rank 1, with ranges of (first, last, stride).
   call MPI_Comm_group(MPI_COMM_WORLD, all, ierror)
   ranges(:, 1) = [0, n - 1, 2]
   ranges(:, 2) = [min(1, n - 1), min(1, n - 1), 1]

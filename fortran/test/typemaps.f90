@@ -1,5 +1,5 @@
-! Datatypes with gaps, of every constructor, applied to sections. The datatype's displacements apply to the section as
-! if it were contiguous. So a send from the section gives the same data as a send from a copy of it.
+! Datatypes of every constructor, with gaps, applied to sections. The displacements of a datatype apply to the section
+! as if it were contiguous. Therefore a send from the section sends the same data as a send from a contiguous copy.
 !
 ! np: 1
 ! integers: 4
@@ -63,7 +63,7 @@ program typemaps
 
 contains
 
-  ! compare sends count elements of a datatype from sections and from copies of them, and receives into both.
+  ! compare sends count elements of a datatype from sections and from their contiguous copies, and receives into both.
   subroutine compare(type, count, what)
     type(MPI_Datatype), intent(inout) :: type
     integer, intent(in) :: count
@@ -74,7 +74,7 @@ contains
     call out_of(a(2, :, :, :), reshape(a(2, :, :, :), [112]), type, count, what)
     call out_of(a(:, 8:1:-1, 2:1:-1, 7:1:-1), reshape(a(:, 8:1:-1, 2:1:-1, 7:1:-1), [336]), type, count, what // ', backwards')
     call out_of(a(1:3:2, 8:2:-2, :, :), reshape(a(1:3:2, 8:2:-2, :, :), [112]), type, count, what // ', all dimensions')
-    ! Receiving into a section gives the same data, and no other element changes.
+    ! Receiving into a section stores the same data as receiving into a copy, and changes no element outside of it.
     call MPI_Type_size(type, n)
     n = n / 4 * count
     row = [(1000 + i, i = 1, most)]
@@ -101,7 +101,7 @@ contains
     call expect(got(2) /= -1, what // ': nothing was sent')
   end subroutine
 
-  ! Datatypes made with large counts have different contents.
+  ! MPI_Type_get_contents_c returns different arrays for datatypes of large-count constructors.
   subroutine large()
     integer(kind=MPI_COUNT_KIND), parameter :: one = 1, two = 2, three = 3, four = 4
     call MPI_Type_vector(three, two, four, MPI_INTEGER, t)
@@ -126,7 +126,7 @@ contains
     call compare(t, 2, 'large resized')
   end subroutine
 
-  ! A buffer that cannot be described is an error, and nothing is sent.
+  ! A section that no datatype can describe is an error, and nothing is sent.
   subroutine refused()
     integer :: ierror, got(10)
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)

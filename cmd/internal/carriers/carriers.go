@@ -1,5 +1,6 @@
-// Package carriers asks gompi-fabric which provider would carry a job on several nodes. gompi-fabric can load
-// libraries; the pure Go commands cannot. The package owns the call of gompi-fabric and must not know libfabric.
+// Package carriers runs gompi-fabric to find out which libfabric provider a job on several nodes would use.
+// gompi-fabric can load libraries; the pure Go commands, which use this package, cannot. The package must not know
+// libfabric.
 package carriers
 
 import (

@@ -1,10 +1,10 @@
-// Package nearest finds the known word that is most like a mistyped one, for hints in error messages.
+// Package nearest finds the known word that is most similar to a mistyped word, for hints in error messages.
 //
 // It must not know which words a command has.
 package nearest
 
-// Word returns the known word with the smallest edit distance to a word. It returns "" if none is similar: at most half
-// of the word's letters differ, and the first letter is the same unless one letter differs.
+// Word returns the known word with the smallest edit distance to word. It returns "" if no known word is similar. A
+// similar word differs in at most half of word's letters, and has the same first letter unless only one letter differs.
 func Word(word string, known []string) string {
 	best, least := "", len(word)/2+1
 	for _, k := range known {
@@ -15,7 +15,8 @@ func Word(word string, known []string) string {
 	return best
 }
 
-// distance returns the least number of inserted, deleted, replaced and exchanged adjacent bytes that make b of a.
+// distance returns the edit distance of a and b: the least number of insertions, deletions, replacements and exchanges
+// of adjacent bytes that turn a into b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// ListenAddresses returns the addresses at which a program listens: the given ones, which GOMPIRMA_INTERFACE permits,
-// or nil (all) if that variable is not set.
+// ListenAddresses returns the addresses at which a program must listen. If GOMPIRMA_INTERFACE is set, these are the
+// given addresses, which the variable permits. Otherwise the result is nil, which means all addresses.
 func ListenAddresses(addresses []Address) []string {
 	if os.Getenv("GOMPIRMA_INTERFACE") == "" {
 		return nil
@@ -24,8 +24,8 @@ func ListenAddresses(addresses []Address) []string {
 	return only
 }
 
-// Listen opens a port within the range "first-last". It opens the same port at each of the given addresses of this
-// host, or at all addresses if they are nil.
+// Listen opens a port in the range permitted ("first-last"), or any port if permitted is "". It opens the same port at
+// each of the given addresses of this host, or at all addresses of the host if addresses is nil.
 func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 	var first, last int
 	if permitted != "" {

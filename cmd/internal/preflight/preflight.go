@@ -1,7 +1,7 @@
 // Package preflight determines, before a job, which hosts can connect to each other at which of their addresses. It
-// measures the speed, and explains failures. One process on each host takes part. The processes know of each other only
-// through the launcher, so the check works even if no network for the job does. gompirun --preflight is its only user.
-// The package must not know MPI or the library's transports.
+// measures the speed of the connections, and explains failures. One process on each host takes part. The processes
+// exchange their addresses and results through the launcher, so that the check works even if the network of the job
+// does not. gompirun --preflight is its only user. The package must not know MPI or the library's transports.
 package preflight
 
 import (
@@ -33,7 +33,7 @@ type site struct {
 	Port      int       `json:"port"` // 0 if the host does not listen; then Error is the reason
 	Error     string    `json:"error,omitempty"`
 	Addresses []Address `json:"addresses"`
-	Secret    string    `json:"secret,omitempty"` // drawn by rank 0
+	Secret    string    `json:"secret,omitempty"` // of the job; rank 0 chooses it at random
 }
 
 // result is the result for one address of another host.
@@ -43,9 +43,9 @@ type result struct {
 	Bandwidth float64 `json:"bandwidth"`       // bytes a second
 }
 
-// Run performs the part of one process. addresses are those of this host; the first is the one that a job would try
-// first. Rank 0 writes the results. Run returns true at rank 0 if each pair of hosts can connect from at least one
-// side.
+// Run tests the connections of this process to all others. addresses are those of this host, in the order in which a
+// job would try them. Rank 0 writes the results to out. Run returns true at rank 0 if each pair of hosts can connect in
+// at least one direction.
 func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fine bool, err error) {
 	server := &server{secret: make(chan string, 1)}
 	addresses = slices.DeleteFunc(slices.Clone(addresses), func(a Address) bool { return ofOneLink(a.Address) })
@@ -70,7 +70,7 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	server.secret <- sites[0].Secret
 	results := make([][]result, c.Size()) // of this process, by rank and address
 	for step := 1; step < c.Size(); step++ {
-		to := (c.Rank() + step) % c.Size() // so each process is called by one process at a time
+		to := (c.Rank() + step) % c.Size() // so that only one process at a time connects to each process
 		for _, a := range sites[to].Addresses {
 			r := result{Error: sites[to].Error}
 			if r.Error == "" {
@@ -96,7 +96,7 @@ func ofOneLink(address string) bool {
 	return ip != nil && ip.IsLinkLocalUnicast()
 }
 
-// exchange returns the values of all processes, by rank.
+// exchange publishes mine under a key with the given name, and returns the values of all processes, by rank.
 func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err == nil {
@@ -118,7 +118,7 @@ func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 	return all, err
 }
 
-// write writes the results, and advice on failures. It returns whether each pair of hosts can connect.
+// write writes the results, and advice on failures. It reports whether each pair of hosts can connect.
 func write(out io.Writer, sites []site, all [][][]result) bool {
 	if len(sites) == 1 {
 		fmt.Fprintf(out, "%s is the only host: nothing to test. Name several with -H a,b,c\n", sites[0].Host)
@@ -178,7 +178,8 @@ func write(out io.Writer, sites []site, all [][][]result) bool {
 
 func oneWay(from, to site) string { return fmt.Sprintf("%s cannot connect to %s", from.Host, to.Host) }
 
-// best returns the index of the first address that connects, which a job would use; -1 if none connects.
+// best returns the index of the first address to which a connection works. A job would use this address. It returns -1
+// if no connection works.
 func best(of []result) int {
 	for k, r := range of {
 		if r.Error == "" {
@@ -188,7 +189,7 @@ func best(of []result) int {
 	return -1
 }
 
-// advice returns advice for the errors of the system.
+// advice returns advice for the operating system's errors in the results.
 func advice(both ...[]result) string {
 	said := ""
 	for _, of := range both {
@@ -208,7 +209,7 @@ func advice(both ...[]result) string {
 	return "See the errors of the system in the lines above."
 }
 
-// faster reports networks that are better than the one that a job would use.
+// faster reports networks that are faster than the network that a job would use.
 func faster(out io.Writer, sites []site, all [][][]result) {
 	told := map[string]bool{}
 	for i := range sites {

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Checks that connections with the secret are measured, and connections without it or with another one are rejected.
+// Checks that connections with the job's secret are measured. Connections without a secret or with another one are
+// rejected.
 func TestProbe(t *testing.T) {
 	s := &server{secret: make(chan string, 1)}
 	port, err := s.listen("", nil)
@@ -55,7 +56,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// Checks that a listener accepts connections at all given addresses and no others.
+// Checks that a listener accepts connections at all given addresses and at no other address.
 func TestListenAtAddresses(t *testing.T) {
 	l, err := Listen("", []string{"127.0.0.1", "127.0.0.2"})
 	require.NoError(t, err)
@@ -82,7 +83,7 @@ func TestListenAtAddresses(t *testing.T) {
 	require.Equal(t, []string{"10.0.0.1"}, ListenAddresses([]Address{{Address: "10.0.0.1"}}))
 }
 
-// Checks the report on the results, and the advice.
+// Checks the text on the results of the connections, and the advice.
 func TestWrite(t *testing.T) {
 	two := []Address{{"10.0.0.1", "eth0", ""}, {"10.1.0.1", "ib0", ""}}
 	sites := []site{{Host: "a", Version: "1", Addresses: two}, {Host: "b", Version: "1", Addresses: two}}

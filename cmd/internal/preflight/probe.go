@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// The protocol of a connection: the client sends the secret and gets it back reversed. Then it sends words of 8 bytes,
-// each of which comes back. Then it sends data; the server answers the last word of them.
+// The protocol of a connection: the client sends the secret, and the server returns it reversed. Then the client sends
+// words of 8 bytes, each of which the server returns (latency). Then the client sends data, and the server returns one
+// word after the last byte (bandwidth).
 
 const (
 	probeTimeout = 3 * time.Second // for a connection, and for each answer
@@ -24,13 +25,13 @@ const (
 
 type server struct {
 	listener net.Listener
-	secret   chan string // filled when it is known
+	secret   chan string // receives the secret when it is known
 }
 
 // Port returns the number of a port that Listen has opened.
 func Port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// listen serves at the given addresses on a permitted port, and returns its number.
+// listen starts the server at the given addresses on a permitted port, and returns the port number.
 func (s *server) listen(permitted string, addresses []string) (port int, err error) {
 	if s.listener, err = Listen(permitted, addresses); err != nil {
 		return 0, err
@@ -59,7 +60,7 @@ func (s *server) serve() {
 	}
 }
 
-// answer is the server's side of a connection.
+// answer runs the server's side of a connection.
 func answer(conn net.Conn, secret string) {
 	defer conn.Close()
 	said := make([]byte, len(secret))
@@ -93,7 +94,7 @@ func answer(conn net.Conn, secret string) {
 	}
 }
 
-// probe connects to an address and measures. It takes a few seconds at most.
+// probe connects to an address and measures latency and bandwidth. It takes a few seconds at most.
 func probe(address, secret string) (r result) {
 	conn, err := net.DialTimeout("tcp", address, probeTimeout)
 	if err != nil {
@@ -147,7 +148,7 @@ func probe(address, secret string) (r result) {
 	return r
 }
 
-// shortError returns the system's error without the description of the call.
+// shortError returns only the operating system's error text, without the operation and address that Go adds.
 func shortError(err error) string {
 	var number syscall.Errno
 	switch {

@@ -1,11 +1,11 @@
-// Package relay sends the records of ranks on other hosts to gompirun. Beside each rank runs a process with the rank's
-// part of the memory (core/insight). It reads the part and sends it over a TCP connection: Sender. Gompirun keeps a
-// copy of each part, and reads it like the part of a rank on its own host: Receiver. The package owns the protocol of
-// the connection and the conversion of clocks. It must not interpret records.
+// Package relay sends the records of ranks on other hosts to gompirun. On each of these hosts, a relay process for each
+// rank shares memory for records with the rank (core/insight), and sends its content over a TCP connection: Sender.
+// Gompirun keeps a copy of this memory for each rank, and reads it like that of a rank on its own host: Receiver. The
+// package owns the protocol of the connection and the conversion of clocks. It must not interpret records.
 //
-// A sender introduces itself with its rank and the secret of the job, which all processes have in their environment
-// from the launcher. Then it asks for the time, several times at first and every second later, since clocks of hosts
-// differ and drift. All times that it sends are in gompirun's clock.
+// A sender first sends its rank and the secret of the job, which the launcher puts into the environment of all
+// processes. Then it asks for gompirun's time, several times at first and every second later, since clocks of hosts
+// differ and drift. It converts all times that it sends to gompirun's clock.
 package relay
 
 import (
@@ -20,17 +20,17 @@ import (
 
 // Frames: a byte for the type, four bytes for the length, and the data. Numbers are little-endian.
 const (
-	hello         = 'h' // secret, rank
+	hello         = 'h' // rank, secret
 	welcome       = 'w' // mode, size of the ring in bytes
 	ask           = 'a' // empty: asks for the time
 	answer        = 't' // the time
 	records       = 'r' // words of records
-	change        = 'c' // offset, and the bytes there
-	reached       = 'u' // time until which all records have been sent
+	change        = 'c' // an offset in the rank's part of the memory, and the new bytes at this offset
+	reached       = 'u' // time up to which all records have been sent
 	maxFrameBytes = 1 << 20
 )
 
-// EnvRelay names the variable with gompirun's addresses, including the port, and the secret.
+// EnvRelay names the variable with gompirun's addresses, each with the port, and the secret.
 const EnvRelay = "GOMPIRMA_INSIGHT_RELAY"
 
 var errStranger = errors.New("the other side of the connection does not belong to this job")
@@ -73,16 +73,16 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// clock holds the difference between gompirun's clock and this host's. The estimate changes over time, but the times of
-// a rank must not jump: the difference changes by at most a ten-thousandth of the elapsed time until it is right.
+// clock holds offset, the difference between gompirun's clock and this host's, and target, the latest estimate of it.
+// The times of a rank must not jump. Therefore offset approaches target by at most 1/slew of the elapsed time.
 type clock struct {
 	offset, target time.Duration
-	at             time.Duration // time at which later was valid
+	at             time.Duration // time at which offset was computed
 }
 
 const slew = 10000
 
-// now returns the difference at a time.
+// now returns the offset at a time.
 func (c *clock) now(at time.Duration) time.Duration {
 	most := (at - c.at) / slew
 	c.at = at
@@ -93,7 +93,7 @@ func (c *clock) now(at time.Duration) time.Duration {
 // clockSample is one answer: gompirun's clock showed remote at some moment between from and to.
 type clockSample struct{ from, to, remote time.Duration }
 
-// estimateOffset returns the estimate of the difference from the answer that took the shortest time.
+// estimateOffset returns an estimate of the offset, from the answer that took the shortest time.
 func estimateOffset(all []clockSample) time.Duration {
 	best := all[0]
 	for _, a := range all {

@@ -13,7 +13,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// Receiver receives what the ranks of a job send, into a memory of copies.
+// Receiver receives the records of all remote ranks. It stores them in memory, which has a copy of each rank's part.
 type Receiver struct {
 	memory *insight.Memory
 	secret string
@@ -25,11 +25,11 @@ type Receiver struct {
 	mu     sync.Mutex
 	closed bool
 	conns  []net.Conn
-	connOf map[int]net.Conn // by rank, the connection on which it sends
+	connOf map[int]net.Conn // by rank, the connection on which the rank sends
 	errs   []error
 }
 
-// NewReceiver returns a receiver into a memory, and makes its parts copies.
+// NewReceiver returns a receiver that stores into m, and makes the parts of m copies of remote parts.
 func NewReceiver(m *insight.Memory, ring int, secret string) *Receiver {
 	m.Mirror()
 	return &Receiver{memory: m, secret: secret, ring: ring, stop: make(chan struct{}), now: monotonic,
@@ -101,8 +101,8 @@ func (r *Receiver) serve(conn net.Conn) {
 	r.memory.Rank(rank).Reached(insight.NeverMore)
 }
 
-// claimRank reports whether a connection is the one on which its rank sends. A rank may connect to several addresses of
-// this host, and closes all connections except one.
+// claimRank reports whether the rank sends on this connection. A rank may connect to several addresses of this host at
+// once; it sends on one connection and closes the rest.
 func (r *Receiver) claimRank(rank int, conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *Receiver) claimRank(rank int, conn net.Conn) bool {
 	return true
 }
 
-// Problems returns the ranks that have sent nothing, and the errors of the others.
+// Problems returns the ranks that have sent nothing, and the errors of the ranks that have.
 func (r *Receiver) Problems() (silent []int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,7 +154,7 @@ func (r *Receiver) frame(rank int, conn net.Conn, what byte, data []byte) error 
 	return fmt.Errorf("invalid message %q of %d bytes", what, len(data))
 }
 
-// Close waits until all data in flight have arrived, at most for patience.
+// Close waits until all data in flight has arrived, but not longer than patience.
 func (r *Receiver) Close(patience time.Duration) {
 	r.mu.Lock()
 	r.closed = true

@@ -34,7 +34,7 @@ func memory(t *testing.T, ranks int) *insight.Memory {
 	return m
 }
 
-// words returns a barrier's record, with a number in place of the caller.
+// words returns a record of MPI_Barrier, in which n is stored in place of the caller's address.
 func words(n uint64, at time.Duration) []uint64 {
 	f := slices.IndexFunc(abi.Functions(), func(f *abi.Function) bool { return f.Name == "MPI_Barrier" })
 	w := []uint64{uint64(f), 0, uint64(at), uint64(at) + 5, n, 0, abi.MPI_COMM_WORLD}
@@ -42,8 +42,8 @@ func words(n uint64, at time.Duration) []uint64 {
 	return w
 }
 
-// Checks that records of two remote ranks arrive unchanged, although they exceed the rings, and all have arrived at the
-// end.
+// Checks that records of two remote ranks arrive unchanged although their size exceeds that of the rings, and that none
+// is missing after Close.
 func TestRelay(t *testing.T) {
 	const many = 3 * insight.MinRing / 8 / 7
 	all := memory(t, 2)
@@ -102,8 +102,8 @@ func TestRelay(t *testing.T) {
 	require.Empty(t, silent)
 }
 
-// Checks that a connection without the secret or with an invalid rank receives and delivers nothing, and an unreachable
-// address is named.
+// Checks that the receiver neither answers nor accepts data on a connection without the secret or with an invalid rank,
+// and that the error for an unreachable address names the address.
 func TestStrangers(t *testing.T) {
 	all := memory(t, 2)
 	r, where := here(t, all)
@@ -137,8 +137,8 @@ func TestStrangers(t *testing.T) {
 	require.ErrorContains(t, err, "rank 1: invalid message '?' of 0 bytes")
 }
 
-// Checks that the difference to another host's clock comes from the fastest answer, and later estimates change it
-// slowly.
+// Checks that the offset to another host's clock is computed from the fastest answer, and that later estimates change
+// the offset slowly.
 func TestClock(t *testing.T) {
 	require.Equal(t, 50*time.Second, estimateOffset([]clockSample{{0, 900, 50*time.Second + 800},
 		{1000, 1100, 50*time.Second + 1050}, {2000, 3000, 50*time.Second + 2001}}))

@@ -24,7 +24,7 @@ type Sender struct {
 	lastAsk time.Time
 }
 
-// clockSync is the sender's knowledge of gompirun's clock.
+// clockSync holds the sender's estimate of the offset to gompirun's clock.
 type clockSync struct {
 	mu      sync.Mutex
 	clock   clock
@@ -32,10 +32,9 @@ type clockSync struct {
 	askedAt time.Duration // time of the pending clock request; 0 if none
 }
 
-// Number of clock requests at the beginning, and number of recent answers of which the fastest counts later.
 const (
-	firstSamples = 32
-	keptSamples  = 8
+	firstSamples = 32 // clock requests when the connection begins
+	keptSamples  = 8  // recent answers from which later estimates take the fastest
 )
 
 // connectTime is the longest time for each attempt to reach gompirun.
@@ -71,7 +70,7 @@ func Connect(where string, rank int) (*Sender, error) {
 	for i := range addresses {
 		r := <-results
 		if r.err == nil {
-			go func() { // connections that complete later are not needed
+			go func() { // closes connections that are established later
 				for range addresses[i+1:] {
 					if late := <-results; late.err == nil {
 						late.s.conn.Close()
@@ -85,7 +84,7 @@ func Connect(where string, rank int) (*Sender, error) {
 	return nil, errors.Join(errs...)
 }
 
-// Greet introduces this rank, and receives the mode and the time.
+// Greet sends the secret and the rank, and receives the mode and samples of gompirun's clock.
 func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
 	s := &Sender{conn: conn, out: make(chan struct{}), lastAsk: time.Now()}
 	conn.SetDeadline(time.Now().Add(connectTime))
@@ -156,8 +155,9 @@ func (s *Sender) offset() (later time.Duration, asks bool) {
 	return s.sync.clock.now(now), asks
 }
 
-// Follow sends the records of rank 0 of a memory until stop is closed, and then the remaining ones: the rank has ended
-// by then. A lost connection does not stop the rank. Follow returns the error at the end.
+// Follow sends the records of rank 0 of a memory. The caller closes stop after the rank has ended; Follow then sends
+// the remaining records and returns. A lost connection does not stop the rank: Follow drains the rank's ring until the
+// rank ends, and returns the error then.
 func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 	var failed error
 	later, _ := s.offset()
@@ -192,7 +192,8 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 		}
 		return nil
 	}, func(until time.Duration) {
-		// Data that a record refers to, such as objects of the process, must arrive before it.
+		// Data that a record refers to, such as the mapped objects of the process, must arrive before the
+		// record.
 		if len(s.buf) > 0 || time.Since(sent) > 100*time.Millisecond {
 			pieces()
 			flush()

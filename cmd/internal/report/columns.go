@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// columns holds all events and arrows for the page, as numbers of variable length (LEB128). The numbers of one column
-// follow those of the one before; all are compressed by gzip and encoded in base64. Events are sorted by row of the
-// timeline, then by time. page/data.js reads them.
+// columns holds all events and arrows for the page as columns of LEB128 numbers. All numbers of a column precede those
+// of the next column; the whole is compressed by gzip. The page has it in base64, and page/data.js reads it. Events are
+// sorted by row of the timeline, then by time.
 type columns struct {
 	Events []column `json:"events"`
 	Arrows []column `json:"arrows"`
@@ -21,7 +21,7 @@ type columns struct {
 type column struct {
 	Name  string `json:"name"`
 	Size  int    `json:"size"`  // in bytes, uncompressed
-	Delta bool   `json:"delta"` // signed difference to the number before, as 2n or -2n-1
+	Delta bool   `json:"delta"` // holds differences n to the previous number, encoded as 2n, or -2n-1 if n < 0
 }
 
 func (g *traceData) columns() (*columns, error) {

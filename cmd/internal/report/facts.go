@@ -10,7 +10,7 @@ import (
 	"gompirma/cmd/internal/trace"
 )
 
-// facts holds the exact numbers that the page shows. The page itself only draws.
+// facts holds the exact numbers that the page shows. The scripts of the page only draw them.
 type facts struct {
 	Source     string `json:"source"` // the file's name
 	Command    string `json:"command"`
@@ -28,7 +28,7 @@ type facts struct {
 	Cut        bool   `json:"cut"`
 	HasJob     bool   `json:"hasJob"`
 	Dropped    int64  `json:"dropped"`
-	DroppedBy  int    `json:"droppedBy"` // number of ranks that have lost some
+	DroppedBy  int    `json:"droppedBy"` // number of ranks with dropped records
 
 	Words         []string         `json:"words"`
 	Kinds         []string         `json:"kinds"`
@@ -40,9 +40,9 @@ type facts struct {
 	OneSided      pairs            `json:"oneSided"`
 	Messages      pairs            `json:"messages"`
 	Waits         []waitFacts      `json:"waits"`
-	WaitsLeft     int              `json:"waitsLeft"` // number of causes that are not among Waits
-	WaitTime      int64            `json:"waitTime"`  // of all causes
-	WaitPairs     pairs            `json:"waitPairs"` // of all causes: Bytes are ns, To is -1 if unknown
+	WaitsLeft     int              `json:"waitsLeft"` // number of entries that Waits omits
+	WaitTime      int64            `json:"waitTime"`  // of all waits, in ns
+	WaitPairs     pairs            `json:"waitPairs"` // of all waits: Bytes are ns, To is -1 if unknown
 	Windows       []windowFacts    `json:"windows"`   // by number, from 1; 0 means no window
 	Checked       bool             `json:"checked"`
 	Conflicts     []trace.Conflict `json:"conflicts"`
@@ -98,7 +98,7 @@ type windowFacts struct {
 	From     int64    `json:"from"`  // begin of the first range
 	Range    int64    `json:"range"` // size of a range in bytes, a power of two
 	Ranges   int      `json:"ranges"`
-	Base     []string `json:"base"`   // of a dynamic window: the address that offsets count from, by rank
+	Base     []string `json:"base"`   // of a dynamic window, by rank: the address from which offsets count
 	Number   []int64  `json:"number"` // number of operations by type: put, get, update
 	Bytes    []int64  `json:"bytes"`
 	Unplaced int64    `json:"unplaced"` // number of accesses to unknown offsets
@@ -117,8 +117,8 @@ type heat struct {
 const (
 	accessKinds  = 3
 	maxRanges    = 256  // of a window
-	maxWaits     = 2000 // causes in the page
-	maxConflicts = 200  // in the page
+	maxWaits     = 2000 // entries of facts.Waits
+	maxConflicts = 200  // entries of facts.Conflicts
 )
 
 func (g *traceData) facts(source string) *facts {
@@ -152,7 +152,7 @@ func (g *traceData) facts(source string) *facts {
 	return f
 }
 
-// times computes the times of calls, rows and waits.
+// times sums up times by function, by row of the timeline, and by cause of waiting.
 func (g *traceData) times(f *facts) {
 	type cause struct {
 		rank, on int
@@ -258,7 +258,8 @@ func listed(of map[[2]int]*sums) pairs {
 	return p
 }
 
-// matrices sums operations by origin and target, and messages by sender and receiver as the senders report them.
+// matrices sums up operations by origin and target, and messages by sender and receiver. It counts a message at its
+// sender.
 func (g *traceData) matrices() (oneSided, messages pairs) {
 	operations, sent := map[[2]int]*sums{}, map[[2]int]*sums{}
 	for _, l := range g.lanes {
@@ -313,7 +314,7 @@ func (g *traceData) heat(f *facts) {
 		w.Number, w.Bytes = make([]int64, accessKinds), make([]int64, accessKinds)
 		w.From, base[i] = -1, map[int32]int64{}
 	}
-	each(func(w int, e *event) { // origin of offsets: 0, or the lowest accessed address of the target
+	each(func(w int, e *event) { // base of offsets: 0, or the lowest accessed address of the target
 		if b, found := base[w][e.target]; e.disp >= 0 && f.Windows[w].Dynamic && (!found || e.disp < b) {
 			base[w][e.target] = e.disp &^ 63
 		}
@@ -365,7 +366,8 @@ func (g *traceData) heat(f *facts) {
 				spots[key] = s
 			}
 			s.count++
-			// The bytes before each end of the range. The differences add up to all bytes.
+			// The bytes of this range are those before its end minus those before its begin. In this way
+			// the rounded bytes of all ranges add up to e.bytes.
 			low, high := max(r*facts.Range-from, 0), min((r+1)*facts.Range-from, span)
 			s.bytes += mulDiv(e.bytes, high, span) - mulDiv(e.bytes, low, span)
 		}
@@ -405,7 +407,7 @@ func (g *traceData) host(rank int) string {
 	return host
 }
 
-// words returns a few sentences on the highest costs.
+// words returns a few sentences on the functions and ranks with the highest costs.
 func words(f *facts) []string {
 	words := []string{}
 	run := f.End - f.Start
@@ -470,7 +472,8 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(whole))
 }
 
-// imbalance returns a sentence on the rank with the longest time outside of MPI, if that exceeds the mean by a tenth.
+// imbalance returns a sentence on the rank with the longest time outside of MPI, if that time exceeds the mean of all
+// ranks by more than a tenth.
 func imbalance(f *facts, run int64) []string {
 	var sum, longest int64
 	rank, n := 0, int64(0)

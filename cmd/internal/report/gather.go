@@ -16,11 +16,11 @@ type lane struct {
 	events       []event
 }
 
-// event is a compact form of trace.Event: texts are indices into tables.
+// event is a compact form of trace.Event, with indices into tables instead of texts.
 type event struct {
 	start, dur                          int64
 	bytes, disp, span, waited           int64
-	name                                int32 // index into traceData.names, includes the kind
+	name                                int32 // index into traceData.names, whose entries include the kind
 	target, dest, source, tag, waitedOn int32
 	comm, window                        int32 // 0 if none
 }
@@ -40,7 +40,7 @@ type arrowEnd struct {
 // arrow connects two calls.
 type arrow struct{ from, to arrowEnd }
 
-// table numbers distinct values.
+// table assigns consecutive numbers to distinct values.
 type table[T comparable] struct {
 	list   []T
 	number map[T]int32
@@ -69,7 +69,7 @@ type traceData struct {
 	windows    table[string]
 	process    map[int]string
 	flows      map[string]*arrow
-	arrows     []arrow // complete ones, by their begin
+	arrows     []arrow // arrows with both ends, sorted by their begin
 	halfArrows int     // number of arrows with only one end in the file
 	ranks      int
 	start      int64 // of the first event
@@ -182,8 +182,8 @@ func (g *traceData) finish(sum trace.Summary) {
 	g.laneOf = nil
 }
 
-// walk calls do for each event of a lane, with the event that contains it, if any, and the event's own time. The own
-// time excludes waiting, as far as it is known, and the time of events inside it.
+// walk calls do for each event of a lane. within is the event that contains e, or nil. own is e's duration without the
+// time of events inside e and without the known waiting time.
 func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 	type open struct {
 		e   *event
@@ -203,12 +203,13 @@ func (g *traceData) walk(l *lane, do func(e, within *event, own int64)) {
 		e := &l.events[i]
 		for len(stack) > 0 && stack[len(stack)-1].e.start+stack[len(stack)-1].e.dur <= e.start {
 			top := stack[len(stack)-1].e
-			if top.start == e.start && g.name(e).kind == trace.Wait { // both have a measured duration of 0
+			if top.start == e.start && g.name(e).kind == trace.Wait { // e waits in top; both last 0 ns
 				break
 			}
 			pop()
 		}
-		// an event that ends after the enclosing one, by a fault of the file, counts up to the end of that one
+		// in a faulty file, an event may end after the enclosing event: only the part up to the end of the
+		// enclosing event counts
 		if len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			top.own -= min(e.dur, top.e.start+top.e.dur-e.start)

@@ -1,6 +1,6 @@
-// Package report makes a page from a trace file (cmd/internal/trace): one HTML file with all its parts inside, which a
-// browser shows without a network. The package computes all sums exactly; the page's own code only draws. The package
-// must not know how a trace is recorded. gompirun report is its only user.
+// Package report makes a page from a trace file (cmd/internal/trace). The page is one HTML file that includes all its
+// scripts and data, so that a browser shows it without a network. The package computes all sums exactly; the scripts of
+// the page only draw. The package must not know how a trace is recorded. gompirun report is its only user.
 //
 //	gather.go   the file in memory
 //	facts.go    sums
@@ -26,7 +26,7 @@ import (
 //go:embed page
 var files embed.FS
 
-// scripts lists the page's own scripts, in order.
+// scripts lists the page's own scripts, in the order in which the page runs them.
 var scripts = []string{"format.js", "data.js", "rows.js", "timeline.js", "charts.js", "tables.js", "main.js"}
 
 // File makes the page out from the trace file in. It returns a line about the content. If in cannot be read to its end,
@@ -73,7 +73,7 @@ func line(f *os.File, err error) string {
 	}
 }
 
-// replace writes a file completely or not at all. It writes directly to a file that is not regular, such as a pipe.
+// replace writes a file completely or not at all. A file that is not regular, such as a pipe, it writes directly.
 func replace(name string, write func(io.Writer) error) error {
 	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -118,7 +118,7 @@ func (g *traceData) page(out io.Writer, source string) error {
 	text := func(name string) string {
 		b, err := files.ReadFile("page/" + name)
 		if err != nil {
-			panic(err) // it is embedded
+			panic(err) // cannot happen: the file is embedded
 		}
 		return string(b)
 	}

@@ -76,7 +76,8 @@ func TestTimes(t *testing.T) {
 		return call(trace.Wait, "wait", rank, start, dur, func(e *trace.Event) { e.For = on })
 	}
 	g := read(t, trace.Job{}, nil,
-		// Two waits in a fence, as events, one of which begins with the fence; one in a receive, as a number.
+		// Two waits in a fence are events; one of them begins with the fence. The wait in the receive is a
+		// number.
 		wait(1, 160, 20, 0),
 		wait(1, 100, 30, 2),
 		call(trace.Sync, "MPI_Win_fence", 1, 100, 100, nil),
@@ -86,7 +87,7 @@ func TestTimes(t *testing.T) {
 		call(trace.Message, "MPI_Recv", 1, 360, 50, func(e *trace.Event) {
 			e.Waited, e.For, e.Bytes = 40, 0, 8
 		}),
-		// A call within another; a wait outside of any call; a wait that ends, by a fault, after its call.
+		// A call within another call; a wait outside of any call; a wait that, by a fault, ends after its call.
 		call(trace.Collective, "MPI_Reduce", 0, 0, 100, nil),
 		call(trace.Other, "MPI_Type_size", 0, 10, 30, nil),
 		wait(0, 400, 5, trace.None),
@@ -157,7 +158,7 @@ func TestHeat(t *testing.T) {
 		access("MPI_Put", "a", 0, 0, 7, 48),                      // 7 bytes over 3 ranges
 		access("MPI_Compare_and_swap", "a", 0, trace.None, 8, 0), // unknown offset
 		access("MPI_Get", "dynamic", 3, 0x7f0000001040, 64, 0),
-		access("MPI_Put", "dynamic", 3, 0x7f0000001480, 0, 0), // no bytes, but a place
+		access("MPI_Put", "dynamic", 3, 0x7f0000001480, 0, 0), // no bytes, but an offset
 		access("MPI_Put", "dynamic", 1, 0x10007, 1, 0),
 		access("MPI_Put", "", 2, 5, 1, 0)) // an unknown window
 	f := g.facts("x")
@@ -191,8 +192,8 @@ func TestHeat(t *testing.T) {
 	require.Equal(t, "5 1 1", fmt.Sprint(windows[""].From, windows[""].Range, windows[""].Ranges))
 }
 
-// Checks that the number of ranges is small for any size of a window and an access, and their bytes add up to all
-// bytes.
+// Checks that the number of ranges is limited for any size of a window and an access, and that the bytes of the ranges
+// add up to the bytes of the access.
 func TestHeatManyRanges(t *testing.T) {
 	big := call(trace.RMA, "MPI_Put", 0, 0, 1, func(e *trace.Event) {
 		e.Target, e.Disp, e.Bytes, e.Span = 0, 3, 1<<59+12345, 1<<60-3
@@ -214,7 +215,7 @@ func TestMulDiv(t *testing.T) {
 	}
 }
 
-// unpacked decodes columns, by number of the event.
+// unpacked decodes columns: the values of each column by the column's name.
 func unpacked(t *testing.T, packed []byte, columns []column) map[string][]int64 {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	require.NoError(t, err)
@@ -242,7 +243,8 @@ func unpacked(t *testing.T, packed []byte, columns []column) map[string][]int64 
 	return out
 }
 
-// Checks that events are sorted in the page by row, rank and thread, and by time, and arrows refer to their rows.
+// Checks that the page has events sorted by rank and thread, then by time, and that arrows refer to the rows of their
+// calls.
 func TestColumns(t *testing.T) {
 	second := trace.NewEvent(trace.Other, "MPI_Test", 1, 4, 50, 1)
 	g := read(t, trace.Job{Ranks: 3}, []trace.Flow{{ID: 1, End: true, Rank: 1, Thread: 4, Time: 51}, {ID: 1,
@@ -274,8 +276,8 @@ func TestColumns(t *testing.T) {
 	require.Equal(t, "0.0 1; 1.0 1; 1.4 1; 2.0 0; ", rows)
 }
 
-// Checks that a rank with only an end of an arrow, or only the name of a thread, has a row, and so have the ranks
-// before it.
+// Checks that a rank of which the file has only an end of an arrow, or only the name of a thread, has a row. All lower
+// ranks have rows too.
 func TestRanksWithoutEvents(t *testing.T) {
 	g := newGathered()
 	g.Flow("1", trace.Flow{Rank: 2})
@@ -288,7 +290,7 @@ func TestRanksWithoutEvents(t *testing.T) {
 	require.Equal(t, []arrow{{arrowEnd{2, true, 0}, arrowEnd{1, true, 4}}}, g.arrows)
 }
 
-// Checks that lists that are too long for a page are cut, and the page shows the number of missing entries.
+// Checks that lists that are too long for a page are truncated, and that the page shows the number of omitted entries.
 func TestMuch(t *testing.T) {
 	job := trace.Job{Conflicts: make([]trace.Conflict, maxConflicts+5), Dropped: []int64{0, 3, 4}}
 	var events []trace.Event
@@ -305,8 +307,8 @@ func TestMuch(t *testing.T) {
 	require.Equal(t, "7 2", fmt.Sprint(f.Dropped, f.DroppedBy))
 }
 
-// TestPage checks that the page is complete, needs no other files, and that no text of a trace becomes part of its
-// code.
+// TestPage checks that the page is complete and needs no other files, and that no text of a trace becomes code of the
+// page.
 func TestPage(t *testing.T) {
 	evil := `</script><script>alert(1)</script><!-- {{scripts}}`
 	g := read(t, trace.Job{Command: evil}, nil, call(trace.RMA, evil, 0, 0, 1,
@@ -334,7 +336,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Checks that the charts library is accompanied by its licence, and the page names its version.
+// Checks that the charts library has its licence next to it, and that the page names the library's version.
 func TestLibrary(t *testing.T) {
 	about, err := files.ReadFile("page/echarts/README")
 	require.NoError(t, err)

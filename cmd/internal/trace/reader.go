@@ -19,17 +19,17 @@ type Sink interface {
 	Thread(rank, thread int, name string)
 }
 
-// Summary is the content of a file besides the events.
+// Summary holds the content of a file other than the events, and what the reader found out about the file.
 type Summary struct {
 	Job
 	HasJob  bool // the file describes the job
-	Cut     bool // the file has no end
+	Cut     bool // the file is truncated
 	Ignored int  // number of events of other programs, which have no meaning here
 }
 
 // Error describes a fault in a file, and its position.
 type Error struct {
-	Offset int64 // the fault is after this offset; a fault in an event has the offset before the event
+	Offset int64 // in the file, before the fault; for a fault in an event, before the event
 	Event  int   // number of the event, from 1; 0 if the fault is not in an event
 	Err    error
 }
@@ -253,7 +253,7 @@ func (r *reader) event(e *raw) error {
 		if e.ID == nil {
 			return errors.New("the field id of a flow is missing")
 		}
-		if e.Cat != RMA.String() { // arrows of operations follow from the operations
+		if e.Cat != RMA.String() { // the reader's users derive the arrows of operations from the operations
 			r.sink.Flow(id, Flow{End: e.Ph == "f", Rank: rank, Thread: thread, Time: start})
 		}
 		return nil

@@ -1,10 +1,11 @@
 // Package trace defines the file that gompirun --trace writes and gompirun report reads: Chrome's trace event format in
-// JSON, which Perfetto and chrome://tracing open as well. docs/INSIGHT.md describes it. The package owns the types of
-// the content, a writer, and a reader that reads a file once. It must not know where the events come from, or how they
-// are used.
+// JSON, which Perfetto and chrome://tracing open as well. docs/INSIGHT.md describes the file. The package owns the
+// types of the content, a writer, and a sequential reader. It must not know where the events come from, or how they are
+// used.
 package trace
 
-// Version is the version of the format. It changes when a reader of the old format would misinterpret the new one.
+// Version is the version of the format. It must change when a reader of the old format would misinterpret the new
+// format.
 const Version = 1
 
 // Kind is the category of a call.
@@ -15,7 +16,7 @@ const (
 	Other      Kind = iota
 	RMA             // MPI_Put and other operations on a window's memory
 	Sync            // on windows: fence, start, complete, post, wait, lock, unlock, flush, sync; creation and free
-	Message         // point to point; MPI_Wait and MPI_Test of such requests; probes
+	Message         // point-to-point calls, including probes, MPI_Wait and MPI_Test
 	Collective      // on communicators
 	Wait
 	Kinds // number of kinds
@@ -58,8 +59,8 @@ type Event struct {
 	Comm   string // name or number
 	Window string // unique in the file: see Window.Name
 	Disp   int64  // offset of the operation's data in the target's window memory, in bytes
-	Span   int64  // from the first to the last byte of the data, in bytes; 0 if equal to Bytes
-	Waited int64  // part of Dur in which the thread waited, in ns, unless events of kind Wait report it
+	Span   int64  // extent of the data from its first to its last byte, in bytes; 0 if equal to Bytes
+	Waited int64  // part of Dur in which the thread waited, in ns; 0 if events of kind Wait report the waits
 	For    int    // the rank that was waited for
 }
 
@@ -72,7 +73,7 @@ func NewEvent(kind Kind, name string, rank, thread int, start, dur int64) Event 
 // Flow is one end of an arrow. The other end has the same ID.
 type Flow struct {
 	ID     uint64
-	End    bool // it is the end of the arrow, not its begin
+	End    bool // this is the head of the arrow, not its tail
 	Rank   int
 	Thread int
 	Time   int64 // ns; after the begin and before the end of the call at this end
@@ -80,7 +81,7 @@ type Flow struct {
 
 // Window describes a window.
 type Window struct {
-	Name    string  `json:"name"`    // as set by MPI_Win_set_name if that is unique; otherwise with a number
+	Name    string  `json:"name"`    // from MPI_Win_set_name; with a number if it is not unique
 	Sizes   []int64 `json:"sizes"`   // in bytes, by rank in MPI_COMM_WORLD; None if the rank is not in the group
 	Dynamic bool    `json:"dynamic"` // offsets are addresses in the target, and Sizes have no meaning
 }
@@ -105,10 +106,10 @@ type Access struct {
 	File     string `json:"file"` // "" if unknown; Line is 0 then
 	Line     int    `json:"line"`
 	Function string `json:"function"`
-	Epoch    string `json:"epoch"` // kind of the epoch
+	Epoch    string `json:"epoch"` // kind of the epoch in which the access was made
 }
 
-// Job describes the run as a whole: otherData.
+// Job describes the run as a whole. The file has it as otherData.
 type Job struct {
 	Format     int        `json:"format"`   // Version
 	Producer   string     `json:"producer"` // "gompirma 1.2.3"

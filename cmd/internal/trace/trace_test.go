@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kept is a sink that keeps everything.
+// kept is a Sink that stores everything that it receives.
 type kept struct {
 	events    []Event
 	flows     map[string][]Flow
@@ -74,7 +74,7 @@ func written(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// Checks that written events are read back unchanged, except the arrows of operations, which are for other programs.
+// Checks that Read returns written events unchanged. It skips the arrows of operations, which are for other programs.
 func TestRoundTrip(t *testing.T) {
 	file := written(t)
 	k := newKept()
@@ -91,7 +91,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // Checks that the file conforms to Chrome's trace event format: an object with traceEvents, times in microseconds, and
-// arrows with two ends. The end of an operation's arrow is at an event in the target's process.
+// arrows with two ends. The arrow of an operation ends at an event in the target's process.
 func TestForm(t *testing.T) {
 	var file struct {
 		Unit   string `json:"displayTimeUnit"`
@@ -139,8 +139,8 @@ func TestForm(t *testing.T) {
 	require.Equal(t, 1.0, file.Other["format"])
 }
 
-// Checks that all complete events of a truncated file are read. A file that is cut between lines lacks only its closing
-// brackets.
+// Checks that Read returns all complete events of a truncated file. A file that was truncated between lines lacks only
+// its closing brackets.
 func TestCut(t *testing.T) {
 	file := written(t)
 	events, _, _ := sample()

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// memoryThread is the number of the thread in a file that represents a rank's window memory, where arrows of operations
-// end. Perfetto draws arrows only between two events.
+// memoryThread is the thread number that represents a rank's window memory in a file. The arrow of an operation ends at
+// an event of this thread, since Perfetto draws arrows only between two events.
 const memoryThread = 1 << 30
 
-// catMemory is the category of the events there, which repeat the origin's event.
+// catMemory is the category of the events of memoryThread. Each repeats the event of the operation's origin.
 const catMemory = "memory"
 
-// flushAt is the buffered size in bytes at which the writer writes.
+// flushAt is the number of buffered bytes at which the writer writes them to the file.
 const flushAt = 1 << 16
 
 // Writer writes a file while the job runs. Events may arrive in any order. It writes only whole lines, one event each,
@@ -83,7 +83,7 @@ func (w *Writer) Event(e Event) {
 	}
 	w.number("for", int64(e.For), e.For >= 0)
 	if len(w.buf) > args {
-		// The first argument begins with a comma. The begin of the object replaces it.
+		// Replaces the comma before the first argument by `,"args":{`.
 		w.buf = append(w.buf, "         "...)
 		copy(w.buf[args+9:], w.buf[args:len(w.buf)-9])
 		copy(w.buf[args:], `,"args":{`)
@@ -97,8 +97,8 @@ func (w *Writer) Event(e Event) {
 	}
 }
 
-// arrow writes the arrow from an operation to the target's memory. Its ends are within their events, later than the
-// begin of these, so that viewers that sort by time place them inside.
+// arrow writes the arrow from an operation to the target's memory. The time of each end is later than the begin of its
+// event, so that viewers that sort by time place the end inside the event.
 func (w *Writer) arrow(e *Event) {
 	if !w.named[e.Target] {
 		w.named[e.Target] = true
@@ -153,8 +153,8 @@ func (w *Writer) Close(job Job) error {
 	return w.Flush()
 }
 
-// begin starts a line. The separator is at the begin of the line, so that a file that is cut between lines ends without
-// one.
+// begin starts a line. The separating comma is at the begin of a line, so that a file that is truncated between lines
+// does not end with a comma.
 func (w *Writer) begin() {
 	if !w.first {
 		w.buf = append(w.buf, ',')

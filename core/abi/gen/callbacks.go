@@ -12,7 +12,7 @@ import (
 )
 
 // callback is a function of capi that the packages below capi call through a pointer in struct gompi_go_callbacks. The
-// field is called like the function, without gompi_. Its source is one of
+// field has the name of the function without gompi_. The function is declared in one of two ways:
 //
 //   - an exported function in capi/*.go, with pointers and handles as integers, and with the types for C in a line
 //     before //export: "//gompi:callback int (const char *name, int size)". A negative result is a token for
@@ -60,7 +60,7 @@ func callbacks(root string) ([]callback, error) {
 	return list, nil
 }
 
-// callbackFiles returns the struct of callbacks and the file that fills it in.
+// callbackFiles returns the header with the struct of callbacks and the C file that initializes it.
 func callbackFiles(root string) (genfile.Files, error) {
 	list, err := callbacks(root)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the blocking form
-	ends      string // end of the name of the function in capi/coll that it calls, with arguments
+	ends      string // the end of its call of a function in capi/coll: last word of the name, arguments
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
@@ -136,13 +136,13 @@ func dotted(fields []string) []string {
 	return out
 }
 
-// fieldsOf returns which parameter sets which field: of the call, of the send side and of the receive side; and whether
-// its arrays are of 64-bit integers.
+// fieldsOf returns pairs of a field and the parameter that sets it: fields of the call (one), of the send side and of
+// the receive side (sides). wide: the arrays have elements of 64 bits.
 func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	now := 0
 	for _, p := range c.CParams() {
 		if p.Kind.Name == "BUFFER" {
-			// the buffer of MPI_Bcast is a receive buffer: the root has what all get
+			// the buffer of MPI_Bcast is a receive buffer, also at the root
 			if now = 1; p.Const {
 				now = 0
 			}
@@ -159,7 +159,7 @@ func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 }
 
 // fieldOf returns the field that a parameter sets. one: it is a field of the call, otherwise of the side of the
-// preceding buffer. Info and request are arguments of the method instead.
+// preceding buffer. Info and request set no field: they are passed as separate arguments.
 func fieldOf(p *abi.Param) (field string, one bool) {
 	array := len(p.Length) > 0
 	switch k := p.Kind.Name; {

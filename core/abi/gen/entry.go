@@ -100,7 +100,7 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 		}
 		break
 	}
-	// opening and deleting files: the error handler of MPI_FILE_NULL
+	// calls that open or delete a file raise errors on MPI_FILE_NULL
 	if strings.HasPrefix(f.Name, "MPI_File_") && kind != "GOMPI_ON_FILE" {
 		kind, object, used = "GOMPI_ON_FILE", "(uintptr_t)MPI_FILE_NULL", ""
 	}
@@ -143,7 +143,7 @@ func unused(b *bytes.Buffer, f *abi.Function, used string) {
 	}
 }
 
-// raisedOn maps the kinds of objects that have error handlers.
+// raisedOn maps kinds of parameters whose objects have error handlers to the C constants of these kinds.
 var raisedOn = map[string]string{
 	"COMMUNICATOR": "GOMPI_ON_COMM", "WINDOW": "GOMPI_ON_WIN", "FILE": "GOMPI_ON_FILE",
 	"SESSION": "GOMPI_ON_SESSION",
@@ -292,8 +292,8 @@ func wrap(head string, items []string, tail string) string {
 	return genfile.Wrap(head, items, tail, "    ")
 }
 
-// exports returns the linker script with the names that the library exports. It has no version node: they are the
-// standard's names, and a program built with one library of the standard ABI must run with another.
+// exports returns the linker script with the names that the library exports. The names have no version: a program that
+// was built with one library of the standard ABI must run with another one.
 //
 // It is an implicit linker script, as libc.so is on Linux. cgo does not allow -Wl,--version-script in a source file,
 // but it allows an input called *.so. So a plain go build hides what must be hidden.

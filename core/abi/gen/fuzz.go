@@ -94,8 +94,8 @@ func width(p *abi.Param) int {
 	return 8 // MPI_Aint, MPI_Count, MPI_Offset, handles, functions
 }
 
-// bufferOf returns the parameters that give the length of buffer i: a count, or a size in bytes, and a datatype; -1 if
-// there is none.
+// bufferOf returns the indices of the parameters that determine the length of buffer i: a count (of elements or bytes)
+// and a datatype; -1 for a parameter that does not exist.
 func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	count, datatype = -1, -1
 	for j := i + 1; j < len(params) && count < 0; j++ {
@@ -119,8 +119,8 @@ func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	return count, -1
 }
 
-// lengthOf returns the length of an array: the index of a parameter, or the kind of length, and the number if it is
-// fixed.
+// lengthOf returns the length of an array as C text: the index of the parameter that holds it, or the kind of length.
+// The number is the length if it is fixed.
 func lengthOf(params []*abi.Param, p *abi.Param) (string, int64) {
 	if len(p.Length) == 0 {
 		return "SCALAR", 0

@@ -486,7 +486,8 @@ func fortranDeclarations() string {
 	return b.String()
 }
 
-// fortranHandles returns definitions of the conversions of handles as those of the ABI, which have the same integers.
+// fortranHandles returns macros that map the conversions of handles to functions of the ABI, which use the same
+// integers.
 func fortranHandles() string {
 	var b strings.Builder
 	for _, prefix := range []string{"", "P"} {
@@ -499,7 +500,7 @@ func fortranHandles() string {
 	return b.String()
 }
 
-// fortranStatuses returns definitions of the second names of the conversions of statuses.
+// fortranStatuses returns macros for the PMPI_ names of the conversions of statuses.
 func fortranStatuses() string {
 	var b strings.Builder
 	for _, c := range abi.FortranConversions() {

@@ -202,7 +202,7 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 		}
 		b.WriteString("    }\n")
 	}
-	at := "NULL" // the object that it waits for
+	at := "NULL" // the object that the call waits for
 	if uses && use.MayWait() {
 		at = "use"
 	}

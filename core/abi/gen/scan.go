@@ -58,7 +58,7 @@ func scan(capi string) (implementations, error) {
 	return have, nil
 }
 
-// definedNames returns the names that the files of a pattern define, by the names of their directories. It omits
+// definedNames returns, for each directory, the names that its files define. pattern selects the files. It omits
 // generated files (z_*) and tests.
 func definedNames(pattern string, define *regexp.Regexp) (map[string][]string, error) {
 	files, err := filepath.Glob(pattern)

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// Files maps the paths of generated files, from the module's root, to their contents. nil: the file must not exist.
+// Files maps the paths of generated files, from the module's root, to their contents. A file with content nil must not
+// exist.
 type Files map[string][]byte
 
 // Generator is a command that generates files.

@@ -112,8 +112,8 @@ func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 		var line []byte
 		for b := []byte{0}; ; line = append(line, b[0]) {
 			if _, err := io.ReadFull(conn, b); err != nil {
-				return Message{}, fmt.Errorf("the launcher closed the connection before cmd=%s: %w",
-					cmd, err)
+				return Message{}, fmt.Errorf("the launcher closed the connection before it sent "+
+					"cmd=%s: %w", cmd, err)
 			}
 			if b[0] == '\n' {
 				break
@@ -223,7 +223,7 @@ func (c *Client) Limit(d time.Duration) {
 }
 
 // SetWatch sets the watch that Barrier uses: Barrier waits without limit while the watch detects failures, and returns
-// an error when one fails.
+// an error when a watched process fails.
 func (c *Client) SetWatch(w Watch) {
 	c.requestMu.Lock()
 	defer c.requestMu.Unlock()
@@ -342,7 +342,7 @@ func (c *Client) Finalize() error {
 
 // Abort asks the launcher to end the job with a status. It does not wait for an answer; the caller ends its process
 // next. Pass in lost the rank of the failed process that caused the abort; ByError if an MPI error caused it; or -1 for
-// MPI_Abort, or if the launcher does not support more.
+// MPI_Abort, or if the launcher understands the status only.
 func (c *Client) Abort(status, lost int) error {
 	m := New("abort", "exitcode", strconv.Itoa(status))
 	switch {

@@ -56,8 +56,8 @@ var (
 	ErrIncomplete = errors.New("some processes have not arrived")
 )
 
-// failureGrace is how long, after a process has failed, a launcher gets to end this process itself: it knows the cause
-// better.
+// failureGrace is how long, after a process has failed, Await still waits for the launcher to end this process: the
+// launcher knows the cause better.
 const failureGrace = time.Second
 
 // Await receives the launcher's answer from ready. It waits at most limit, unless limit is 0 or watch detects failures

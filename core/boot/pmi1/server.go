@@ -120,8 +120,8 @@ func (s *Server) serve(rank int, conn Conn) {
 	}
 }
 
-// readAvailable reads the data that a socket holds without waiting for more. Go refuses to read after a deadline has
-// passed, but a process that has ended may have written just before its end.
+// readAvailable reads the data that a socket holds without waiting for more. Drain interrupts the reader by a deadline,
+// after which Go refuses to read. But the process may have written data just before its end.
 func readAvailable(conn Conn, buf []byte, do func([]byte) error) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok || conn.SetReadDeadline(time.Time{}) != nil {
@@ -265,8 +265,8 @@ func (s *Server) init(rank int, m Message) error {
 		st.Initialized = true
 		return first
 	}) {
-		// Two programs run one after the other under a shell script: the values and the memory of the first
-		// still exist.
+		// A shell script may run two MPI programs one after the other. The second one is refused: the published
+		// values and the shared memory of the first one still exist.
 		reason = "this_process_was_initialized_before"
 	}
 	answer := result("response_to_init", reason)

@@ -1,6 +1,6 @@
-// Package plain implements waiting for tests of core, which run several processes in one and without the data path. It
-// follows the protocol of capi/base/wait.c, but polls with pauses instead of sleeping on a futex. No process of a job
-// uses it.
+// Package plain implements waits for tests of core. These tests simulate several processes in one process, without the
+// data path in C. It follows the protocol of capi/base/wait.c, but polls with pauses instead of sleeping on a futex. No
+// process of a job uses it.
 package plain
 
 import (
@@ -13,7 +13,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// Waiter implements shm.Waiter. The test provides what its waits do in Serve and BeforeSleep.
+// Waiter implements shm.Waiter. Serve and BeforeSleep are provided by the test.
 type Waiter struct {
 	Node        *shm.Node
 	Serve       func() bool // serves what has arrived and returns whether there was anything

@@ -1,6 +1,6 @@
-/* clean: The last of three ranks stores to an integer of its own to which no rank puts.
- * race: Only the last of three ranks stores to its integer, to which its neighbour puts between the same fences
- * (MPI-5.0 12.7).
+/* clean: Rank 2, the last of three ranks, stores to an integer of its window to which no rank puts.
+ * race: Each rank puts to its right neighbour. Rank 2 also stores to the integer to which rank 1 puts, between the same
+ * fences (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

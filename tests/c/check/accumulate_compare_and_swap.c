@@ -1,5 +1,5 @@
-/* clean: Two origins compare and swap one integer: only one of them swaps (MPI-5.0 12.3.4).
- * race: Two origins compare and swap at one location, one origin four bytes, the other eight (MPI-5.0 12.7.1).
+/* clean: Two origins compare and swap one integer, and only one of them swaps (MPI-5.0 12.3.4).
+ * race: Two origins compare and swap at one location, one origin 4 bytes, the other 8 bytes (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

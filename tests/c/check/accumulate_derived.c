@@ -1,6 +1,6 @@
-/* clean: One origin adds to every second integer, another to the first four: the basic type is the same (MPI-5.0
- * 12.7.1).
- * race: One origin adds to every second integer, another adds floats to the first two locations (MPI-5.0 12.7.1).
+/* clean: One origin adds to every second integer, another adds to the first four: both use one basic type
+ * (MPI-5.0 12.7.1).
+ * race: One origin adds ints to every second integer, another adds floats to the first two (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

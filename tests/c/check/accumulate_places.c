@@ -1,4 +1,4 @@
-/* clean: One origin adds to integers 0 to 3, another multiplies 4 to 7: each location has one operation.
+/* clean: One origin adds to integers 0 to 3, another multiplies integers 4 to 7: each location has one operation.
  * race: One origin adds to integers 0 to 3, another multiplies 3 to 6: integer 3 has two operations (MPI-5.0 12.2.1).
  *
  * np: 3

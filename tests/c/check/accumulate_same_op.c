@@ -1,5 +1,5 @@
-/* clean: The window has accumulate_ops same_op_no_op, and each operation is the same or MPI_NO_OP (MPI-5.0 12.2.1).
- * race: The window has accumulate_ops same_op, but one origin adds and the other reads with MPI_NO_OP (MPI-5.0 12.2.1).
+/* clean: The window has accumulate_ops same_op_no_op; one origin adds, another uses MPI_NO_OP (MPI-5.0 12.2.1).
+ * race: The window has accumulate_ops same_op, but one origin adds, another uses MPI_NO_OP (MPI-5.0 12.2.1).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
 /* clean: Both ranks accumulate two integers with one operation; one integer is common to both (MPI-5.0 12.7.1).
- * race: Both ranks accumulate two integers with one operation; those of rank 1 begin within an integer of rank 0, so no
- * element is atomic (MPI-5.0 12.7.1).
+ * race: Both ranks accumulate two integers with one operation. The integers of rank 1 begin within an integer of rank
+ * 0, so no element is atomic (MPI-5.0 12.7.1).
  *
  * np: 2
  * ref: mpich

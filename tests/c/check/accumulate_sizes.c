@@ -1,5 +1,5 @@
-/* clean: One origin accumulates an int, another a short behind it.
- * race: One origin accumulates an int, another a short within it (MPI-5.0 12.7.1).
+/* clean: One origin accumulates an int, another accumulates a short after the int.
+ * race: One origin accumulates an int, another accumulates a short within the int (MPI-5.0 12.7.1).
  *
  * np: 3
  * ref: mpich

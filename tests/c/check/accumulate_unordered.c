@@ -1,6 +1,6 @@
-/* clean: One origin adds to an integer and replaces it: accumulates of one origin are ordered by default, so they are
+/* clean: One origin adds to an integer, then replaces it. Accumulates of one origin are ordered by default, so they are
  * not concurrent (MPI-5.0 12.7.2).
- * race: One origin adds to an integer and replaces it; the window has accumulate_ordering none, so the two operations
+ * race: One origin adds to an integer, then replaces it. The window has accumulate_ordering none, so the two operations
  * are concurrent (MPI-5.0 12.7.2).
  *
  * np: 2

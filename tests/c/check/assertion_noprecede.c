@@ -1,5 +1,5 @@
 /* clean: The first fence asserts that no operation precedes it, which is true (MPI-5.0 12.5.5).
- * error: A fence asserts that no operation precedes it, but a put does (MPI-5.0 12.5.5). It may return an error.
+ * error: A fence asserts that no operation precedes it, but a put does (MPI-5.0 12.5.5). The fence may return an error.
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Three ranks send in a ring; rank 0 receives first (MPI-5.0 3.5).
- * error: Three ranks send in a ring; all send first, which needs buffers (MPI-5.0 3.5).
+/* clean: Three ranks send in a ring. Rank 0 receives before it sends (MPI-5.0 3.5).
+ * error: Three ranks send in a ring. All send before they receive, which needs buffers (MPI-5.0 3.5).
  *
  * np: 3
  * ref: mpich

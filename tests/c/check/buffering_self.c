@@ -1,5 +1,5 @@
 /* clean: A rank sends to itself after it posts the receive (MPI-5.0 3.5).
- * error: A rank sends to itself before it posts the receive (MPI-5.0 3.5).
+ * error: A rank sends to itself before it posts the receive, which needs a buffer (MPI-5.0 3.5).
  *
  * np: 2
  * ref: mpich

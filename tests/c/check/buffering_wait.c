@@ -1,5 +1,5 @@
 /* clean: Both ranks wait for their sends after they receive (MPI-5.0 3.5).
- * error: Both ranks wait for their sends before they receive (MPI-5.0 3.5).
+ * error: Both ranks wait for their sends before they receive, which needs buffers (MPI-5.0 3.5).
  *
  * np: 2
  * ref: mpich

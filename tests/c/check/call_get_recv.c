@@ -1,4 +1,4 @@
-/* clean: Rank 0 gets an integer, and rank 1 sends a message from it: both only read (MPI-5.0 12.3).
+/* clean: Rank 0 gets an integer, and rank 1 sends a message from it: both accesses only read (MPI-5.0 12.3).
  * race: Rank 0 gets an integer, and rank 1 receives a message into it: a get and a local store conflict (MPI-5.0 12.3).
  *
  * np: 3

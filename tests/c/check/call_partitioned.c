@@ -1,8 +1,8 @@
-/* clean: A put writes to the first partition of a receive, which has arrived (MPI-5.0 4.2).
- * race: A put writes to the second partition of a receive, which has not arrived (MPI-5.0 4.2).
+/* clean: A put writes to the first partition of a receive, and this partition has arrived (MPI-5.0 4.2).
+ * race: A put writes to the second partition of a receive, and this partition has not arrived (MPI-5.0 4.2).
  *
  * np: 2
- * ref: none (its parts arrive together)
+ * ref: none (MPICH's partitions arrive together)
  * find: race window=q target=1 needs=calls lines=start,put
  */
 #include <mpi.h>

@@ -1,5 +1,5 @@
 /* clean: A barrier called by its PMPI name orders the put of rank 0 before the get of rank 1 (MPI-5.0 15.2).
- * race: Rank 0 puts and rank 1 gets, both by PMPI names, without a barrier between (MPI-5.0 15.2).
+ * race: Rank 0 puts and rank 1 gets, both by PMPI names, without a barrier between the calls (MPI-5.0 15.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Rank 1 puts its window memory to rank 2 after the fence that completes the put of rank 0.
- * race: Rank 1 puts its window memory to rank 2 while rank 0 puts to the same integer of it (MPI-5.0 12.3).
+ * race: Rank 1 puts its window memory to rank 2 while rank 0 puts to the same memory (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

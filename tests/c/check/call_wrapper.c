@@ -1,7 +1,7 @@
 /* clean: The program's own MPI_Barrier, which calls PMPI_Barrier, orders a put of rank 0 before a get of rank 1
  * (MPI-5.0 15.2).
- * race: Rank 0 puts and rank 1 gets, both with the program's own functions, which call PMPI names, without a barrier
- * between (MPI-5.0 15.2).
+ * race: Rank 0 puts and rank 1 gets, both with the program's own functions, which call PMPI names. No barrier is
+ * between the calls (MPI-5.0 15.2).
  *
  * np: 2
  * ref: mpich

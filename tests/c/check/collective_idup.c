@@ -1,6 +1,6 @@
 /* clean: Each rank duplicates two communicators concurrently, in a different order (MPI-5.0 7.4.2, 6.14).
- * error: Each rank duplicates two communicators in a different order, and rank 1 then confuses the copies (MPI-5.0
- * 6.14).
+ * error: Each rank duplicates two communicators in a different order. Then rank 1 passes the wrong duplicate to a
+ * barrier (MPI-5.0 6.14).
  *
  * np: 2
  * ref: mpich

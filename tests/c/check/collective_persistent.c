@@ -1,5 +1,5 @@
-/* clean: Each rank starts two persistent collectives in a different order (MPI-5.0 6.13).
- * error: Each rank initializes two persistent collectives in a different order (MPI-5.0 6.13).
+/* clean: The two ranks start two persistent collectives in different orders (MPI-5.0 6.13).
+ * error: The two ranks initialize two persistent collectives in different orders (MPI-5.0 6.13).
  *
  * np: 2
  * ref: mpich

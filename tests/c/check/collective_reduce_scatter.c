@@ -1,5 +1,5 @@
 /* clean: Both ranks pass the same counts to MPI_Reduce_scatter (MPI-5.0 6.10).
- * error: Both ranks pass the counts to MPI_Reduce_scatter in a different order (MPI-5.0 6.10).
+ * error: Both ranks pass the same counts to MPI_Reduce_scatter, but in different orders (MPI-5.0 6.10).
  *
  * np: 2
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Two windows contain the same memory, one dynamic, the other created on it. Two origins put to two integers,
- * each through another window.
+/* clean: Two windows contain the same memory, one dynamic, the other created on it. Two origins put to different
+ * integers, each through a different window.
  * race: Two windows contain the same memory, one dynamic, the other created on it. Two origins put to one integer, each
- * through another window (MPI-5.0 12.7).
+ * through a different window (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Rank 2 receives a message into memory before it attaches the memory. Rank 0 puts to it later (MPI-5.0 12.2.4).
+/* clean: Rank 2 receives a message into memory, then attaches the memory. Rank 0 puts to it later (MPI-5.0 12.2.4).
  * race: Rank 2 receives a message into attached memory while rank 0 puts to it (MPI-5.0 12.7).
  *
  * np: 3

@@ -1,5 +1,5 @@
 /* clean: Rank 0 accumulates before MPI_Win_unlock_all (MPI-5.0 12.5.3).
- * error: Rank 0 accumulates after MPI_Win_unlock_all (MPI-5.0 12.5.3). It returns an error.
+ * error: Rank 0 accumulates after MPI_Win_unlock_all (MPI-5.0 12.5.3). The accumulate returns an error.
  *
  * np: 2
  * ref: mpich

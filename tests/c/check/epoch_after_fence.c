@@ -1,5 +1,5 @@
-/* clean: A put before the fence that asserts that no operation succeeds it (MPI-5.0 12.5.5).
- * error: A put after a fence that asserts that no operation succeeds it (MPI-5.0 12.5.5). It returns an error.
+/* clean: Rank 0 puts before the fence that asserts that no operation follows (MPI-5.0 12.5.5).
+ * error: Rank 0 puts after the fence that asserts that no operation follows (MPI-5.0 12.5.5). The put returns an error.
  *
  * np: 2
  * ref: mpich

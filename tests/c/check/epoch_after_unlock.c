@@ -1,5 +1,5 @@
-/* clean: A put to a target that is locked (MPI-5.0 12.5.3).
- * error: A put to a target that has been unlocked (MPI-5.0 12.5.3). It returns an error.
+/* clean: Rank 0 puts to a target while it holds the target's lock (MPI-5.0 12.5.3).
+ * error: Rank 0 puts to a target after it has unlocked the target (MPI-5.0 12.5.3). The put returns an error.
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A flush within MPI_Win_lock_all (MPI-5.0 12.5.4).
- * error: A flush between fences, which open no passive target epoch (MPI-5.0 12.5.4). It returns an error.
+/* clean: Rank 0 flushes within MPI_Win_lock_all (MPI-5.0 12.5.4).
+ * error: Rank 0 flushes between fences, not in a passive target epoch (MPI-5.0 12.5.4). The flush returns an error.
  *
  * np: 2
  * ref: mpich

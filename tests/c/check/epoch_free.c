@@ -1,9 +1,9 @@
-/* clean: MPI_Win_free after the fence that completes the put (MPI-5.0 12.2.5).
- * error: MPI_Win_free after a put that no fence has completed (MPI-5.0 12.2.5). It returns an error.
+/* clean: All ranks call MPI_Win_free after the fence that completes the puts (MPI-5.0 12.2.5).
+ * error: All ranks call MPI_Win_free after puts without a fence (MPI-5.0 12.2.5). MPI_Win_free returns an error.
  *
  * np: 2
  * ref: mpich
- * ref error: none (it frees the window)
+ * ref error: none (MPICH frees the window)
  * find: epoch window=q lines=use
  */
 #include <mpi.h>

@@ -1,5 +1,5 @@
-/* clean: A put between two fences (MPI-5.0 12.5.1).
- * error: A put before any epoch is open (MPI-5.0 12.5). It returns an error.
+/* clean: Rank 0 puts between two fences (MPI-5.0 12.5.1).
+ * error: Rank 0 puts before any epoch is open (MPI-5.0 12.5). The put returns an error.
  *
  * np: 2
  * ref: mpich

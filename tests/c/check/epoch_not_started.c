@@ -1,5 +1,5 @@
-/* clean: A put to the rank in the group of MPI_Win_start (MPI-5.0 12.5.2).
- * error: A put to a rank that is not in the group of MPI_Win_start (MPI-5.0 12.5.2). It returns an error.
+/* clean: Rank 0 puts to a rank in the group of MPI_Win_start (MPI-5.0 12.5.2).
+ * error: Rank 0 puts to a rank that is not in the group of MPI_Win_start (MPI-5.0 12.5.2). The put returns an error.
  *
  * np: 3
  * ref: mpich

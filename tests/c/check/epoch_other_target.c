@@ -1,5 +1,5 @@
-/* clean: A get from the target that is locked (MPI-5.0 12.5.3).
- * error: A get from a target that is not locked, while another one is (MPI-5.0 12.5.3). It returns an error.
+/* clean: Rank 0 gets from the target that it has locked (MPI-5.0 12.5.3).
+ * error: Rank 0 gets from a target that it has not locked; it has locked another (MPI-5.0 12.5.3). The get fails.
  *
  * np: 3
  * ref: mpich

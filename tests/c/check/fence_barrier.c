@@ -1,6 +1,6 @@
 /* clean: Rank 0 puts, all ranks enter a barrier and a fence, and rank 1 gets.
- * race: Rank 0 puts, all ranks enter a barrier but no fence, and rank 1 gets: a barrier completes no put (MPI-5.0
- * 12.5.1).
+ * race: Rank 0 puts, all ranks enter a barrier but no fence, and rank 1 gets. A barrier does not complete a put
+ * (MPI-5.0 12.5.1).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
 /* clean: Rank 0 puts, and rank 1 gets the same integer of rank 2 after a fence (MPI-5.0 12.5.1).
- * race: Rank 0 puts, and rank 1 gets the same integer of rank 2 in the same epoch: the fence between is missing
- * (MPI-5.0 12.5.1).
+ * race: Rank 0 puts, and rank 1 gets the same integer of rank 2 in the same epoch, because the fence between them is
+ * missing (MPI-5.0 12.5.1).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A fence of this window and one of another window separate the two puts.
- * race: A fence of another window separates the two puts: it completes no operation of this window (MPI-5.0 12.5.1).
+/* clean: A fence on this window and a fence on another window separate the two puts.
+ * race: Only a fence on another window separates the two puts. It completes no put of this window (MPI-5.0 12.5.1).
  *
  * np: 3
  * ref: mpich

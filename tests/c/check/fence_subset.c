@@ -1,6 +1,6 @@
-/* clean: Four ranks put, each to the next rank. Rank 3 also puts to rank 1, in the next epoch.
- * race: Four ranks put, each to the next rank. Rank 3 also puts to rank 1, in the same epoch as rank 0 (MPI-5.0
- * 12.5.1).
+/* clean: Four ranks put, each to the next rank. Rank 3 also puts to rank 1 in the next epoch.
+ * race: Four ranks put, each to the next rank. Rank 3 also puts to rank 1, in the same epoch in which rank 0 puts to
+ * rank 1 (MPI-5.0 12.5.1).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 0 flushes and calls MPI_Win_sync before the barrier.
- * race: Rank 0 only calls MPI_Win_sync before the barrier: MPI_Win_sync completes no operation (MPI-5.0 12.5.4).
+/* clean: Rank 0 puts, flushes and calls MPI_Win_sync before the barrier. Rank 1 gets after it.
+ * race: Rank 0 puts and calls MPI_Win_sync, which completes no put. Rank 1 gets after the barrier (MPI-5.0 12.5.4).
  *
  * np: 3
  * ref: mpich

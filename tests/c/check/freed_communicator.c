@@ -1,5 +1,5 @@
-/* clean: A communicator is freed after a barrier.
- * error: A barrier of a communicator that was freed before (MPI-5.0 7.4.3). It returns an error.
+/* clean: The program frees a communicator after a barrier on it.
+ * error: The program calls a barrier on a communicator that it has freed (MPI-5.0 7.4.3). The barrier returns an error.
  *
  * np: 2
  * ref: mpich

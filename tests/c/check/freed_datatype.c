@@ -1,5 +1,5 @@
-/* clean: A datatype is freed when the put that uses it has started, which is allowed (MPI-5.0 12.5.6).
- * error: A put with a datatype that was freed before (MPI-5.0 5.1.9). It returns an error.
+/* clean: The program frees a datatype after the put that uses it has started, which is allowed (MPI-5.0 12.5.6).
+ * error: The program puts with a datatype that it has freed (MPI-5.0 5.1.9). The put returns an error.
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A request is waited for once.
- * error: A rank waits for a copy of a request that is already complete (MPI-5.0 3.7.3). It returns an error.
+/* clean: The program waits once for a request.
+ * error: The program waits for a copy of a request that is already complete (MPI-5.0 3.7.3). This wait fails.
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A window is freed after a fence.
- * error: A fence of a window that was freed before (MPI-5.0 12.2.5). It returns an error.
+/* clean: The program frees a window after a fence on it.
+ * error: The program calls a fence on a window that it has freed (MPI-5.0 12.2.5). The fence returns an error.
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: The ranks fence a window that has the hint no_locks (MPI-5.0 12.2.1).
- * error: Rank 0 locks a window that has the hint no_locks (MPI-5.0 12.2.1). It returns an error.
+ * error: Rank 0 locks a window that has the hint no_locks (MPI-5.0 12.2.1). The lock call may return an error.
  *
  * np: 2
  * ref: mpich

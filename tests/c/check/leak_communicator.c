@@ -1,5 +1,5 @@
-/* clean: A communicator that is freed before MPI_Finalize.
- * error: A communicator that is never freed (MPI-5.0 11.2).
+/* clean: The program frees its communicator before MPI_Finalize.
+ * error: The program never frees its communicator (MPI-5.0 11.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A datatype that is freed before MPI_Finalize.
- * error: A datatype that is never freed (MPI-5.0 11.2).
+/* clean: The program frees its datatype before MPI_Finalize.
+ * error: The program never frees its datatype (MPI-5.0 11.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: A group that is freed before MPI_Finalize.
- * error: A group that is never freed (MPI-5.0 11.2).
+/* clean: The program frees its group before MPI_Finalize.
+ * error: The program never frees its group (MPI-5.0 11.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: An info object that is freed before MPI_Finalize.
- * error: An info object that is never freed (MPI-5.0 11.2).
+/* clean: The program frees its info object before MPI_Finalize.
+ * error: The program never frees its info object (MPI-5.0 11.2).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 1 receives both messages before it ends (MPI-5.0 11.2.2).
- * error: Rank 1 receives one of two messages before it ends (MPI-5.0 11.2.2).
+/* clean: Rank 1 receives both messages of rank 0 before MPI_Finalize (MPI-5.0 11.2.2).
+ * error: Rank 1 receives only one of the two messages of rank 0 before MPI_Finalize (MPI-5.0 11.2.2).
  *
  * np: 2
  * ref: mpich

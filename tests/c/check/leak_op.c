@@ -1,5 +1,5 @@
-/* clean: An operation that is freed before MPI_Finalize.
- * error: An operation that is never freed (MPI-5.0 11.2).
+/* clean: The program frees its operation before MPI_Finalize.
+ * error: The program never frees its operation (MPI-5.0 11.2).
  *
  * np: 2
  * ref: mpich

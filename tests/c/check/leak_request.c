@@ -1,5 +1,5 @@
-/* clean: The request of a send is waited for.
- * error: The request of a send is never waited for (MPI-5.0 3.7).
+/* clean: Rank 0 waits for the request of its send.
+ * error: Rank 0 never waits for the request of its send (MPI-5.0 3.7).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The request of a put is waited for, and the put completed by the unlock (MPI-5.0 12.3.5).
- * error: The request of a put is never waited for, though the put is completed by the unlock (MPI-5.0 12.3.5).
+/* clean: Rank 0 waits for the request of its put, and the unlock completes the put (MPI-5.0 12.3.5).
+ * error: Rank 0 never waits for the request of its put, although the unlock completes the put (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

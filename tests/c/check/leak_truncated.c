@@ -1,5 +1,5 @@
-/* clean: Receives of messages that are too long are completed, with an error (MPI-5.0 3.7.5).
- * error: The receive of a message that is too long is never completed (MPI-5.0 3.7.5).
+/* clean: The program completes receives of messages that are too long, which return an error (MPI-5.0 3.7.5).
+ * error: The program never completes the receive of a message that is too long (MPI-5.0 3.7.5).
  *
  * np: 2
  * ref: mpich

@@ -1,9 +1,9 @@
-/* clean: A window that is freed before MPI_Finalize.
- * error: A window that is never freed (MPI-5.0 11.2).
+/* clean: The program frees its window before MPI_Finalize.
+ * error: The program never frees its window (MPI-5.0 11.2).
  *
  * np: 2
  * ref: mpich
- * ref error: none (MPICH fails an assertion of its own)
+ * ref error: none (an assertion of MPICH fails)
  * find: leak object=window lines=made
  */
 #include <mpi.h>

@@ -1,6 +1,6 @@
-/* clean: A receive into the origin buffer of an accumulate is started after the local flush of all targets (MPI-5.0
- * 12.5.4).
- * race: A receive into the origin buffer of an accumulate is started before the accumulate is completed at the origin
+/* clean: A receive into the origin buffer of an accumulate starts after the local flush of all targets
+ * (MPI-5.0 12.5.4).
+ * race: A receive into the origin buffer of an accumulate starts before the accumulate is complete at the origin
  * (MPI-5.0 12.3).
  *
  * np: 2

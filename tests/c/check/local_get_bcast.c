@@ -1,5 +1,5 @@
-/* clean: The root of a broadcast sends the result buffer of a get after the fence.
- * race: The root of a broadcast sends the result buffer of a get that no fence has completed (MPI-5.0 12.3).
+/* clean: After the fence that completes a get, rank 0 broadcasts the result buffer of the get.
+ * race: Rank 0 broadcasts the result buffer of a get that no fence has completed (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Two gets in progress have their own result buffers.
- * race: Two gets in progress have one result buffer (MPI-5.0 12.3).
+/* clean: Two gets in progress have different result buffers.
+ * race: Two gets in progress have the same result buffer (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The result buffer of a get is the origin buffer of a put after a local flush.
- * race: The result buffer of a get in progress is the origin buffer of a put (MPI-5.0 12.3).
+/* clean: After a local flush, the result buffer of a get becomes the origin buffer of a put.
+ * race: The result buffer of a get in progress becomes the origin buffer of a put (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

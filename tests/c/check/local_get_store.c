@@ -1,5 +1,5 @@
-/* clean: The result buffer of a get is stored to before the get and after the fence.
- * race: The result buffer of a get is stored to before the get is completed (MPI-5.0 12.3).
+/* clean: The program stores to the result buffer of a get before the get and after the fence.
+ * race: The program stores to the result buffer of a get before the get is complete (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: Four integers are the result buffer of a get in progress, and the following four integers are sent.
+/* clean: Four integers are the result buffer of a get in progress. A send reads the four integers after them.
  * race: Four integers are the result buffer of a get in progress, and a send includes the last of them (MPI-5.0 12.3).
  *
  * np: 2

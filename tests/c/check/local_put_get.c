@@ -1,5 +1,5 @@
-/* clean: The origin buffer of a put is the result buffer of a get after a local flush.
- * race: The origin buffer of a put in progress is the result buffer of a get (MPI-5.0 12.3).
+/* clean: After a local flush, the origin buffer of a put becomes the result buffer of a get.
+ * race: The origin buffer of a put in progress becomes the result buffer of a get (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The origin buffer of a put in progress is read: that is allowed (MPI-5.0 12.3).
- * race: The origin buffer of a put in progress is incremented (MPI-5.0 12.3).
+/* clean: The program reads the origin buffer of a put in progress, which is allowed (MPI-5.0 12.3).
+ * race: The program increments the origin buffer of a put in progress (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

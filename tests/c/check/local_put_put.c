@@ -1,5 +1,5 @@
-/* clean: One buffer is the origin buffer of two puts in progress, to two ranks: both only read it (MPI-5.0 12.3).
- * race: One buffer is the origin buffer of a put and the result buffer of a get, both in progress, at two ranks
+/* clean: Two puts in progress, to two ranks, have one origin buffer: both puts only read it (MPI-5.0 12.3).
+ * race: Two operations in progress, to two ranks, use one buffer: the put reads it, and the get writes its result to it
  * (MPI-5.0 12.3).
  *
  * np: 3

@@ -1,5 +1,5 @@
-/* clean: A local flush completes the put at the origin, so its buffer may be received into (MPI-5.0 12.5.4).
- * race: A message is received into the origin buffer of a put that is not completed at the origin (MPI-5.0 12.3).
+/* clean: A local flush completes the put at the origin, so a receive may overwrite the origin buffer (MPI-5.0 12.5.4).
+ * race: A receive overwrites the origin buffer of a put that is not complete at the origin (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The origin buffer of a put in progress is sent: both only read it (MPI-5.0 12.3).
- * race: The result buffer of a get in progress is sent (MPI-5.0 12.3).
+/* clean: Rank 0 sends the origin buffer of a put in progress: the send and the put only read it (MPI-5.0 12.3).
+ * race: Rank 0 sends the result buffer of a get in progress (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The origin buffer of a put is stored to after a local flush (MPI-5.0 12.5.4).
- * race: The origin buffer of a put is stored to before the put is completed at the origin (MPI-5.0 12.3).
+/* clean: The program stores to the origin buffer of a put after a local flush (MPI-5.0 12.5.4).
+ * race: The program stores to the origin buffer of a put before the put is complete at the origin (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

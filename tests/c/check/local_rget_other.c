@@ -1,4 +1,4 @@
-/* clean: A rank waits for the first of two request-based gets and sends its result.
+/* clean: A rank waits for the first of two request-based gets and sends the result of the first.
  * race: A rank waits for the first of two request-based gets and sends the result of the second (MPI-5.0 12.3.5).
  *
  * np: 2

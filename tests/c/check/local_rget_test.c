@@ -1,5 +1,5 @@
-/* clean: The result buffer of a get is sent after MPI_Test has completed the request (MPI-5.0 12.3.5).
- * race: The result buffer of a get is sent before MPI_Test has completed the request (MPI-5.0 12.3.5).
+/* clean: The result buffer of a request-based get is sent after MPI_Test has completed the request (MPI-5.0 12.3.5).
+ * race: The result buffer of a request-based get is sent before MPI_Test has completed the request (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

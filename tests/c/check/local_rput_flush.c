@@ -1,7 +1,7 @@
-/* clean: A flush completes a request-based put too: a rank may receive into the origin buffer before it waits for the
- * request (MPI-5.0 12.5.4).
- * race: A flush of another target does not complete the put: a rank receives into the origin buffer too early (MPI-5.0
- * 12.5.4).
+/* clean: A flush completes a request-based put as well. So a rank may receive into the origin buffer before it waits
+ * for the request (MPI-5.0 12.5.4).
+ * race: A flush of another target does not complete the put, so the rank receives into the origin buffer too early
+ * (MPI-5.0 12.5.4).
  *
  * np: 3
  * ref: mpich

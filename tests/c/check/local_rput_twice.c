@@ -1,7 +1,7 @@
-/* clean: A call site puts twice from one buffer. Rank 0 receives into the buffer after both puts are complete (MPI-5.0
- * 12.3.5).
- * race: A call site puts twice from one buffer. Rank 0 receives into the buffer after the first put is complete
+/* clean: A loop puts twice from one buffer. Rank 0 receives into the buffer after both puts are complete at the origin
  * (MPI-5.0 12.3.5).
+ * race: A loop puts twice from one buffer. Rank 0 receives into the buffer when only the first put is complete at the
+ * origin (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

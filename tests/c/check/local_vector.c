@@ -1,7 +1,7 @@
 /* clean: The even integers of a buffer are the origin buffer of a put in progress. A message is received into an odd
- * one.
+ * integer.
  * race: The even integers of a buffer are the origin buffer of a put in progress. A message is received into an even
- * one (MPI-5.0 12.3).
+ * integer (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,4 +1,4 @@
-/* clean: One origin puts under an exclusive lock, another gets under a shared one (MPI-5.0 12.5.3).
+/* clean: One origin puts under an exclusive lock, another gets under a shared lock (MPI-5.0 12.5.3).
  * race: One origin puts and another gets, both under shared locks (MPI-5.0 12.5.3).
  *
  * np: 3

@@ -1,4 +1,4 @@
-/* clean: In each of a hundred epochs, two origins put to two different integers, which they exchange at every fence.
+/* clean: In each of a hundred epochs, two origins put to two different integers. They swap the integers at every fence.
  * race: In one of a hundred epochs, two origins put to the same integer (MPI-5.0 12.7).
  *
  * np: 3

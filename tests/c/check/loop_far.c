@@ -1,6 +1,6 @@
 /* clean: Rank 0 puts a hundred times to eight integers cyclically, with a flush in each cycle.
- * race: Rank 0 puts a hundred times to eight integers cyclically: puts eight iterations apart have the same target
- * (MPI-5.0 12.7).
+ * race: Rank 0 puts a hundred times to eight integers cyclically, without a flush. Puts eight iterations apart have the
+ * same target (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

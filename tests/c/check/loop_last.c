@@ -1,5 +1,5 @@
 /* clean: A loop gets, flushes, changes the value, puts and flushes.
- * race: A loop gets, flushes, changes the value, puts and only flushes locally: a get may overlap the previous put
+ * race: A loop gets, flushes, changes the value, puts and flushes only locally. So a get may overlap the previous put
  * (MPI-5.0 12.7).
  *
  * np: 2

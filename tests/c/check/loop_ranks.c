@@ -1,5 +1,5 @@
 /* clean: Each of four ranks puts to the integer of its rank at rank 0.
- * race: Each of four ranks puts to the integer of its rank at rank 0, but rank 3 puts to that of rank 2 (MPI-5.0 12.3).
+ * race: Ranks 0 to 2 put to the integer of their rank at rank 0. Rank 3 puts to the integer of rank 2 (MPI-5.0 12.3).
  *
  * np: 4
  * ref: mpich

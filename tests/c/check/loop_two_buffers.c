@@ -1,6 +1,6 @@
-/* clean: Each step puts to one of two buffers. One step also reduces the buffer of the previous step.
- * race: Each step puts to one of two buffers. One step also reduces the buffer to which its neighbour puts (MPI-5.0
- * 12.7).
+/* clean: Each step puts to one of two buffers. In one step, each rank also reduces the buffer of the previous step.
+ * race: Each step puts to one of two buffers. In one step, each rank also reduces the buffer to which its neighbour
+ * puts in this step (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

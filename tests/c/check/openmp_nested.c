@@ -1,6 +1,6 @@
-/* clean: The threads of a nested OpenMP region put and flush. The thread that opened the region puts after it (MPI-5.0
- * 12.7).
- * race: The threads of a nested OpenMP region put and flush. The other thread of the outer region puts (MPI-5.0 12.7).
+/* clean: The threads of a nested OpenMP region put and flush. The thread that opened the region puts after the region
+ * (MPI-5.0 12.7).
+ * race: The threads of a nested OpenMP region put and flush. Meanwhile the other outer thread puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Each iteration of an OpenMP loop gets to its own variable, which may have the address of an earlier one
+/* clean: Each iteration of an OpenMP loop gets into a variable of its own, which may have the address of an earlier
+ * iteration's variable (MPI-5.0 12.3).
+ * race: All iterations of an OpenMP loop get into one shared variable. One thread may run several iterations
  * (MPI-5.0 12.3).
- * race: All iterations of an OpenMP loop get to one shared variable. One thread may run several iterations (MPI-5.0
- * 12.3).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: One thread of rank 0 gets to an integer and flushes. Another thread loads the integer after a barrier (MPI-5.0
- * 12.3).
- * race: One thread of rank 0 gets to an integer and flushes. Another thread loads the integer without a barrier
+/* clean: One thread of rank 0 gets into an integer and flushes. Another thread loads the integer after a barrier
+ * (MPI-5.0 12.3).
+ * race: One thread of rank 0 gets into an integer and flushes. Another thread loads the integer without a barrier
  * (MPI-5.0 12.3).
  *
  * np: 2

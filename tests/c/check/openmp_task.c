@@ -1,5 +1,5 @@
-/* clean: An OpenMP task puts and flushes. The thread that created it waits for the task, then puts (MPI-5.0 12.7).
- * race: An OpenMP task puts and flushes. The thread that created it puts before it waits for the task (MPI-5.0 12.7).
+/* clean: An OpenMP task puts and flushes. Its creator waits for the task, then puts (MPI-5.0 12.7).
+ * race: An OpenMP task puts and flushes. Its creator puts before it waits for the task (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: A task in an OpenMP taskgroup puts and flushes. The thread that created it puts after the group (MPI-5.0
- * 12.7).
- * race: A task in an OpenMP taskgroup puts and flushes. The thread that created it puts within the group (MPI-5.0
- * 12.7).
+/* clean: A task in an OpenMP taskgroup puts and flushes. The thread that created the task puts after the group
+ * (MPI-5.0 12.7).
+ * race: A task in an OpenMP taskgroup puts and flushes. The thread that created the task puts within the group
+ * (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

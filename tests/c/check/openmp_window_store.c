@@ -1,7 +1,7 @@
-/* clean: One thread of rank 0 puts to rank 0 itself and flushes. Another thread stores there after a barrier (MPI-5.0
- * 12.3).
- * race: One thread of rank 0 puts to rank 0 itself and flushes. Another thread stores there without a barrier (MPI-5.0
- * 12.3).
+/* clean: One thread of rank 0 puts to an integer of rank 0 and flushes. Another thread stores to the integer after a
+ * barrier (MPI-5.0 12.3).
+ * race: One thread of rank 0 puts to an integer of rank 0 and flushes. Another thread stores to the integer without a
+ * barrier (MPI-5.0 12.3).
  *
  * np: 2
  * ref: mpich

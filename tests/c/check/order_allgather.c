@@ -1,6 +1,6 @@
 /* clean: Rank 0 puts before an allgather of all ranks, and rank 1 puts after it (MPI-5.0 6.7).
- * race: Rank 0 puts before an allgather and rank 1 puts after one, but they call it on different communicators (MPI-5.0
- * 6.7).
+ * race: Rank 0 puts before an allgather and rank 1 puts after an allgather, but the allgathers are on different
+ * communicators (MPI-5.0 6.7).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 1 receives two messages from MPI_ANY_SOURCE before it puts, one of them from rank 0 (MPI-5.0 3.5).
- * race: Rank 1 receives one message from MPI_ANY_SOURCE before it puts, and rank 3 has sent it (MPI-5.0 3.5).
+/* clean: Rank 1 receives two messages from MPI_ANY_SOURCE before it puts. One of them is from rank 0 (MPI-5.0 3.5).
+ * race: Rank 1 receives one message from MPI_ANY_SOURCE before it puts. The message is from rank 3 (MPI-5.0 3.5).
  *
  * np: 4
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: Rank 0 puts before it broadcasts, and rank 1 puts after it has received the broadcast (MPI-5.0 6.4).
- * race: Rank 0 puts, then rank 1 broadcasts and puts: the root of a broadcast waits for no member (MPI-5.0 6.4).
+ * race: Rank 0 puts. Rank 1 broadcasts as the root, then puts. The root waits for no other rank (MPI-5.0 6.4).
  *
  * np: 3
  * ref: mpich

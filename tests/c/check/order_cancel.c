@@ -1,6 +1,6 @@
-/* clean: Rank 1 cancels a receive, then receives the message of rank 0 and puts: the message orders the puts (MPI-5.0
- * 3.8.4).
- * race: Rank 1 cancels a receive and puts, then receives the message of rank 0: a cancelled receive receives no message
+/* clean: Rank 1 cancels a receive, then receives the message of rank 0 and puts. The message orders the puts
+ * (MPI-5.0 3.8.4).
+ * race: Rank 1 cancels a receive and puts, then receives the message of rank 0. A cancelled receive orders nothing
  * (MPI-5.0 3.8.4).
  *
  * np: 3
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
 		MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
 	}
 	if (rank == 1) {
-		usleep(100000); /* the message is there, and is not for the receive that is cancelled */
+		usleep(100000); /* rank 0 has sent its message, which the receive below does not match */
 		MPI_Irecv(NULL, 0, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
 		MPI_Cancel(&request);
 		MPI_Wait(&request, &status);

@@ -1,5 +1,5 @@
 /* clean: A barrier on a duplicate of MPI_COMM_WORLD orders the puts of ranks 0 and 1 (MPI-5.0 6.3).
- * race: Ranks 0 and 1 call a barrier on MPI_COMM_SELF, which orders no other rank (MPI-5.0 6.3).
+ * race: Ranks 0 and 1 call a barrier on MPI_COMM_SELF, which orders no two ranks (MPI-5.0 6.3).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Ranks 0 and 1 call a barrier on an intercommunicator between their puts: each group waits for the other
+/* clean: Ranks 0 and 1 call a barrier on an intercommunicator between their puts. Each group waits for the other group
  * (MPI-5.0 6.3).
- * race: Rank 1 broadcasts to rank 0 on an intercommunicator and puts: the root waits for no member (MPI-5.0 6.2.3).
+ * race: Rank 1 broadcasts to rank 0 on an intercommunicator, then puts. The root waits for no rank (MPI-5.0 6.2.3).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Rank 1 waits for a synchronous send to rank 0 before it puts: rank 0 starts the receive after its own put
+/* clean: Rank 1 waits for a synchronous send to rank 0, then puts. Rank 0 starts the matching receive after its own put
  * (MPI-5.0 3.7).
- * race: Rank 1 starts a synchronous send to rank 0, but waits for it only after its put (MPI-5.0 3.7).
+ * race: Rank 1 starts a synchronous send to rank 0, but waits for the send only after its put (MPI-5.0 3.7).
  *
  * np: 3
  * ref: mpich

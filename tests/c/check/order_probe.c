@@ -1,6 +1,6 @@
 /* clean: Rank 1 continues after MPI_Mprobe has found the message of rank 0 (MPI-5.0 3.8).
- * race: Rank 1 probes for a message of rank 3, which does not exist, and puts. It receives the message of rank 0 after
- * the put (MPI-5.0 3.8).
+ * race: Rank 1 probes for a message of rank 3, which rank 3 never sends, and puts. It receives the message of rank 0
+ * after the put (MPI-5.0 3.8).
  *
  * np: 4
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts before a scan and rank 1 puts after it: a scan orders lower ranks before higher ones (MPI-5.0
- * 6.11).
- * race: Rank 1 puts before a scan and rank 0 puts after it: a scan orders only lower ranks before higher ones (MPI-5.0
- * 6.11).
+/* clean: Rank 0 puts before a scan and rank 1 puts after it. A scan orders lower ranks before higher ranks
+ * (MPI-5.0 6.11).
+ * race: Rank 1 puts before a scan and rank 0 puts after it. A scan does not order higher ranks before lower ranks
+ * (MPI-5.0 6.11).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 0 puts and receives. Rank 1 puts after a synchronous send to rank 0: the receive has started (MPI-5.0
- * 3.4).
+/* clean: Rank 0 puts and receives. Rank 1 puts after a synchronous send to rank 0, which ends after the receive has
+ * started (MPI-5.0 3.4).
  * race: Rank 0 puts and receives. Rank 1 puts after a standard send to rank 0, which need not wait for the receive
  * (MPI-5.0 3.4).
  *

@@ -1,4 +1,4 @@
-/* clean: Rank 1 completes two receives with MPI_Testall, one of them of a message of rank 0, and puts (MPI-5.0 3.7).
+/* clean: Rank 1 completes two receives with MPI_Testall, one of them from rank 0, and puts (MPI-5.0 3.7).
  * race: Rank 1 completes the receive from rank 3 with MPI_Testany, puts, and waits for the receive from rank 0 after
  * the put (MPI-5.0 3.7).
  *

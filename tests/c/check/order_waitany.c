@@ -1,6 +1,6 @@
 /* clean: Rank 1 completes both receives with MPI_Waitany before it puts (MPI-5.0 3.7).
- * race: Rank 1 waits for the receive from rank 3 before it puts, and for the receive from rank 0 after it (MPI-5.0
- * 3.7).
+ * race: Rank 1 waits for the receive from rank 3 before it puts, but for the receive from rank 0 after its put
+ * (MPI-5.0 3.7).
  *
  * np: 4
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Two origins add to one integer through one of two windows on the same memory (MPI-5.0 12.7).
- * race: Two origins add to one integer through two windows on the same memory: only accumulates of one window are
- * atomic (MPI-5.0 12.7).
+/* clean: Two windows have the same memory. Two origins add to one integer through the same window (MPI-5.0 12.7).
+ * race: Two windows have the same memory. Two origins add to one integer through different windows. Accumulates are
+ * atomic only within one window (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

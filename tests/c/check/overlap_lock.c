@@ -1,6 +1,6 @@
-/* clean: Two origins put under exclusive locks of the same window, one of two on the same memory (MPI-5.0 12.5.3).
- * race: Two origins put under exclusive locks of two windows on the same memory: each lock is valid for its window only
- * (MPI-5.0 12.5.3).
+/* clean: Two windows have the same memory. Two origins put under exclusive locks of the same window (MPI-5.0 12.5.3).
+ * race: Two windows have the same memory. Two origins put under exclusive locks of different windows. A lock is valid
+ * for its own window only (MPI-5.0 12.5.3).
  *
  * np: 3
  * ref: mpich

@@ -1,7 +1,7 @@
-/* clean: Two windows have two integers in common. One origin puts to a common integer, another through the other window
- * to a different integer (MPI-5.0 12.7).
- * race: Two windows have two integers in common. Two origins put to one of them, each through another window (MPI-5.0
- * 12.7).
+/* clean: Two windows have two integers in common. Two origins put to different integers, each through a different
+ * window; one integer is common (MPI-5.0 12.7).
+ * race: Two windows have two integers in common. Two origins put to one common integer, each through a different window
+ * (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

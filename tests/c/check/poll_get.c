@@ -1,5 +1,5 @@
-/* clean: Rank 0 sets a flag with MPI_REPLACE, which rank 1 polls with MPI_NO_OP (MPI-5.0 12.7).
- * race: Rank 0 sets a flag with a put, which rank 1 polls with gets: a put and a get conflict (MPI-5.0 12.3).
+/* clean: Rank 0 sets a flag with MPI_REPLACE. Rank 1 polls the flag with MPI_NO_OP (MPI-5.0 12.7).
+ * race: Rank 0 sets a flag with a put. Rank 1 polls the flag with gets: a put and a get conflict (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -4,7 +4,7 @@
  * and reads the data (MPI-5.0 12.7).
  *
  * np: 2
- * ref: none (MPI_Win_sync makes no progress there)
+ * ref: none (MPICH's MPI_Win_sync makes no progress)
  * find: race window=q target=1 lines=first,second needs=accesses
  * find clean: nothing needs=accesses
  */

@@ -1,7 +1,7 @@
-/* clean: Rank 0 puts, completes its access epoch and notifies rank 1. Rank 1 puts to another integer in the same
+/* clean: Rank 0 puts, completes its access epoch and notifies rank 1. Rank 1 puts to a different integer in the same
  * exposure epoch.
  * race: Rank 0 puts, completes its access epoch and notifies rank 1. Rank 1 puts to the same integer in the same
- * exposure epoch: MPI_Win_complete completes operations only at the origin (MPI-5.0 12.5.2).
+ * exposure epoch. MPI_Win_complete completes operations only at the origin (MPI-5.0 12.5.2).
  *
  * np: 3
  * ref: mpich

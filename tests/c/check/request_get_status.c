@@ -1,7 +1,7 @@
-/* clean: A rank receives a message into the buffer of a put after MPI_Request_get_status has reported that the put is
- * complete (MPI-5.0 3.7.6).
- * race: A rank receives a message into the buffer of a put before MPI_Request_get_status has reported that the put is
- * complete (MPI-5.0 3.7.6).
+/* clean: A rank receives a message into the origin buffer of a put after MPI_Request_get_status has reported that the
+ * put is complete (MPI-5.0 3.7.6).
+ * race: A rank receives a message into the origin buffer of a put before MPI_Request_get_status has reported that the
+ * put is complete (MPI-5.0 3.7.6).
  *
  * np: 2
  * ref: mpich

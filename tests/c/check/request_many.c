@@ -1,5 +1,5 @@
-/* clean: One call completes more requests than a checker may be able to track (MPI-5.0 3.7.5).
- * race: MPI_Put reads one of thousands of receive buffers before the call that completes the receives (MPI-5.0 3.7.5).
+/* clean: One call completes thousands of requests, more than a checker may be able to track (MPI-5.0 3.7.5).
+ * race: A put reads one of thousands of receive buffers before the call that completes the receives (MPI-5.0 3.7.5).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: One origin swaps an integer, flushes, and puts to it.
- * race: One origin swaps an integer and puts to it in one epoch: puts are not ordered with accumulates (MPI-5.0
- * 12.7.2).
+/* clean: One origin compares and swaps an integer, flushes, and puts to the integer.
+ * race: One origin compares and swaps an integer and puts to it in one epoch. Puts are not ordered with accumulates
+ * (MPI-5.0 12.7.2).
  *
  * np: 2
  * ref: mpich

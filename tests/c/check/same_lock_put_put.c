@@ -1,4 +1,4 @@
-/* clean: One origin puts twice to one integer under an exclusive lock each; unlocking completes the first put.
+/* clean: One origin puts twice to one integer, each time under an exclusive lock. The unlock completes the first put.
  * race: One origin puts twice to one integer under one exclusive lock: the lock excludes other ranks, but does not
  * order the two puts (MPI-5.0 12.7).
  *

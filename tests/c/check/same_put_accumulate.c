@@ -1,6 +1,6 @@
-/* clean: One origin sets an integer with MPI_REPLACE and reads it with a fetching accumulate, in this order (MPI-5.0
- * 12.7.2).
- * race: One origin sets an integer with a put and adds to it: only accumulates are ordered (MPI-5.0 12.7.2).
+/* clean: One origin sets an integer with MPI_REPLACE, then reads it with a fetching accumulate: the two are ordered
+ * (MPI-5.0 12.7.2).
+ * race: One origin sets an integer with a put, then adds to it. Only accumulates are ordered (MPI-5.0 12.7.2).
  *
  * np: 2
  * ref: mpich

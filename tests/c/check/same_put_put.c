@@ -1,5 +1,5 @@
 /* clean: One origin puts twice to one integer, with a flush between the puts.
- * race: One origin puts twice to one integer: two puts of one epoch are not ordered (MPI-5.0 12.7).
+ * race: One origin puts twice to one integer without a flush: two puts of one epoch are not ordered (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
 /* clean: One origin completes the request of its first put and flushes the target before it starts the second put.
- * race: One origin completes the request of its first put before it starts the second: the first is complete only at
- * the origin (MPI-5.0 12.3.5).
+ * race: One origin completes the request of its first put before it starts the second put. This completes the first put
+ * only at the origin (MPI-5.0 12.3.5).
  *
  * np: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Rank 0 puts to itself, flushes and gets it back.
- * race: Rank 0 puts to itself and gets it back without a flush (MPI-5.0 12.7).
+/* clean: Rank 0 puts to its own memory, flushes and gets the integer.
+ * race: Rank 0 puts to its own memory and gets the integer without a flush (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

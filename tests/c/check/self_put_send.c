@@ -1,5 +1,5 @@
-/* clean: Rank 0 puts to itself, flushes and sends the integer.
- * race: Rank 0 puts to itself and sends the integer before a flush (MPI-5.0 12.7).
+/* clean: Rank 0 puts to its own memory, flushes and sends the integer.
+ * race: Rank 0 puts to its own memory and sends the integer before a flush (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Rank 2 puts to shared memory of rank 1. Rank 0 receives a message into it by its pointer after a fence.
- * race: Rank 2 puts to shared memory of rank 1. Rank 0 receives a message into it by its pointer in the same epoch
- * (MPI-5.0 12.7).
+/* clean: Rank 2 puts to shared memory of rank 1. After a fence, rank 0 receives a message into it through a pointer.
+ * race: Rank 2 puts to shared memory of rank 1. In the same epoch, rank 0 receives a message into that memory through a
+ * pointer (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

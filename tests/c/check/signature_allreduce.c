@@ -1,5 +1,5 @@
-/* clean: All ranks reduce an int (MPI-5.0 6.9.6).
- * error: Rank 0 reduces an int, the others an unsigned int (MPI-5.0 6.9.6).
+/* clean: All ranks pass an int to a reduction (MPI-5.0 6.9.6).
+ * error: Rank 0 passes an int to a reduction, the other ranks pass an unsigned int (MPI-5.0 6.9.6).
  *
  * np: 3
  * ref: mpich

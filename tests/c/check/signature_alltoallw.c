@@ -1,5 +1,5 @@
 /* clean: All ranks send and receive ints (MPI-5.0 6.8).
- * error: Rank 0 sends an int to rank 1, but rank 1 receives a float from it (MPI-5.0 6.8).
+ * error: Rank 0 sends an int to rank 1, but rank 1 receives a float from rank 0 (MPI-5.0 6.8).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: The root of a broadcast sends two floats, the others receive a vector of two (MPI-5.0 6.4).
- * error: The root of a broadcast sends two floats, the others receive two ints (MPI-5.0 6.4).
+/* clean: The root of a broadcast sends two floats, the other ranks receive a vector of two floats (MPI-5.0 6.4).
+ * error: The root of a broadcast sends two floats, the other ranks receive two ints (MPI-5.0 6.4).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: One origin gets and flushes locally, which completes the get. Another swaps after the barrier.
- * race: One origin gets without completing the get before the barrier. Another swaps after the barrier (MPI-5.0 12.3,
- * 12.7).
+/* clean: One origin gets and flushes locally, which completes the get. Another compares and swaps after the barrier.
+ * race: One origin gets and does not complete the get before the barrier. Another compares and swaps after the barrier
+ * (MPI-5.0 12.3, 12.7).
  *
  * np: 3
  * ref: mpich

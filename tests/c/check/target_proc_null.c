@@ -1,4 +1,4 @@
-/* clean: One origin puts to an integer, another to MPI_PROC_NULL, which is no rank (MPI-5.0 12.3).
+/* clean: One origin puts to an integer, another puts to MPI_PROC_NULL, which does nothing (MPI-5.0 12.3).
  * race: Two origins put to one integer between the same fences, and one of them also to MPI_PROC_NULL (MPI-5.0 12.3).
  *
  * np: 3

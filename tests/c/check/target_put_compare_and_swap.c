@@ -1,5 +1,5 @@
-/* clean: One origin puts and flushes before a barrier. Another swaps after the barrier.
- * race: One origin puts to an integer while another swaps it: a put and an accumulate conflict (MPI-5.0 12.3).
+/* clean: One origin puts and flushes before a barrier. Another compares and swaps after the barrier.
+ * race: One origin puts to an integer that another compares and swaps: put and accumulate conflict (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
 /* clean: One origin puts and flushes before a barrier. Another gets after the barrier.
- * race: One origin puts and flushes. Another gets, but not ordered after the flush (MPI-5.0 12.7).
+ * race: One origin puts and flushes. Another gets, and nothing orders the get after the flush (MPI-5.0 12.7).
  *
  * np: 3
  * ref: mpich

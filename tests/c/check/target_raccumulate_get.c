@@ -1,7 +1,7 @@
-/* clean: One origin completes the request of its accumulate and flushes the target before the barrier. Another gets
- * after it.
- * race: One origin completes the request of its accumulate before the barrier, but the accumulate is not complete at
- * its target (MPI-5.0 12.3.5).
+/* clean: One origin completes the request of its accumulate and flushes the target before the barrier. Another origin
+ * gets after the barrier.
+ * race: One origin completes the request of its accumulate before the barrier, but not the accumulate at its target.
+ * Another origin gets after the barrier (MPI-5.0 12.3.5).
  *
  * np: 3
  * ref: mpich

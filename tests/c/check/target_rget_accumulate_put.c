@@ -1,5 +1,5 @@
-/* clean: One origin flushes its request-based fetching accumulate and completes its request before the barrier.
- * race: One origin has a request-based fetching accumulate in progress while another origin puts (MPI-5.0 12.3.5).
+/* clean: One origin flushes its MPI_Rget_accumulate before the barrier, and another origin puts after the barrier.
+ * race: One origin has an MPI_Rget_accumulate in progress while another origin puts (MPI-5.0 12.3.5).
  *
  * np: 3
  * ref: mpich

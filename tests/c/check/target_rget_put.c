@@ -1,7 +1,7 @@
-/* clean: One origin completes the request of its get before the barrier: the data has arrived, so the target has been
- * read (MPI-5.0 12.3.5).
- * race: One origin has a request-based get in progress while another puts after the barrier: it completes the request
- * too late (MPI-5.0 12.3.5).
+/* clean: One origin completes the request of its get before the barrier. The data has then arrived, so the target has
+ * been read (MPI-5.0 12.3.5).
+ * race: One origin completes the request of its get only after the barrier. Another origin puts after the barrier,
+ * while the get may be in progress (MPI-5.0 12.3.5).
  *
  * np: 3
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: One origin completes the request of its put and flushes the target before the barrier.
- * race: One origin completes the request of its put: the origin buffer may be reused, but the put is not complete at
- * the target (MPI-5.0 12.3.5).
+/* clean: One origin completes the request of its put and flushes the target. Another puts after a barrier.
+ * race: One origin completes the request of its put, which completes the put at the origin only. Another origin puts
+ * after a barrier (MPI-5.0 12.3.5).
  *
  * np: 3
  * ref: mpich

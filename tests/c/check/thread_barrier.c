@@ -1,5 +1,5 @@
-/* clean: One thread of rank 0 puts and flushes before a barrier of two threads. The other thread puts after it (MPI-5.0
- * 12.7).
+/* clean: One thread of rank 0 puts and flushes before a barrier of two threads. The other thread puts after the barrier
+ * (MPI-5.0 12.7).
  * race: Both threads of rank 0 put and flush after a barrier (MPI-5.0 12.7).
  *
  * np: 2

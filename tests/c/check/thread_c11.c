@@ -1,5 +1,5 @@
 /* clean: Two C11 threads of rank 0 put to one integer and flush under a mutex (MPI-5.0 12.7).
- * race: Two C11 threads of rank 0 put to one integer and flush, but only one of them locks the mutex (MPI-5.0 12.7).
+ * race: Two C11 threads of rank 0 put to one integer and flush. Only one of them locks the mutex (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

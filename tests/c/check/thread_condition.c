@@ -1,7 +1,7 @@
 /* clean: One thread of rank 0 puts, flushes and signals a condition. Another thread waits for the condition, then puts
  * (MPI-5.0 12.7).
- * race: One thread of rank 0 puts, signals a condition and flushes after it. Another thread waits for the condition,
- * then puts (MPI-5.0 12.7).
+ * race: One thread of rank 0 puts, signals a condition and then flushes. Another thread waits for the condition, then
+ * puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

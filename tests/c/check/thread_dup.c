@@ -1,5 +1,5 @@
 /* clean: Two threads duplicate their own communicators and use the copies (MPI-5.0 6.14, 7.4.2).
- * error: Two threads duplicate their own communicators, and rank 1 then confuses two of the copies (MPI-5.0 6.14).
+ * error: Two threads duplicate their own communicators. Then rank 1 uses the wrong duplicate (MPI-5.0 6.14).
  *
  * np: 2
  * ref: mpich

@@ -1,7 +1,7 @@
 /* clean: One thread puts to an integer, flushes and puts again. Another thread flushes after the first put (MPI-5.0
  * 12.7).
- * race: One thread puts twice to an integer. Another thread flushes after the first put, but not ordered before the
- * second (MPI-5.0 12.7).
+ * race: One thread puts twice to an integer. Another thread flushes after the first put, but nothing orders this flush
+ * before the second put (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich
@@ -21,10 +21,10 @@ static void *put(void *arg) {
 	MPI_Put(&values[0], 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @first */
 	sem_post(&semaphore);
 #ifdef WRONG
-	usleep(100000); /* the other one flushes, and nothing orders that before what comes here */
+	usleep(100000); /* lets the other thread flush, but does not order that flush before the next call */
 	MPI_Put(&values[1], 1, MPI_INT, 1, 0, 1, MPI_INT, win); /* @second */
 #else
-	usleep(100000); /* the other one flushes, and nothing orders that before what comes here */
+	usleep(100000); /* lets the other thread flush, but does not order that flush before the next call */
 	MPI_Win_flush(1, win);
 	MPI_Put(&values[1], 1, MPI_INT, 1, 0, 1, MPI_INT, win);
 #endif

@@ -1,7 +1,7 @@
 /* clean: A thread of rank 0 puts and flushes. The main thread joins it, then sends a message to rank 1, which puts
  * (MPI-5.0 12.7).
- * race: A thread of rank 0 puts and flushes. The main thread sends a message to rank 1, which puts, before it joins the
- * thread (MPI-5.0 12.7).
+ * race: A thread of rank 0 puts and flushes. Before it joins this thread, the main thread sends a message to rank 1,
+ * which puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* clean: Two threads create and free their own windows, which may reuse each other's memory; all operations are
+/* clean: Two threads create and free their own windows, which may reuse each other's memory. All operations are
  * accumulates (MPI-5.0 12.2.2, 12.7).
- * race: Two threads create and free their own windows, which may reuse each other's memory; in one window both ranks
+ * race: Two threads create and free their own windows, which may reuse each other's memory. In one window both ranks
  * put (MPI-5.0 12.2.2, 12.7).
  *
  * np: 2

@@ -1,4 +1,4 @@
-/* clean: A thread of rank 0 puts to an integer and flushes. Another thread puts to it after the first has been joined.
+/* clean: A thread of rank 0 puts to an integer and flushes. It is joined before another thread puts to the integer.
  * race: Two threads of rank 0 put to one integer at the same time (MPI-5.0 12.7).
  *
  * np: 2

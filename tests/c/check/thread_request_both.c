@@ -21,10 +21,10 @@ static void *get(void *arg) {
 	MPI_Rget(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win, &request); /* @first */
 	sem_post(&semaphore);
 #ifdef WRONG
-	usleep(100000); /* the other one waits, and nothing orders that before what comes here */
+	usleep(100000); /* lets the other thread wait, but does not order that wait before the next call */
 	MPI_Get(&value, 1, MPI_INT, 1, 1, 1, MPI_INT, win); /* @second */
 #else
-	usleep(100000); /* the other one waits, and nothing orders that before what comes here */
+	usleep(100000); /* lets the other thread wait, but does not order that wait before the next call */
 	MPI_Win_flush(1, win);
 	MPI_Get(&value, 1, MPI_INT, 1, 1, 1, MPI_INT, win);
 #endif

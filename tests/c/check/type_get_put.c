@@ -1,4 +1,4 @@
-/* clean: One origin gets the even integers, another puts to the third odd one.
+/* clean: One origin gets the even integers, another puts to the third odd integer.
  * race: One origin gets the even integers, another puts to the first two integers.
  *
  * np: 3

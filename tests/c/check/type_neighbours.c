@@ -1,5 +1,5 @@
 /* clean: Two origins put four integers each to adjacent locations.
- * race: Two origins put four integers each, and the last of one is the first of the other (MPI-5.0 12.3).
+ * race: Two origins put four integers each. The last integer of one is the first of the other (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

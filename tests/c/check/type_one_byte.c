@@ -1,6 +1,6 @@
-/* clean: One origin puts four bytes at 0, another one byte at 4: adjacent bytes do not conflict in the unified model
+/* clean: One origin puts four bytes at byte 0, another puts byte 4. Adjacent bytes do not conflict in the unified model
  * (MPI-5.0 12.7).
- * race: One origin puts four bytes at 0, another one byte at 3.
+ * race: One origin puts four bytes at byte 0, another puts byte 3.
  *
  * np: 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* clean: Two origins put to every second integer, one to the even, the other to the odd ones.
- * race: Two origins put to every second integer and begin at the same one (MPI-5.0 12.3).
+/* clean: Two origins put to every second integer, one to the even, the other to the odd integers.
+ * race: Two origins put to every second integer, and begin at the same integer (MPI-5.0 12.3).
  *
  * np: 3
  * ref: mpich

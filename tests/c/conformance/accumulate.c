@@ -1,5 +1,5 @@
 /* Proves: when all ranks call MPI_Accumulate on the same elements of every rank, the sums are exact. Covers SUM of
- *   int64 and double, MAX and REPLACE, with 0, 1, 3 and 304 elements. Each synchronization and each window kind.
+ *   int64 and double, MAX and REPLACE, with 0, 1, 3 and 304 elements. Tests every synchronization on every window kind.
  *   MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all

@@ -1,6 +1,6 @@
-/* Proves: accumulates of any size are atomic per element, whatever the value of mpi_accumulate_granularity. No
- *   update is lost while all ranks accumulate at once. Covers few and many elements, contiguous and strided; types
- *   with and without atomic instructions; fetching calls; allocated memory and malloc memory. The value can change
+/* Proves: accumulates of any size are atomic per element, whatever the value of mpi_accumulate_granularity. No update
+ *   is lost while all ranks accumulate at once. Covers few and many elements, contiguous and strided; types with and
+ *   without atomic instructions; fetching calls; allocated memory and malloc memory. A program can change the value
  *   between two epochs. MPI-5.0 12.2.1, 12.7.1
  * np: 1 2 4
  * ref: mpich

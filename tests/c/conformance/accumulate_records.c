@@ -1,7 +1,7 @@
-/* Proves: one accumulate-type call that replaces, fetches or swaps several bytes as MPI_BYTE is atomic as a whole
- *   to all other such calls. This holds at odd addresses too, so ranks can exchange structures through a window.
- *   All parts of a record are computed from one number; no call ever sees parts of two records. Exactly one rank
- *   receives a record that was swapped out. The standard promises atomicity only per byte. MPI-5.0 12.7.1
+/* Proves: one accumulate-type call that replaces, fetches or swaps several bytes as MPI_BYTE is atomic as a whole with
+ *   respect to all other such calls. This holds at odd addresses too, so ranks can exchange structures through a
+ *   window. All parts of a record are computed from one number; no call ever sees parts of two records. Exactly one
+ *   rank receives a record that was swapped out. The standard promises atomicity only per byte. MPI-5.0 12.7.1
  * np: 2 3 5
  * args: replace swap chain
  * ref: mpich

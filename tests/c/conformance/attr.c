@@ -1,6 +1,6 @@
-/* Proves: attributes of communicators, windows and datatypes can be set, replaced, read and deleted. Duplication
- *   copies them as the copy functions decide. Freeing an object deletes its attributes. MPI_Finalize deletes those
- *   of MPI_COMM_SELF, the last one set first. A freed keyval stays valid while attributes use it. Predefined
+/* Proves: attributes of communicators, windows and datatypes can be set, replaced, read and deleted. Duplication copies
+ *   them as the copy functions decide. Freeing an object deletes its attributes. MPI_Finalize deletes the attributes of
+ *   MPI_COMM_SELF in reverse order of setting. A freed keyval stays valid while attributes use it. Predefined
  *   attributes have the right values. MPI-5.0 7.7 9.1 11.2.4
  * np: 1 2
  * ref: mpich
@@ -11,8 +11,8 @@
 static int copies, deletes, last_deleted;
 static const int no_number = -12345;
 
-/* Copies an attribute, whose value is a small number: adds the number that extra_state points to. May also refuse
- * the copy. */
+/* Copies an attribute whose value is a small number, and adds *extra_state. Does not copy the attribute if *extra_state
+ * is no_number. */
 static int comm_copy(MPI_Comm c, int keyval, void *extra, void *in, void *out, int *flag) {
 	int size;
 	(void)keyval;

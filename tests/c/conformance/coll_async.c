@@ -1,10 +1,10 @@
-/* Proves: every collective works in its nonblocking and persistent form with all of them active at once on one
- *   communicator. The ranks complete them together, or one by one in a different order at each rank. A persistent
- *   one can be started again with different data. MPI-5.0 6.12, 6.13
+/* Proves: every collective works in its nonblocking and persistent form while one call of each kind is active on one
+ *   communicator. The ranks complete the requests together, or one by one in a different order at each rank. A
+ *   persistent request can be started again with different data. MPI-5.0 6.12, 6.13
  * np: 1 2 5
  * args: nonblocking persistent
  * ref: mpich
- * ref-wrong: persistent (MPICH leaves out what a rank gives itself from the second start on, and may crash)
+ * ref-wrong: persistent (from the second start on, MPICH does not copy a rank's block to itself, and may crash)
  * timeout: 60
  */
 #include "../check.h"
@@ -25,7 +25,8 @@ static int value(int op, int from, int to, int i, int round) {
 	return (op * 31 + from * 7 + to * 3 + i) % 1000 + round;
 }
 
-/* Writes what this rank contributes to each operation as element i of its block for rank to. */
+/* Fills the send buffers: element i of the block for rank r gets value(op, me, r, i, round). Sets the receive buffers
+ * to -1. */
 static void fill(int round) {
 	for (int op = 0; op < OPS; op++)
 		for (int i = 0; i < n * C; i++) {

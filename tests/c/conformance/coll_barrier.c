@@ -3,7 +3,7 @@
  *   MPI-5.0 6.3
  * np: 1 2 5
  * ref: mpich
- * nodes: 1 (the members tell each other by shared memory how far they are)
+ * nodes: 1 (the ranks report their progress to each other in shared memory)
  * timeout: 60
  */
 #include "../check.h"

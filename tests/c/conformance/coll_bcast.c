@@ -1,5 +1,5 @@
-/* Proves: MPI_Bcast delivers the root's data from every root, for 0 elements to 2 MB. Some ranks use a vector type,
- *   others a contiguous one; every predefined type is covered. The root's buffer does not change. MPI-5.0 6.4
+/* Proves: MPI_Bcast delivers the root's data from every root, for 0 elements to 2 MB. Odd ranks use a vector type, even
+ *   ranks a contiguous one. Covers every predefined type. The root's buffer does not change. MPI-5.0 6.4
  * np: 1 2 5
  * ref: mpich
  * nodes: 2

@@ -1,7 +1,7 @@
 /* Proves: a v or w collective ignores the displacement of a block without data, and of a neighbor that is
- *   MPI_PROC_NULL. Nothing is packed for such a neighbor. A displacement that overflows 64 bits in bytes is an
- *   error at every member. Then nothing is stored, even if the displacement modulo 2^64 lies in the buffer. MPI-5.0
- *   6.5, 6.6, 6.7, 6.8, 8.6
+ *   MPI_PROC_NULL. No data is packed for an MPI_PROC_NULL neighbor. A displacement that overflows 64 bits in bytes is
+ *   an error at every member. Then nothing is stored, even if the displacement modulo 2^64 lies in the buffer.
+ *   MPI-5.0 6.5, 6.6, 6.7, 6.8, 8.6
  * np: 1 3
  * args: empty nobody far
  * ref: mpich
@@ -24,7 +24,7 @@ static void clear(void) {
 		in[i] = 100 * check_rank + i, out[i] = -1;
 }
 
-/* Checks that the received block i has the value i if its count is not 0. */
+/* Checks that out[i] is value[i] if block i has data (some[i]), and still -1 otherwise. Then resets the buffers. */
 static void expect(const char *what, const int *value, int n) {
 	for (int i = 0; i < n; i++)
 		CHECK(out[i] == (some[i] ? value[i] : -1), "%s: element %d is %d", what, i, out[i]);
@@ -141,7 +141,8 @@ static void far(void) {
 			    MPI_ERR_ARG);
 		nothing("MPI_Gatherv, MPI_Scatterv");
 	}
-	/* The extent is so large that the block of the last process wraps to the address of the first block. */
+	/* The extent is so large that the address of the last process's block wraps to the address of the first
+	 * block. */
 	MPI_Datatype apart;
 	MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 62, &apart);
 	MPI_Type_commit(&apart);

@@ -1,6 +1,6 @@
-/* Proves: on an intercommunicator with groups of different sizes, each group receives the other group's data. In
- *   rooted calls one process passes MPI_ROOT and the rest of its group passes MPI_PROC_NULL. Calls that have no
- *   meaning there are refused. MPI-5.0 6.2.3
+/* Proves: on an intercommunicator with groups of different sizes, each group receives the other group's data. In rooted
+ *   calls one process passes MPI_ROOT and the rest of its group passes MPI_PROC_NULL. Calls that are not defined for
+ *   intercommunicators are refused. MPI-5.0 6.2.3
  * np: 2 3 5
  * ref: mpich
  * timeout: 60
@@ -13,7 +13,7 @@ static int in[MOST * C_MOST], out[MOST * C_MOST];
 static int group, me, mine, theirs;
 static MPI_Comm inter;
 
-/* Returns element i of the data that process r of group g sends to process to. */
+/* Returns element i of the data that process r of group g sends to process `to` of the other group. */
 static int value(int g, int r, int to, int i) { return g * 100000 + r * 10000 + to * 1000 + i % 1000; }
 
 static void fill(int count, int blocks) {

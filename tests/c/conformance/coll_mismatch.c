@@ -1,7 +1,7 @@
-/* Proves: no rank hangs if one rank passes a different length to a collective call, or two different lengths for
- *   its own data. All ranks return. Ranks that receive more data than fits return MPI_ERR_TRUNCATE. No rank writes
- *   after its buffer, and later calls are right. A reduction reports an error at every rank whose result is wrong.
- *   MPI-5.0 6.1, 9.4
+/* Proves: no rank hangs if one rank passes a different length to a collective call than the other ranks, or a receive
+ *   length that differs from its send length. All ranks return. Ranks that receive more data than fits return
+ *   MPI_ERR_TRUNCATE. No rank writes after its buffer, and later calls are right. A reduction reports an error at every
+ *   rank whose result is wrong. MPI-5.0 6.1, 9.4
  * np: 1 2 3 5
  * args: bcast gather scatter allgather alltoall gatherv scatterv allgatherv alltoallv reduce allreduce scan exscan
  * args: reduce_scatter_block
@@ -118,11 +118,11 @@ static int make(int call, int form, int root, int s, int r, int *room) {
 	return code;
 }
 
-/* The allowed results of a call, as bits. */
+/* The results of a call as bits: MPI_SUCCESS, MPI_ERR_TRUNCATE or MPI_ERR_COUNT. A set of them is allowed. */
 enum { SUCCESS = 1, TRUNCATED = 2, SHORTER = 4 };
 
-/* Returns the allowed results of this rank's call if rank y passes s[y] and r[y]. These differ from the other
- * ranks' only at y == odd. */
+/* Returns the set of results that this rank's call may have. Rank y passes the lengths s[y] and r[y], which are equal
+ * at all ranks except rank `odd`. */
 static int allowed(int call, int root, int odd, const int *s, const int *r) {
 	int longer = 0, different = 0;
 	for (int y = 0; y < n; y++) {
@@ -152,8 +152,8 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 		longer |= comes && s[y] > r[me];
 		different |= comes && s[y] != r[me];
 	}
-	/* A rank that receives wrong data must report it. Each rank compares its length with that of some other
-	 * rank. */
+	/* Reductions: a rank whose result is wrong must report an error, since each rank compares its length with the
+	 * length of another rank. */
 	if (call >= REDUCE) {
 		int concerned = call == REDUCE ? me == root : call == SCAN || call == EXSCAN ? me > 0 && me >= odd : 1;
 		return concerned ? TRUNCATED | SHORTER : SUCCESS | TRUNCATED | SHORTER;
@@ -164,7 +164,7 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 }
 
 static void one(int call, int form, int odd, int all_lengths, int odd_sends, int odd_receives) {
-	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* the odd rank or another rank */
+	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* the odd rank, or its right neighbour */
 	for (int i = 0; i < n; i++)
 		s[i] = r[i] = all_lengths;
 	s[odd] = odd_sends;

@@ -1,7 +1,7 @@
-/* Proves: members of one collective call may describe their data differently: predefined types, derived types with
- *   or without gaps, or the form with arrays. Reductions alternate between predefined operations and functions of
- *   the application. Messages, puts and nonblocking collectives run between them, on several communicators of the
- *   same processes.
+/* Proves: members of one collective call may describe their data differently: predefined types, derived types with or
+ *   without gaps, or the v form of the call, with arrays of counts. Reductions alternate between predefined operations
+ *   and functions of the application. Messages, puts and nonblocking collectives run between them, on several
+ *   communicators of the same processes.
  * np: 2 3 5
  * ref: mpich
  * timeout: 60
@@ -92,7 +92,7 @@ static void moves(MPI_Comm comm, int count, int round) {
 		compare(result + k * block_r, &r, count, k, 0, round, "allgather or allgatherv");
 }
 
-/* Runs the reductions. by: 0 for the sum, 1 for the function, whose result is the value of the lowest rank. */
+/* Runs the reductions: with MPI_SUM if by is 0, else with take_left, whose result is the value of the lowest rank. */
 static void reductions(MPI_Comm comm, int count, int round, int by) {
 	MPI_Op op = by ? left : MPI_SUM;
 	int root = round % n, in_place = round / 2 % 2;

@@ -4,7 +4,7 @@
  * np: 1 2 5
  * args: ring line torus graph
  * ref: mpich
- * ref-wrong: ring torus graph (MPICH mixes up the blocks of a neighbor that there are two edges to)
+ * ref-wrong: ring torus graph (MPICH mixes up the blocks of a neighbor that is connected by two edges)
  * timeout: 60
  */
 #include "../check.h"
@@ -51,7 +51,7 @@ static void make(void) {
 	memcpy(destination, source, sizeof source);
 }
 
-/* Returns which block of its source block i comes from. */
+/* Returns the index that the received block i has among the blocks of its sender. */
 static int counterpart(int i) {
 	int to[MOST], k, nth = 0;
 	if (strcmp(check_arg, "graph") != 0)

@@ -5,7 +5,7 @@
  * np: 1 2 4
  * args: all one insignificant
  * ref: mpich
- * ref-wrong: all one (MPICH 4.0 refuses it, and ends in MPI_Bcast)
+ * ref-wrong: all one (MPICH 4.0 refuses it, and the job ends in MPI_Bcast)
  * timeout: 30
  */
 #include "../check.h"

@@ -10,7 +10,7 @@
  */
 #include "../check.h"
 
-/* x -> a*x+b modulo 2^32. Composing two of them is associative and not commutative. */
+/* The map x -> a*x+b modulo 2^32. The composition of two maps is associative, but not commutative. */
 typedef struct {
 	unsigned a, gap, b, tail;
 } map;

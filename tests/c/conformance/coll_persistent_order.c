@@ -1,13 +1,12 @@
 /* Proves: persistent collectives that all members initialized in one order can be started in any order, which may
- *   differ at each member. Covers single starts and MPI_Startall, beside nonblocking and blocking collectives, and
- *   by several threads. Members may be at different rounds. There may be more requests than a library prepares for.
- *   Requests may be freed and initialized again.
+ *   differ at each member. Covers single starts and MPI_Startall, also between nonblocking and blocking collectives,
+ *   and by several threads. Members may be at different rounds. Requests may be freed and initialized again. The
+ *   variants:
  *     kinds: two requests of each kind; mixed: requests of all kinds in random orders; beside: other collectives
- *   between the starts; threads: a request for each thread; ahead: each request is started again when it is
- *   complete; many: 150 live requests; again: requests are freed in different orders than they were created in, and
- *   created again; comms: several communicators; hint: mpi_assert_strict_persistent_collective_ordering, with
- *   starts in one order.
- * MPI-5.0: 6.13
+ *       between the starts; threads: a request for each thread; ahead: each request is started again when it is
+ *       complete; many: 150 live requests; again: requests are freed in another order than they were created in, and
+ *       created again; comms: several communicators; hint: mpi_assert_strict_persistent_collective_ordering, with
+ *       starts in one order. MPI-5.0 6.13
  * np: 1 2 5
  * nodes: 2
  * args: kinds mixed beside threads ahead many again comms hint
@@ -50,11 +49,11 @@ enum kind {
 struct op {
 	enum kind kind;
 	int number, root, count, round;
-	MPI_Comm comm; /* for neighborhood collectives each member is a neighbor of all members, in their order */
+	MPI_Comm comm; /* in neighborhood collectives, every member is a neighbor of every member, in rank order */
 	int me, n;
 	int *in, *out;
-	int *each, *starts;    /* count + i, and their prefix sums */
-	int *mine, *my_starts; /* n entries of count + me, and their prefix sums */
+	int *each, *starts;    /* each[i]: count + i; starts: prefix sums */
+	int *mine, *my_starts; /* mine[i]: count + me; my_starts: prefix sums */
 	MPI_Aint *places;      /* starts in bytes */
 	int *bytes, *my_bytes;
 	MPI_Aint *my_places;
@@ -194,7 +193,8 @@ static void is_of(const struct op *o, int at, int count, int from, int first) {
 		}
 }
 
-/* Checks count elements, starting with element first: each is the sum over the members below upto. */
+/* Checks count elements, starting with element first. Each is the sum of this element over the members 0 to upto -
+ * 1. */
 static void is_sum(const struct op *o, int count, int first, int upto) {
 	for (int i = 0; i < count; i++) {
 		int sum = 0;
@@ -468,8 +468,8 @@ static void ahead(MPI_Comm comm) {
 		drop(&o[i]);
 }
 
-/* Uses a request on a new communicator after a smaller communicator was freed. The library may reuse that memory;
- * its old data could look like call counts. */
+/* Uses a request on a new communicator after a smaller communicator was freed. The library may reuse the memory of the
+ * freed communicator, whose old contents could look like call counts. */
 static void after_others(MPI_Comm comm) {
 	enum { TURNS = 30, MANY = 256 };
 	static long long in[MANY], out[2 * MANY];
@@ -504,13 +504,13 @@ static void again(MPI_Comm comm) {
 		int order[OPS];
 		for (int i = 0; i < OPS; i++)
 			make(&o[i], (enum kind)((turn + i) % PLAIN), turn * OPS + i, i < 9 ? 5 : 900, comm);
-		if (turn % 3 != 2) /* the others are freed without a start */
+		if (turn % 3 != 2) /* in every third turn, the requests are freed without a start */
 			round_of(o, OPS, turn);
 		shuffle(order, OPS);
 		for (int i = 0; i < OPS; i++)
 			drop(&o[order[i]]);
 	}
-	/* Some requests stay while others are created and freed. */
+	/* Four requests stay alive while other requests are created and freed. */
 	struct op stays[4];
 	for (int i = 0; i < 4; i++)
 		make(&stays[i], (enum kind)(ALLREDUCE + i), 7000 + i, 30, comm);
@@ -548,7 +548,7 @@ static void comms(MPI_Comm comm) {
 		drop(&o[(i * 5 + me) % OPS]);
 	if (n < 2)
 		return;
-	/* An intercommunicator. */
+	/* Persistent collectives of an intercommunicator. */
 	MPI_Comm inter;
 	MPI_Comm_split(comm, me % 2, 0, &half);
 	MPI_Intercomm_create(half, 0, comm, 1 - me % 2, 3, &inter);

@@ -1,7 +1,7 @@
-/* Proves: nonblocking collectives that are called repeatedly with the same arguments are right each time, although
- *   the library may cache their schedules. Covers other data; other numbers in the same arrays; a new datatype in
- *   place of an old one; two active at once. Also covers more kinds of calls than any cache holds, and several
- *   communicators. Persistent collectives that are created repeatedly are right as well
+/* Proves: nonblocking collectives that are called repeatedly with the same arguments are right each time, although the
+ *   library may cache their schedules. Between the calls, the data, the contents of the argument arrays, or the
+ *   datatype change. Also covers two equal calls that are active at once, more kinds of calls than a cache holds, and
+ *   several communicators. Persistent collectives that are created repeatedly are right as well
  * np: 3 5
  * timeout: 120
  */
@@ -23,7 +23,7 @@ static void fill(int *b, int turn) {
 	}
 }
 
-/* Checks that the n words at `at` are the words that process rank sent, starting with word from. */
+/* Checks that the n words at `at` are those that process `rank` sent, starting with its word number `from`. */
 static void expect(const char *what, const int *at, int n, int rank, int turn, int from) {
 	for (int i = 0; i < n; i++)
 		if (at[i] != word(rank, turn, from + i)) {
@@ -38,8 +38,8 @@ static void finish(MPI_Request *r) {
 	CHECK(*r == MPI_REQUEST_NULL, "the request is still there");
 }
 
-/* Repeats calls with the same arguments. In the ring of a grid, the data for the neighbour before comes from the
- * neighbour after. */
+/* Repeats calls with the same arguments. In the ring, the left neighbour sends its second block to this rank, and the
+ * right neighbour sends its first block. */
 static void same_arguments(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
@@ -56,7 +56,7 @@ static void same_arguments(void) {
 	}
 }
 
-/* Repeats calls with the same arrays; their contents change. */
+/* Repeats calls with the same arrays of counts and displacements, whose contents change. */
 static void other_numbers(void) {
 	int sends[2], receives[2], to[2], from[2];
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -79,8 +79,7 @@ static void other_numbers(void) {
 	}
 }
 
-/* Repeats calls with new types. A type that is freed and created again may have the handle or the memory of the old
- * one. */
+/* Repeats calls with new types. A new type may have the handle or the memory of a type that was freed. */
 static void other_types(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
@@ -99,7 +98,7 @@ static void other_types(void) {
 		}
 		if (turn % 2)
 			continue;
-		/* the buffer that receives the words */
+		/* The same for the type of the receive buffer. */
 		fill(in[0], turn);
 		MPI_Aint at[2] = {0, 40 * sizeof(int)};
 		MPI_Datatype types[2] = {t, t}, ints[2] = {MPI_INT, MPI_INT};
@@ -114,8 +113,7 @@ static void other_types(void) {
 	}
 }
 
-/* Starts two calls at once with identical arguments that only send unchanged data; then calls of as many kinds as
- * there are. */
+/* Starts four identical calls at once, which have no data; then MANY calls at once that differ in their counts. */
 static void several(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r[MANY];

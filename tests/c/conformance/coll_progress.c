@@ -1,11 +1,11 @@
-/* Proves: data that a nonblocking collective forwards from member to member reaches the waiting last member while
- *   all others compute. The others call no MPI after their start, or after starting more receives, which may take
- *   messages of the collective out of their queue. Also covers one process against all others, and the two groups
- *   of an intercommunicator. gompirma promises this; the standard allows waiting for the next call
+/* Proves: the data of a nonblocking collective reaches the last member, which waits for it, while the members that
+ *   forward the data compute. After the start, those members call no MPI except to post more receives. A posted receive
+ *   may take messages of the collective out of the queue. Also covers an intercommunicator between one process and all
+ *   others. gompirma promises this; the standard allows members to wait for the next call
  * np: 4 8
  * ref: none (MPICH and Open MPI wait for the next call)
  * again: GOMPIRMA_NO_CMA=1
- * nodes: 1 (the members tell each other by shared memory how far they are)
+ * nodes: 1 (the ranks report their progress to each other in shared memory)
  * timeout: 60
  */
 #include "../no_progress.h"
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
 		MPI_Comm over = between ? inter : W;
 		int root = between && check_rank == 0 ? MPI_ROOT : 0, terms = between ? check_size - 1 : check_size;
 		int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank,
-		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* one record, or read by the receivers */
+		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* 10: one record */
 		bool waits = place == last;                                  /* waits for all other members */
 		if (round / 2 % 2)
 			place = last - place;
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 		}
 		MPI_Barrier(W);
 		while (atomic_load(turn) !=
-		       round * check_size + place) /* the members that forward data start first, or last */
+		       round * check_size + place) /* the members start in the order of their places */
 			usleep(50);
 		if (reduce)
 			MPI_Ireduce(in, out, length, MPI_INT, MPI_SUM, root, over, &r);

@@ -1,8 +1,8 @@
-/* Proves: reductions of much data give each member the standard's result, bitwise equal at all members. Covers
- *   reduce to any root, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block. Operations are
- *   predefined, or non-commutative ones of the application on elements with gaps. In place at all members, at one
- *   member, or at none. Lengths lie around the thresholds between algorithms. A buffer may be changed as soon as a
- *   call returns. MPI-5.0 6.9, 6.11
+/* Proves: long reductions give each member the standard's result, bitwise equal at all members. Covers reduce to any
+ *   root, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block. Operations are predefined, or
+ *   non-commutative ones of the application on elements with gaps. All members, one member or no member use
+ *   MPI_IN_PLACE. Lengths lie around the thresholds between algorithms. A buffer may be changed as soon as a call
+ *   returns. MPI-5.0 6.9, 6.11
  * np: 2 5
  * again: GOMPIRMA_NO_CMA=1
  * ref: none (MPICH 4.0 reads from MPI_IN_PLACE in MPI_Reduce of much data; Open MPI passes)
@@ -131,7 +131,8 @@ int main(int argc, char **argv) {
 			for (int place = 0; place < 4; place++)
 				if (l % 2 == place % 2 || lengths[l] < 20000) {
 					int root = (l + kind + place) % check_size;
-					/* mixed use of MPI_IN_PLACE: not in calls where all members must agree */
+					/* places 2 and 3 use MPI_IN_PLACE at one rank only, which only MPI_Reduce
+					 * allows */
 					one(kind, lengths[l], kind == REDUCE || place < 2 ? place : 0, root);
 				}
 	MPI_Op_free(&map_op);

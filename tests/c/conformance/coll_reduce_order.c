@@ -1,6 +1,6 @@
 /* Proves: collectives work on communicators whose ranks lie on the nodes in any order: reversed, alternating, or a
- *   subset. Reductions of any length keep the order of ranks if the operation does not commute. Every rank receives
- *   the data of all ranks. Runs of one program give bitwise equal results. MPI-5.0 6.9.1
+ *   subset. Reductions of any length keep the order of ranks if the operation does not commute. Every rank receives the
+ *   data of all ranks. Two identical calls give bitwise equal results. MPI-5.0 6.9.1
  * np: 1 2 5 8
  * ref: mpich
  * timeout: 60
@@ -13,7 +13,7 @@ static int n, me;
 static unsigned in[2 * MOST], out[2 * MOST];
 static double real[MOST], sum[MOST], again[MOST];
 
-/* Composes maps x -> ax + b; applies the left one last. */
+/* Composes maps x -> ax + b. The composition applies the left map last. */
 static void compose(void *left, void *right, int *len, MPI_Datatype *type) {
 	unsigned *f = left, *g = right;
 	(void)type;

@@ -147,7 +147,7 @@ static void complete(int k, MPI_Request r[], int how) {
 	}
 }
 
-/* Starts more collectives than any table holds at once. */
+/* Has 200 collectives active at once. */
 static void many(void) {
 	enum { MANY = 200 };
 	static MPI_Request r[MANY];

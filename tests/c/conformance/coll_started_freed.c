@@ -1,5 +1,5 @@
 /* Proves: a started collective still completes after its communicator, datatype and operation are freed. The
- *   application's function gets elements of a datatype with gaps, in the order of ranks. MPI-5.0 6.12, 6.4.3, 6.9.5
+ *   user-defined function gets elements of a datatype with gaps, in the order of ranks. MPI-5.0 6.12, 6.4.3, 6.9.5
  * np: 1 2 3 5
  * ref: none (MPICH 4.0 loses the communicator)
  * again: GOMPIRMA_NO_CMA=1
@@ -7,15 +7,15 @@
  */
 #include "../check.h"
 
-/* Reduces elements of a type with a gap by a function, on a communicator that is freed before the reduction
- * completes. */
+/* Composes the maps x -> ax + b. Each element has two longs, a and b, and a gap. */
 static void join(void *in, void *inout, int *n, MPI_Datatype *type) {
 	long *x = in, *y = inout;
 	(void)type;
 	for (int i = 0; i < *n; i++, x += 3, y += 3)
-		y[1] = x[0] * y[1] + x[1], y[0] *= x[0]; /* y = x after y, for functions ax + b */
+		y[1] = x[0] * y[1] + x[1], y[0] *= x[0]; /* the new map y applies the old y, then x */
 }
 
+/* Starts collectives on objects that are freed before the collectives complete. */
 static void with_what_is_freed(int count) {
 	MPI_Comm c;
 	MPI_Datatype pair, gap;

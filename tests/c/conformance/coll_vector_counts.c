@@ -1,6 +1,7 @@
-/* Proves: collectives whose block lengths are known to only two ranks move the right data and change nothing else.
- *   Covers MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw with random lengths (none, few bytes, pages).
- *   Covers types with and without gaps, in place and not, in sequence without a barrier. MPI-5.0 6.5, 6.6, 6.8
+/* Proves: collectives in which only the sender and the receiver know the length of a block move the right data and
+ *   change nothing else. Covers MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw with random lengths (none,
+ *   few bytes, pages). Covers types with and without gaps, in place and not. The calls follow each other without a
+ *   barrier. MPI-5.0 6.5, 6.6, 6.8
  * np: 1 2 3 5 8
  * timeout: 60
  */
@@ -54,7 +55,7 @@ enum { GATHERV, SCATTERV, ALLTOALLV, ALLTOALLW, CALLS };
 
 static void one(int round) {
 	int call = (int)draw(CALLS), root = (int)draw((unsigned)n), in_place = draw(4) == 0;
-	int kinds = (int)draw(4); /* which sides use gaps: bit 1 the senders, bit 2 the receivers */
+	int kinds = (int)draw(4); /* use of the type with gaps: 1 by the senders, 2 by the receivers */
 	static const unsigned most[] = {1, 3, 40, 600, MOST};
 	unsigned scale = most[draw(5)];
 	int uneven = draw(2) == 0;

@@ -1,15 +1,15 @@
-/* Proves: MPI_Comm_create works with a reordered group and with disjoint groups at once. MPI_Comm_create_group
- *   works among members only and with different tags at once. Non-members get MPI_COMM_NULL. Several MPI_Comm_idup
- *   can be active at once. Names and MPI_Comm_dup_with_info work. A message on one communicator never matches on
- *   another. MPI-5.0 7.4.2
+/* Proves: MPI_Comm_create works with a reordered group, and with disjoint groups in one call. MPI_Comm_create_group is
+ *   called by the members only, with several tags at once. Non-members get MPI_COMM_NULL. Several MPI_Comm_idup can be
+ *   active at once. Names and MPI_Comm_dup_with_info work. A message on one communicator never matches on another.
+ *   MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 30
  */
 #include "../check.h"
 
-/* Adds the world ranks of all members. Also passes a number around the communicator that a receive on the world
- * would match. */
+/* Checks a sum over all members, and passes a number around the communicator. A receive pending on MPI_COMM_WORLD would
+ * match these messages if contexts were mixed up. */
 static void use(MPI_Comm c, const int *members, int n, const char *what) {
 	int rank, size, sum = 0, expect = 0, x = -1;
 	MPI_Comm_rank(c, &rank);

@@ -1,7 +1,7 @@
-/* Proves: MPI_Comm_idup works among other nonblocking collectives, several at once, and on duplicates. Members
- *   complete them in different orders, also by MPI_Test and MPI_Request_get_status. A member can compute while the
- *   others complete theirs. The duplicate inherits attributes, error handler, topology and hints. The communicator
- *   can be freed before its duplicate exists. Covers MPI_COMM_SELF and intercommunicators. MPI-5.0 7.4.2
+/* Proves: MPI_Comm_idup works among other nonblocking collectives, several at once, and on duplicates. Members complete
+ *   the requests in different orders, also by MPI_Test and MPI_Request_get_status. A member can compute while the other
+ *   members complete their requests. The duplicate inherits attributes, error handler, topology and hints. The
+ *   communicator can be freed before its duplicate exists. Covers MPI_COMM_SELF and intercommunicators. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60
@@ -10,7 +10,7 @@
 
 #include "../check.h"
 
-enum { MANY = 40 }; /* together they need more shared memory than the library maps at first */
+enum { MANY = 40 }; /* 40 duplicates need more shared memory than the library maps at first */
 
 static int copies;
 
@@ -99,7 +99,8 @@ static void inherits(void) {
 	MPI_Comm_free_keyval(&key);
 }
 
-/* Duplicates each duplicate. One member is in no call while the others wait. */
+/* Duplicates a communicator, then the duplicate, and so on. At each step one member sleeps while the other members
+ * wait. */
 static void in_turn(void) {
 	MPI_Comm c[3];
 	MPI_Request r;

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 	check_members(comm, members, k, "odd and even, reversed");
 	int rank;
 	MPI_Comm_rank(comm, &rank);
-	MPI_Comm_split(comm, rank == 0 ? MPI_UNDEFINED : 7, 0, &again); /* without its first member */
+	MPI_Comm_split(comm, rank == 0 ? MPI_UNDEFINED : 7, 0, &again); /* all members except the first */
 	if (rank == 0)
 		CHECK(again == MPI_COMM_NULL, "MPI_UNDEFINED gives a communicator");
 	else
@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
 		MPI_Comm_free(&again);
 	MPI_Comm_free(&comm);
 
-	MPI_Comm_split(MPI_COMM_WORLD, 0, 5, &comm); /* equal keys: the old order */
+	MPI_Comm_split(MPI_COMM_WORLD, 0, 5, &comm); /* equal keys keep the old order */
 	for (int i = 0; i < n; i++)
 		members[i] = i;
 	check_members(comm, members, n, "equal keys");

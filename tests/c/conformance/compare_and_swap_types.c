@@ -1,6 +1,6 @@
-/* Proves: MPI_Compare_and_swap works for every type it is defined for (C and Fortran integers, logical,
- *   multi-language types, byte) and for characters. It swaps if and only if all bytes agree, and fetches the old
- *   value. Neighbouring elements do not change. Each window kind. MPI-5.0 12.3.4
+/* Proves: MPI_Compare_and_swap works for every type it is defined for (C and Fortran integers, logical, multi-language
+ *   types, byte) and for characters. It swaps if and only if all bytes agree, and fetches the old value. Neighbouring
+ *   elements do not change. Tests every window kind. MPI-5.0 12.3.4
  * np: 1 2 3
  * ref: mpich
  * timeout: 60
@@ -20,7 +20,7 @@ static void one(struct window *w, const struct type *type) {
 	memset(new, 0, sizeof new);
 	memset(other, 0, sizeof other);
 	new[0] = 1;
-	other[size - 1] = 1; /* differs from the element in one byte only, or in the lowest and the highest */
+	other[size - 1] = 1; /* differs from new in the lowest and the highest byte only */
 	MPI_Win_fence(0, w->win);
 	MPI_Compare_and_swap(new, expect, fetched[0], type->handle, right, 2, w->win);
 	MPI_Win_fence(0, w->win);

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 		fill(i);
 	}
 
-	/* Windows over single allocations: each put arrives and changes nothing beside it. */
+	/* Windows over single allocations: each put arrives and changes nothing else. */
 	MPI_Win win[WINDOWS];
 	for (int w = 0; w < WINDOWS; w++) {
 		int i = w * (MANY / WINDOWS);
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < MANY; i++)
 		check(i);
 
-	/* A dynamic window with many of them attached. */
+	/* A dynamic window with many of the allocations attached. */
 	MPI_Win dynamic;
 	MPI_Aint here[ATTACHED], there[ATTACHED];
 	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
@@ -90,7 +90,8 @@ int main(int argc, char **argv) {
 	}
 	MPI_Win_free(&dynamic);
 
-	/* Freed in an order unrelated to allocation order; half of them are allocated again in between. */
+	/* Frees the allocations in an order unrelated to allocation order. Meanwhile half of them are allocated
+	 * again. */
 	for (int turn = 0; turn < 2; turn++)
 		for (int k = 0; k < MANY; k++) {
 			int i = (int)((k * 7919LL + turn) % MANY);

@@ -1,6 +1,5 @@
-/* Proves: MPI_Init_thread provides at least the requested level (every serious library has MPI_THREAD_MULTIPLE),
- *   and MPI_Query_thread returns the same level. MPI_Is_thread_main is true in the main thread and false in another
- *   thread. MPI-5.0 11.6
+/* Proves: MPI_Init_thread provides at least the requested level, which may be MPI_THREAD_MULTIPLE, and MPI_Query_thread
+ *   returns the same level. MPI_Is_thread_main is true in the main thread and false in another thread. MPI-5.0 11.6
  * np: 1 2
  * args: single funneled serialized multiple
  * ref: mpich

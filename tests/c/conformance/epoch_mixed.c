@@ -1,6 +1,6 @@
 /* Proves: one window can use all kinds of epochs, one after another and in changing order, and each epoch moves its
- * data: fence (closed with NOSUCCEED), post-start-complete-wait, locks, lock_all with flush. On each window kind.
- *   MPI-5.0 12.5
+ *   data. The kinds are fence (closed with NOSUCCEED), post-start-complete-wait, lock, and lock_all with flush. Tests
+ *   every window kind. MPI-5.0 12.5
  * np: 1 2 4
  * nodes: 2
  * ref: mpich

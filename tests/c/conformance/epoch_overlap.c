@@ -1,7 +1,7 @@
-/* Proves: epochs can overlap where the standard allows it: an exposure epoch with an access epoch for another
- *   group; an exposure epoch with locks of other ranks' memory. Also lock_all while no rank is exposed to the
- *   origin; locks and start after a fence that no operation followed; and two windows in epochs of different kinds.
- *   Each window kind. MPI-5.0 12.5
+/* Proves: epochs can overlap where the standard allows it: an exposure epoch with an access epoch for another group; an
+ *   exposure epoch with locks of other ranks' memory. Also lock_all while no rank is exposed to the origin; locks and
+ *   start after a fence that no operation followed; and two windows in epochs of different kinds. Tests every window
+ *   kind. MPI-5.0 12.5
  * np: 1 3 5
  * again: GOMPIRMA_NO_CMA=1
  * ref: mpich
@@ -24,8 +24,8 @@ static void put(struct window *w, int target, int place, int value) {
 	MPI_Put(&value, 1, MPI_INT, target, window_at(w, target, place), 1, MPI_INT, w->win);
 }
 
-/* Overlaps exposure and access: each rank is exposed to the left neighbour and accesses the right one. Rank 0's
- * access epoch lies within its exposure epoch; that of the last rank encloses its exposure epoch. */
+/* Overlaps exposure and access: each rank is exposed to its left neighbour and accesses its right neighbour. Rank 0's
+ * access epoch lies within its exposure epoch. The last rank's access epoch encloses its exposure epoch. */
 static void chain(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem;
 	MPI_Group to = one(right), from = one(left);
@@ -87,8 +87,8 @@ static void exposed_and_locking(struct window *w, int time) {
 	MPI_Barrier(w->comm);
 }
 
-/* Begins epochs after a fence that no operation follows: it opens no epoch. A lock, a lock_all, or post and start
- * may follow, and then a fence. */
+/* Begins epochs after a fence that no operation follows, because such a fence opens no epoch. A lock, a lock_all, or
+ * post and start may follow, and then a fence. */
 static void behind_fence(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem;
 	MPI_Win_fence(0, w->win);
@@ -122,7 +122,7 @@ static void behind_fence(struct window *w, int time) {
 	MPI_Group_free(&from);
 }
 
-/* Locks this window while another one has an open fence epoch. */
+/* Locks this window while another window has an open fence epoch. */
 static void two_windows(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem, fenced[4] = {0},
 	    value = 7 * w->rank + time;

@@ -1,12 +1,12 @@
-/* Proves: if an error handler sets its code to MPI_SUCCESS, the refused call returns MPI_SUCCESS but does nothing.
- *   It writes no memory here or at a target, begins and ends no epoch, and writes no request, position or other
- *   output. The standard says that a call returns what the handler leaves in its code. Each window kind. MPI-5.0
- *   9.3
+/* Proves: if an error handler sets its code to MPI_SUCCESS, the refused call returns MPI_SUCCESS but does nothing. It
+ *   writes no memory at the origin or at a target, begins and ends no epoch, and writes no request, position or other
+ *   output. The standard says that a call returns the code that the handler leaves. Tests every window kind.
+ *   MPI-5.0 9.3
  * np: 1 2 3
  * args: rma requests epochs groups pack messages objects
  * ref: mpich
- * ref-wrong: rma requests epochs groups pack objects (MPICH goes by the handler's code in some calls, writes the
- * request, and lets much pass)
+ * ref-wrong: rma requests epochs groups pack objects (in some calls MPICH continues if the handler clears
+ * the code, writes the request, and accepts wrong arguments)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
@@ -53,7 +53,7 @@ static void unchanged(struct window *w) {
 	MPI_Win_lock_all(0, w->win);
 }
 
-/* Tests every argument that the calls check, for each operation. */
+/* Tests a wrong value of every argument that the calls check, for each operation. */
 static void rma(struct window *w) {
 	MPI_Datatype zero = (MPI_Datatype)0, pair[2] = {I, MPI_FLOAT}, mixed;
 	MPI_Aint d = window_at(w, 0, 0), far = window_at(w, 0, 1 << 20), places[2] = {0, 4};

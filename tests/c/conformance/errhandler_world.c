@@ -2,7 +2,7 @@
  *   handler of MPI_COMM_SELF. This is the MPI-3 rule, which most programs expect. Afterwards they call the handler
  *   of MPI_COMM_SELF, as the standard requires since MPI-4. MPI-5.0 9.3
  * np: 1 2
- * ref: none (each version does one of the two)
+ * ref: none (each library version follows one of the two rules)
  * timeout: 60
  */
 #include "../check.h"

@@ -1,9 +1,9 @@
-/* Proves: a program can add error classes and codes. A code has its class, an empty text until one is set, and then
- *   exactly that text; codes of predefined classes work too. MPI_Comm_dup returns the code of a failing copy
- *   function unchanged, and sets the handle to MPI_COMM_NULL. The text of a class describes its latest error. This
- *   includes an error that the program raised on an object, with the object's name. With MPI 4.1 and later, codes
- *   can be removed, and a class that has codes stays. Ten thousand rounds of adding and removing do not change
- *   other codes. MPI-5.0 9.4, 9.5
+/* Proves: a program can add error classes and codes. MPI_Error_class of an added code returns the class that the code
+ *   belongs to, which may be a predefined one. The text of a code is empty until the program sets a text. MPI_Comm_dup
+ *   returns the code of a failing copy function unchanged, and sets the handle to MPI_COMM_NULL. The text of a class
+ *   describes the latest error of the class. This includes an error that the program raised on an object; then the text
+ *   has the object's name. With MPI 4.1 and later, codes can be removed. A class cannot be removed while it has codes.
+ *   Ten thousand rounds of adding and removing do not change other codes. MPI-5.0 9.4, 9.5
  * np: 1 2
  * ref: none (MPICH 4.0 gives predefined classes another text, and its MPI_LASTUSEDCODE does not count codes)
  * timeout: 60
@@ -52,7 +52,7 @@ static void attributes(int class, int code) {
 	MPI_Comm_free(&parent);
 }
 
-/* Checks that the text of a class describes the error raised last. */
+/* Checks that the text of a class describes the latest error of the class. */
 static void latest(void) {
 	char text[MPI_MAX_ERROR_STRING];
 	int len, own;
@@ -84,7 +84,7 @@ static void latest(void) {
 	CHECK(strstr(text, "MPI_Send on communicator halo") != NULL && strstr(text, "1000000") != NULL &&
 		      (int)strlen(text) == len && text[len - 1] == ')',
 	      "after a send to rank 1000000: '%s'", text);
-	CHECK_OK(MPI_Add_error_code(MPI_SUCCESS, &own)); /* the result is a class, too */
+	CHECK_OK(MPI_Add_error_code(MPI_SUCCESS, &own)); /* a code of class MPI_SUCCESS is allowed */
 	check_class_of(own, MPI_SUCCESS);
 	CHECK_OK(MPI_Comm_call_errhandler(comm, own));
 	check_text(own, "");
@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
 		}
 		for (int j = 0; j < 3; j++) {
 			if (i % 1000 == 0)
-				CHECK_CLASS(MPI_Remove_error_code(k[j]), MPI_ERR_ARG); /* it has a string */
+				CHECK_CLASS(MPI_Remove_error_code(k[j]), MPI_ERR_ARG); /* the code has a string */
 			CHECK_OK(MPI_Remove_error_string(k[j]));
 			CHECK_OK(MPI_Remove_error_code(k[j]));
 		}
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
 	}
 	int fresh;
 	CHECK_OK(MPI_Add_error_class(&fresh));
-	check_text(fresh, ""); /* not the text of a removed code */
+	check_text(fresh, ""); /* a new class has no text, even if it reuses a removed number */
 	CHECK(fresh != class && fresh != code && fresh != other && fresh != plain, "the number %d is in use", fresh);
 	CHECK_OK(MPI_Remove_error_string(code));
 	check_text(code, "");

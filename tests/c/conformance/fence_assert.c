@@ -1,6 +1,6 @@
-/* Proves: fences with MPI_MODE_NOPRECEDE, NOSUCCEED, NOSTORE, NOPUT and their combinations move data as plain
- *   fences do. After NOSUCCEED the window accepts locks. A window can alternate between fences and locks many
- *   times. Each window kind. MPI-5.0 12.5.1, 12.5.5
+/* Proves: fences with MPI_MODE_NOPRECEDE, NOSUCCEED, NOSTORE, NOPUT and their combinations move data as plain fences
+ *   do. After NOSUCCEED the window accepts locks. A window can alternate between fences and locks many times. Tests
+ *   every window kind. MPI-5.0 12.5.1, 12.5.5
  * np: 1 2 5
  * nodes: 2
  * ref: mpich

@@ -1,6 +1,6 @@
-/* Proves: MPI_Fetch_and_op gives the same fetched value and the same target value as a serial computation. Covers
- *   every predefined type and every operation allowed for it, REPLACE and NO_OP included. Each window kind. MPI-5.0
- *   12.3.4, 6.9.2, 6.9.4
+/* Proves: MPI_Fetch_and_op gives the same fetched value and the same target value as a serial computation. Covers every
+ *   predefined type and every operation allowed for it, REPLACE and NO_OP included. Tests every window kind.
+ *   MPI-5.0 12.3.4, 6.9.2, 6.9.4
  * np: 1 2 3
  * args: integer unsigned fortran_integer floating complex logical pair multi other
  * ref: mpich

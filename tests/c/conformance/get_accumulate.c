@@ -1,6 +1,6 @@
-/* Proves: MPI_Get_accumulate fetches and updates each element atomically. If all ranks add 1 to the same elements,
- *   the fetched values are 0 .. n-1, each once. NO_OP ignores the origin and changes nothing. With REPLACE each
- *   rank fetches what another rank wrote. Each synchronization and each window kind. MPI-5.0 12.3.4, 12.5
+/* Proves: MPI_Get_accumulate fetches and updates each element atomically. If all ranks add 1 to the same elements, the
+ *   fetched values are 0 .. n-1, each once. NO_OP ignores the origin and changes nothing. With REPLACE each rank
+ *   fetches what another rank wrote. Tests every synchronization on every window kind. MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich

@@ -1,7 +1,7 @@
-/* Proves: many active gets return the right data when MPI_Win_flush, flush_all, flush_local, unlock or a fence
- *   returns. The gets have all sizes, some in segments, from several targets; there are more than a library can
- *   queue. Each get writes only to its own buffer. MPI_Rget does the same when MPI_Waitall returns, and puts
- *   between the gets arrive. Each window kind. MPI-5.0 12.3.2, 12.5.4
+/* Proves: many active gets return the right data when MPI_Win_flush, flush_all, flush_local, unlock or a fence returns.
+ *   The gets have many sizes and several targets, and some have a vector type. There are more of them than the library
+ *   can queue. Each get writes only to its own buffer. MPI_Rget does the same when MPI_Waitall returns, and puts
+ *   between the gets arrive. Tests every window kind. MPI-5.0 12.3.2, 12.5.4
  * np: 1 2 4
  * again: GOMPIRMA_NO_CMA=1
  * ref: mpich

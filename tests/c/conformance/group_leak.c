@@ -1,6 +1,6 @@
-/* Proves: a program may request the group of a communicator and of a window more often than there can be handles,
- *   without freeing them. Each group is usable until it has been freed as often as it was returned. Other groups do
- *   not change. MPI-5.0 7.3.2, 12.2.6
+/* Proves: a program may request the group of a communicator and of a window more often than the library has handles,
+ *   without freeing them. Each group is usable until it has been freed as often as it was returned. Other groups do not
+ *   change. MPI-5.0 7.3.2, 12.2.6
  * np: 1 2
  * ref: mpich
  * timeout: 60

@@ -21,7 +21,7 @@ static void note(int value, int made) {
 	seen[value >> 3] |= (unsigned char)(1 << (value & 7));
 }
 
-/* Creates and frees n objects one after another, then LIVE at a time. MAKE creates x, TOINT gives its value, USE
+/* Creates and frees N objects one after another, then LIVE at a time. MAKE creates x, TOINT gives its value, USE
  * uses it, FREE frees it. */
 #define KIND(TYPE, N, MAKE, TOINT, USE, FREE, STALE)                       \
 	{                                                                  \

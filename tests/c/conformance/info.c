@@ -1,7 +1,6 @@
-/* Proves: info objects keep keys in order, replace and delete values, report lengths, and truncate values to the
- *   given buffer. Duplicates, MPI_INFO_ENV, limits and refused arguments work. Hints of communicators and windows
- *   are returned with the values in force, and belong to the object that they were given for. MPI-5.0 10 7.4.4
- *   12.2.7
+/* Proves: info objects keep keys in order, replace and delete values, report lengths, and truncate values to the given
+ *   buffer. Duplicates, MPI_INFO_ENV, limits and refused arguments work. Hints of communicators and windows are
+ *   returned with the values in force. A hint belongs only to the object that it was given for. MPI-5.0 10 7.4.4 12.2.7
  * np: 1 2
  * ref: none (classes and MPI_INFO_ENV of MPICH 4.0 differ)
  * timeout: 30
@@ -24,8 +23,8 @@ static void made(MPI_Comm comm, const char *want) {
 	MPI_Comm_free(&comm);
 }
 
-/* Checks that objects created with info have its hint. Objects created from the communicator with, which has the
- * hint, do not inherit it. */
+/* Checks that communicators created with `info` have its hint. Communicators derived from `with`, which has the hint,
+ * do not inherit it. */
 static void made_with(MPI_Info info, MPI_Comm with) {
 	MPI_Comm comm;
 	MPI_Request request;
@@ -123,7 +122,7 @@ int main(int argc, char **argv) {
 	MPI_Info_free(&env);
 	made_with(info, comm);
 	CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "perhaps"));
-	CHECK_OK(MPI_Comm_set_info(comm, info)); /* not a valid value of that key: the value in force stays */
+	CHECK_OK(MPI_Comm_set_info(comm, info)); /* an invalid value of the key: the value in force stays */
 	CHECK_OK(MPI_Comm_get_info(comm, &env));
 	expect(env, "mpi_assert_no_any_tag", "true");
 	MPI_Info_free(&env);

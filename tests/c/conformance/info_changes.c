@@ -71,7 +71,7 @@ static void changes(void) {
 	MPI_Info_free(&info);
 }
 
-/* Each value repeats one letter. */
+/* The object that all threads query. Each value in it repeats one letter. */
 static MPI_Info shared;
 
 static void *ask(void *arg) {

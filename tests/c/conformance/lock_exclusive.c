@@ -1,6 +1,6 @@
-/* Proves: exclusive locks exclude each other. All ranks get, add and put (not atomic) on each rank's counters under
- *   exclusive locks, and the sums are exact. The owner takes part with plain loads and stores under its own lock.
- *   Each window kind. MPI-5.0 12.5.3
+/* Proves: exclusive locks exclude each other. All ranks increment each rank's counters by a get and a put, which are
+ *   not atomic, under exclusive locks. The sums are exact. The owner takes part with plain loads and stores under its
+ *   own lock. Tests every window kind. MPI-5.0 12.5.3
  * np: 1 2 4
  * nodes: 2
  * ref: mpich
@@ -34,7 +34,7 @@ static void body(struct window *w) {
 		MPI_Win_unlock(t, w->win);
 	}
 	MPI_Barrier(w->comm);
-	/* Every rank visited target t TIMES / n times; the first TIMES % n targets after its own rank once more. */
+	/* Rank r visited the targets r, r + 1, ... modulo n, TIMES in total. Count the visits to this rank. */
 	int want = 0;
 	for (int r = 0; r < n; r++)
 		for (int i = 0; i < TIMES; i++)

@@ -1,13 +1,13 @@
-/* Proves: no starvation. A thread that queues for a lock behind k others gets it after at most k locks of theirs.
- *   In addition, at most 64 locks of newcomers pass it for each of the k + 1 ownership transfers. Meanwhile all
- *   other ranks lock the same target repeatedly: an exclusive lock among shared ones (writer), a shared one among
- *   exclusive ones (reader). Locks that others acquire before the thread queues, while it only tries, are not
- *   bounded. So the count starts when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the
- *   standard does not require fairness
+/* Proves: no rank starves when other ranks lock one target repeatedly. A thread that queues for a lock behind k threads
+ *   gets it after at most k locks of theirs and 64 * (k + 1) locks of other threads: at most 64 for each of the k + 1
+ *   ownership transfers. writer: the thread wants an exclusive lock while the other ranks take shared locks. reader:
+ *   the reverse. The bound does not hold while the thread still tries to acquire the lock without queuing. So the count
+ *   starts when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the standard does not require
+ *   fairness
  * np: 2 3 4 6
- * nodes: 1 (what ranks tell each other is in memory that all share)
+ * nodes: 1 (the ranks report their progress to each other in shared memory)
  * args: writer reader
- * ref: none (a promise of gompirma; MPICH polls where this test wants to see a thread sleep)
+ * ref: none (a promise of gompirma; MPICH polls, but this test waits until a thread sleeps)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
@@ -17,23 +17,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* BYPASSES: locks of newcomers per ownership transfer, as the comment at the lock's code promises. ENOUGH: limit of
+/* BYPASSES: locks that overtake the queue per ownership transfer, as promised at the lock's code. ENOUGH: limit of
  * locks per rank, so that a starved rank still gets its lock and can report the count. */
 enum { BYPASSES = 64, ENOUGH = 20000, TIMES = 3 };
 
-/* State shared by the ranks without MPI. Rank 0 queues last, behind ranks n - before and up. Meanwhile rank 1
- * holds the lock. */
+/* State in shared memory that the ranks access without MPI calls. The last `before` ranks queue first; rank 0 queues
+ * behind them. Meanwhile rank 1 holds the lock. */
 struct told {
-	_Atomic int queuing; /* number of ranks that may queue now */
-	_Atomic int calling; /* process and thread that calls MPI_Win_lock next; 0: none */
+	_Atomic int queuing; /* the ranks with the queue positions 1 to queuing may queue */
+	_Atomic int calling; /* process and thread of the rank that calls MPI_Win_lock next; 0: none yet */
 	_Atomic int thread;
-	_Atomic int go; /* all of them queue; now the other ranks lock, too */
+	_Atomic int go; /* 1 when the queue is complete, so that the remaining ranks start to lock */
 };
 
 static struct told *told;
 
-/* Waits until the thread sleeps, which means that it is in the queue. It cannot sleep between its notification and
- * the queue. */
+/* Waits until the thread sleeps. The thread is then in the queue: it cannot sleep between the stores to told and the
+ * queue. */
 static void sees_asleep(int process, int thread) {
 	char path[80], line[400] = "";
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
@@ -44,7 +44,7 @@ static void sees_asleep(int process, int thread) {
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
 		fclose(f);
-		char *behind = strrchr(line, ')'); /* the state follows the name */
+		char *behind = strrchr(line, ')'); /* the thread's state follows its name */
 		if (behind && behind[2] == 'S')
 			return;
 		sched_yield();
@@ -56,7 +56,7 @@ static void await_at_least(_Atomic int *word, int value) {
 		sched_yield();
 }
 
-/* Acquires target 0's lock once and returns the count of locks, which it increases by add. */
+/* Locks target 0 once and adds `add` to its count of locks. Returns the count before. */
 static int locked(struct window *w, int type, int add) {
 	int before;
 	MPI_Win_lock(type, 0, 0, w->win);
@@ -65,7 +65,7 @@ static int locked(struct window *w, int type, int add) {
 	return before;
 }
 
-/* Acquires the lock that a rank queues for; number is its position in the queue. Returns the count of locks. */
+/* Queues for the lock at position `number`, acquires and releases it. Returns the count of locks before. */
 static int queue(struct window *w, int number, int type, int add) {
 	await_at_least(&told->queuing, number);
 	atomic_store(&told->thread, (int)syscall(SYS_gettid));
@@ -77,7 +77,7 @@ static void body(struct window *w) {
 	int writer = strcmp(check_arg, "writer") == 0, before = (w->n - 2) / 2, count, most = 0;
 	int alone = writer ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED,
 	    crowd = writer ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE;
-	enum { SERVED = 1 << 24 }; /* the count is at least this once rank 0 has had its lock */
+	enum { SERVED = 1 << 24 }; /* rank 0 adds this to the count when it has its lock */
 	for (int time = 1; time <= TIMES; time++) {
 		if (w->rank == 0) {
 			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);

@@ -1,5 +1,5 @@
-/* Proves: one rank can hold locks of several targets at once, of different types, and release them in another
- *   order. Locks of different windows are independent. Each window kind. MPI-5.0 12.5.3
+/* Proves: one rank can hold locks of several targets at once, of different types, and release them in another order.
+ *   Locks of different windows are independent. Tests every window kind. MPI-5.0 12.5.3
  * np: 1 2 5
  * nodes: 2
  * ref: mpich

@@ -1,5 +1,5 @@
 /* Proves: lock and lock_all with MPI_MODE_NOCHECK move data as checked locks do, if the program itself avoids
- *   conflicting locks. Each window kind. MPI-5.0 12.5.3, 12.5.5
+ *   conflicting locks. Tests every window kind. MPI-5.0 12.5.3, 12.5.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

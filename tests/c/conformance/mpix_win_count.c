@@ -1,6 +1,6 @@
 /* Proves: MPIX_Gompirma_win_count counts operations that do not take the direct path, by kind and path, with their
- *   bytes. It counts each once, including those with requests and those of other datatypes. Refused operations, and
- *   operations after counting ended, are not counted. Direct operations are never counted.
+ *   bytes. It counts each operation once, also request-based operations and those with derived datatypes. Refused
+ *   operations, and operations after counting ended, are not counted. Direct operations are never counted.
  * np: 2
  * ref: none (of gompirma only)
  * again: GOMPIRMA_NO_CMA=1
@@ -16,8 +16,8 @@ enum { INTS = 40000 };
 static struct MPIX_Gompirma_count counts[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS];
 static int data[INTS], result[INTS];
 
-/* Checks the counts of one kind since the last check: calls and bytes, over the paths in the set, and nothing for
- * other kinds. */
+/* Checks the counts since the last check: the operations of one kind have these calls and bytes in total, on the given
+ * paths only. Other kinds have no counts. */
 static void counted(int line, int kind, unsigned ways, uint64_t calls, uint64_t bytes) {
 	struct MPIX_Gompirma_count sum = {0, 0};
 	for (int k = 0; k < MPIX_GOMPIRMA_KINDS; k++)

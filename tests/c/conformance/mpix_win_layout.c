@@ -1,6 +1,6 @@
 /* Proves: MPIX_Gompirma_win_layout returns size, displacement unit, process and paths of each member's memory, for
- *   windows of each kind. It also returns where that memory is mapped here: the member sees a store to that
- *   address. Errors do not change the layout and call no handler.
+ *   windows of each kind. It also returns where the member's memory is mapped in the calling process: the member sees a
+ *   store to that address. Errors do not change the layout and call no handler.
  * np: 2 3
  * ref: none (of gompirma only)
  * again: GOMPIRMA_NO_CMA=1
@@ -15,9 +15,10 @@ enum { INTS = 1000 };
 #define BIT(way) (1u << MPIX_GOMPIRMA_##way)
 
 static int rank, n, node_n;
-static int nodes[3]; /* by rank, whether it is on this node */
+static int nodes[3]; /* nodes[r]: whether rank r is on this node */
 
-/* Stores this rank's number to memory of other ranks that is mapped here, and loads it again. */
+/* Checks the layout of each rank. Stores to the memory of the ranks that is mapped in this process, and checks the
+ * stores of the other ranks. */
 static void look(MPI_Win win, const int *own, unsigned near, int dynamic) {
 	struct MPIX_Gompirma_layout l;
 	for (int r = 0; r < n; r++) {

@@ -44,7 +44,7 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	*(int *)inout += *(int *)in;
 }
 
-/* To add a call, add one line. Each call runs once before it is checked, since a first call may initialize
+/* A call is added with one line. Each call runs once before it is checked, since a first call may initialize
  * something. */
 #define CALLS(X)                                                                                             \
 	/* environment */                                                                                    \
@@ -227,9 +227,9 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win); MPI_Win_flush_local(check_rank, win);        \
 	  MPI_Win_unlock(check_rank, win))
 
-static FILE *shown; /* receives what is written to standard error */
+static FILE *shown; /* reads the file to which standard error is redirected */
 
-/* Returns true if this thread has written a line since the last call. */
+/* Returns true if the library has reported a call into Go by this thread since the last call of entered(). */
 static int entered(void) {
 	char line[256], mine[64];
 	int found = 0;
@@ -284,7 +284,7 @@ int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	make();
 	int fd = mkstemp(path), old = dup2(2, 100);
-	shown = fopen(path, "r"); /* opened again for its own file position */
+	shown = fopen(path, "r"); /* opened a second time, to have a file position of its own */
 	unlink(path);
 	const char *wrong[100];
 	int wrongs = 0;

@@ -1,6 +1,6 @@
 /* Proves: NULL as a buffer with data to move is MPI_ERR_BUFFER in every message, collective, packing and local
- *   reduction call. The datatype has no absolute addresses. Nothing is done; positions and requests do not change.
- *   With a count of 0 or MPI_PROC_NULL, NULL is no error. MPI-5.0 3.2.2, 2.5.4, 5.1.12, 5.2, 6.9.7
+ *   reduction call, unless the datatype has absolute addresses. The call does nothing: positions and requests do not
+ *   change. With a count of 0 or MPI_PROC_NULL, NULL is no error. MPI-5.0 3.2.2, 2.5.4, 5.1.12, 5.2, 6.9.7
  * np: 1 2
  * args: messages nothing collectives pack reduce
  * ref: mpich
@@ -49,7 +49,7 @@ static void messages(void) {
 		CHECK_CLASS(MPI_Isendrecv_replace(NULL, 1, t, to, 0, to, 0, W, &r), MPI_ERR_BUFFER);
 		no_request("messages");
 	}
-	/* Both kinds of receive by a message handle. */
+	/* MPI_Mrecv and MPI_Imrecv. */
 	MPI_Message m;
 	MPI_Isend(value, 1, I, to, 5, W, &r);
 	MPI_Mprobe(to, 5, W, &m, MPI_STATUS_IGNORE);

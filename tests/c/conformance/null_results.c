@@ -1,8 +1,8 @@
-/* Proves: calls without a place for a result return MPI_ERR_ARG and do nothing, whatever kind of object they are
- * about: communicators, groups, datatypes, windows, error handlers, infos, the environment; and names of null handles
- *   are the names of their constants. MPI-5.0 2.7, 7.8
+/* Proves: a call whose result argument is a null address returns MPI_ERR_ARG and does nothing. Covers calls about
+ *   communicators, groups, datatypes, windows, error handlers, info objects and the environment. The names of null
+ *   handles are the names of their constants. MPI-5.0 2.7, 7.8
  * np: 1 2
- * ref: none (MPICH 4.0 ends at some of them)
+ * ref: none (under MPICH 4.0 the job ends in some of these calls)
  * timeout: 30
  */
 #include "../check.h"

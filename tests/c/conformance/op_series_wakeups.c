@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&first) == 0; i++)
 		if (CPU_ISSET(i, &all))
 			CPU_SET(i, &first);
-	if (one_core) /* before the library starts threads */
+	if (one_core) /* must run before the library starts threads, which inherit the mask */
 		sched_setaffinity(0, sizeof first, &first);
 	check_begin(&argc, &argv);
 	long *memory = calloc(8, sizeof *memory), one = 1, result, fewest = -1, sent = 0;
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
 	MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (check_rank == 1) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-		nanosleep(&(struct timespec){0, 5000000}, NULL); /* until the other rank sleeps in the barrier */
+		nanosleep(&(struct timespec){0, 5000000}, NULL); /* waits until rank 0 sleeps in the barrier */
 		for (int i = 0; i < SERIES && (fewest < 0 || fewest >= EACH / 2); i++) {
 			MPI_Fetch_and_op(&one, &result, MPI_LONG, 0, 0, MPI_SUM, win);
 			sent++;
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
 				fewest = now;
 		}
 		MPI_Win_unlock(0, win);
-		/* with fewer cores than ranks no thread polls for long */
+		/* checked only with two cores or more: with fewer cores than ranks, threads poll only briefly */
 		CHECK(fewest < EACH / 2 || cpus < 2,
 		      "the target went to sleep %ld times in a series of %d operations, in the best of %d", fewest,
 		      EACH, SERIES);

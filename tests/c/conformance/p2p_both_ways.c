@@ -1,7 +1,7 @@
-/* Proves: nonblocking sends of all ranks to each other at once, with more data than any inbox holds, arrive
- *   complete and in order. Receives are posted before or after the messages arrive. All messages have one tag, or
- *   each has its own and they are received in reverse order. Requests may be persistent. The receiver may call no
- *   MPI for a while. The send buffer may change once the request is complete. MPI-5.0 3.5, 3.7
+/* Proves: nonblocking sends of all ranks to each other at once, with more data than any inbox holds, arrive complete
+ *   and in order. Receives are posted before or after the messages arrive. All messages have one tag; or each message
+ *   has its own tag and the receives are in reverse order. Requests may be persistent. A receiver may call no MPI for a
+ *   while. The send buffer may change once the request is complete. MPI-5.0 3.5, 3.7
  * np: 2 3 4
  * ref: mpich
  * timeout: 60
@@ -31,7 +31,7 @@ static void fill(int turn) {
 				place(out, to, i)[k] = value(turn, check_rank, to, i, k);
 }
 
-/* Returns the tag of message i: each has its own in turns that receive in reverse order. */
+/* Returns the tag of message i: i in every third turn, which receives in reverse order, else 0. */
 static int tag(int turn, int i) { return turn % 3 == 2 ? i : 0; }
 
 static int receives(int turn, MPI_Request *r) {
@@ -78,7 +78,8 @@ static void turn(int t) {
 	look(t);
 }
 
-/* Sends the last rank more than an inbox holds while it calls no MPI. The other ranks wait for their sends. */
+/* Sends more data to the last rank than an inbox holds, while the last rank calls no MPI. The other ranks wait for
+ * their sends. */
 static void computes(int size) {
 	enum { MESSAGES = BYTES / 64 };
 	int last = check_size - 1, n = size < 1024 ? MESSAGES / 16 : BYTES / size;

@@ -1,12 +1,12 @@
-/* Proves: whether a message fits into an attached buffer depends only on data and MPI_BSEND_OVERHEAD of unsent
- *   messages, never on gaps between them. The data is what it was at the call. A communicator's buffer takes
- *   precedence over the process' buffer. MPI_Buffer_iflush completes when the messages buffered at its call have
- *   left, whatever is sent afterwards. Its request may be freed meanwhile. MPI_BUFFER_AUTOMATIC accepts every
- *   message. Freeing a communicator waits until its buffer is empty. Persistent buffered sends take room when they
- *   are started. MPI-5.0 3.4, 3.6, 3.9
+/* Proves: whether a message fits into an attached buffer depends only on the data and MPI_BSEND_OVERHEAD of the unsent
+ *   messages, never on gaps between them. The receiver gets the data as it was at the call. A communicator's buffer
+ *   takes precedence over the process' buffer. MPI_Buffer_iflush completes when the messages buffered at its call have
+ *   left, whatever is sent afterwards. The request of MPI_Buffer_iflush may be freed while it is active.
+ *   MPI_BUFFER_AUTOMATIC accepts every message. Freeing a communicator waits until its buffer is empty. Persistent
+ *   buffered sends take room when they are started. MPI-5.0 3.4, 3.6, 3.9
  * np: 2
  * nodes: 2
- * ref: none (Debian's peers know no buffers of communicators)
+ * ref: none (Debian's MPICH and Open MPI have no buffers of communicators)
  * timeout: 60
  */
 #include "../check.h"
@@ -31,7 +31,7 @@ static void receive(MPI_Comm c, int size, int tag) {
 		}
 }
 
-/* Synchronizes with the other rank, which may then go on. */
+/* Synchronizes the two ranks, which take turns. */
 static void turn(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static int is_over(MPI_Request *r) {
@@ -71,7 +71,7 @@ static void sender(MPI_Comm c) {
 	CHECK_OK(MPI_Request_free(&freed));
 	turn(); /* the second message is received */
 	turn();
-	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* its room is freed, perhaps later */
+	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* until the library frees its room */
 		CHECK_CLASS(code, MPI_ERR_BUFFER);
 	/* Fits by size, but not into any gap. */
 	CHECK_OK(send(c, 400000 - OVER, 4));
@@ -81,7 +81,7 @@ static void sender(MPI_Comm c) {
 	CHECK_OK(MPI_Wait(&flush, &status));
 	CHECK(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG, "status of a flush: %d, %d",
 	      status.MPI_SOURCE, status.MPI_TAG);
-	turn(); /* the others are received */
+	turn(); /* the remaining messages are received */
 	code = MPI_Buffer_detach(&addr, &size);
 	expect_detached(code, addr, size, buffer, ROOM);
 

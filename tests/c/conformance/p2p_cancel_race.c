@@ -1,12 +1,12 @@
-/* Proves: a send that is cancelled while its receiver is about to receive it is either received or cancelled, and
- *   both sides agree. Covers receives posted before and after, probes, and matched probes, in one thread and in
- *   several. A matched send completes although its receiver calls no MPI, even if only a matched probe found it.
+/* Proves: a send that is cancelled while its receiver is about to receive it is either received or cancelled, and both
+ *   sides agree. Covers receives posted before and after the send, probes, and matched probes, in one thread and in
+ *   several. A send that a receive or a matched probe has matched completes, even if its receiver then calls no MPI.
  *   MPI_Isendrecv can be cancelled. MPI-5.0 3.7, 3.8.4
  * np: 2 4
  * args: race threads matched probed both
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)
  * again: GOMPIRMA_NO_CMA=1
- * nodes: 1 (the members tell each other by shared memory how far they are)
+ * nodes: 1 (the ranks report their progress to each other in shared memory)
  * timeout: 60
  */
 #include "../no_progress.h"
@@ -131,7 +131,7 @@ static void *race(void *arg) {
 	return NULL;
 }
 
-/* Cancels sends to rank 0 while it calls no MPI. */
+/* Cancels sends to rank 0 that are matched already, while rank 0 calls no MPI. */
 static void away(void) {
 	struct state *s = &states[0];
 	MPI_Comm W = MPI_COMM_WORLD;
@@ -192,7 +192,7 @@ static void away(void) {
 	away_end();
 }
 
-/* Cancels a send and a receive in one request, neither of which has a match. */
+/* Cancels an MPI_Isendrecv whose send and receive have no match. */
 static void both(void) {
 	struct state *s = &states[0];
 	MPI_Request r;

@@ -1,12 +1,12 @@
-/* Proves: MPI_Wait and MPI_Test of a cancelled send return although no rank receives it and the receiver computes
- *   or sleeps. A cancelled message never arrives; an uncancelled message arrives once and in order. Covers sends of
- *   all modes, small and large, in one segment and in many, to other ranks and to this rank. Covers persistent
- *   sends, and one of several identical sends. MPI-5.0 3.8.4
+/* Proves: MPI_Wait and MPI_Test of a cancelled send return although no rank receives it and the receiver computes or
+ *   sleeps. A cancelled message never arrives; an uncancelled message arrives once and in order. Covers sends of all
+ *   modes, small and large, in one segment and in many, to other ranks and to this rank. Covers persistent sends, and
+ *   some of many sends with one envelope. MPI-5.0 3.8.4
  * np: 2 4
  * args: read computing self
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)
  * again: GOMPIRMA_NO_CMA=1
- * nodes: 1 (the members tell each other by shared memory how far they are)
+ * nodes: 1 (the ranks report their progress to each other in shared memory)
  * timeout: 30
  */
 #include "../no_progress.h"
@@ -96,9 +96,8 @@ static void alone(int to, int tag) {
 		MPI_Send(data, 1, MPI_DOUBLE, to, tag + 1, W);
 }
 
-/* Of several identical sends, exactly the cancelled ones (odd numbers) are removed. The status says whether such a
- * message was received meanwhile.
- */
+/* Sends SEVERAL messages with one envelope and cancels those with odd numbers. Exactly these are removed from the
+ * queue. */
 enum { SEVERAL = 40 };
 static MPI_Request several[SEVERAL];
 

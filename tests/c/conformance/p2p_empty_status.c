@@ -1,7 +1,7 @@
-/* Proves: the empty status of a null or inactive request has every standard field, MPI_ERROR too. The fields are
- *   MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0 elements of any type, not cancelled. Covers every call that
- *   completes or queries requests, and every kind of persistent request. The status of a request that did complete
- *   keeps its MPI_ERROR, as that of a blocking receive does. MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
+/* Proves: every call that completes or queries a null or inactive request stores all fields of the empty status,
+ *   MPI_ERROR too: MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0 elements of any type, not cancelled. Covers every kind
+ *   of persistent request. A call that completes an active request does not write MPI_ERROR of the status, nor does a
+ *   blocking receive. MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
  * np: 1 2
  * args: null inactive active
  * ref: none (MPICH leaves MPI_ERROR of the empty status as it was)

@@ -1,9 +1,9 @@
-/* Proves: MPI_Isendrecv and MPI_Isendrecv_replace exchange small and large data, contiguous and with gaps, with
- *   another process, itself and MPI_PROC_NULL. The request is complete when both messages are, and has the
- *   receive's status. It reports an error of either message, and may be freed meanwhile. MPI-5.0 3.10
+/* Proves: MPI_Isendrecv and MPI_Isendrecv_replace exchange small and large data, contiguous and with gaps, with another
+ *   process, itself and MPI_PROC_NULL. The request is complete when both messages are, and has the receive's status. It
+ *   reports an error of either message, and may be freed while the messages are active. MPI-5.0 3.10
  * np: 2
  * nodes: 2
- * ref: none (MPICH exchanges nothing with oneself)
+ * ref: none (MPICH moves no data if a rank exchanges with itself)
  * timeout: 60
  */
 #include "../check.h"
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
 		MPI_Recv(to, 0, MPI_INT, 0, 2, w, MPI_STATUS_IGNORE);
 		MPI_Recv(to, MOST, MPI_INT, 0, 1, w, MPI_STATUS_IGNORE);
 	}
-	/* An error of the receive; the message is sent all the same. */
+	/* The receive fails, but the message is sent all the same. */
 	fill(from, MOST, 1, me);
 	CHECK_OK(MPI_Isendrecv(from, MOST, MPI_INT, other, 4, to, 10, MPI_INT, other, 4, w, &r));
 	CHECK_CLASS(MPI_Wait(&r, &s), MPI_ERR_TRUNCATE);

@@ -6,8 +6,8 @@
  * np: 1 2
  * args: send receive message both persistent partitioned window
  * ref: mpich
- * ref-wrong: receive both persistent partitioned (MPICH 4.0 says source 0, tag 0 after MPI_Irecv, takes persistent ones
- * for inactive, ends in the others)
+ * ref-wrong: receive both persistent partitioned (MPICH 4.0 says source 0, tag 0 after MPI_Irecv, treats persistent
+ * requests as inactive, and ends the job in the other variants)
  * timeout: 30
  */
 #include "../check.h"

@@ -1,7 +1,6 @@
-/* Proves: a message of no elements needs no datatype. Every send and receive accepts MPI_DATATYPE_NULL with count
- *   0, to and from MPI_PROC_NULL, this rank and other ranks, and the message has no data. With elements it is
- *   MPI_ERR_TYPE, and nothing is sent. Programs rely on this; the standard does not say what a datatype without
- *   elements must be
+/* Proves: a message of no elements needs no datatype. Every send and receive accepts MPI_DATATYPE_NULL with count 0, to
+ *   and from MPI_PROC_NULL, this rank and other ranks. MPI_DATATYPE_NULL with another count is MPI_ERR_TYPE, and
+ *   nothing is sent. Programs rely on this; the standard does not say what a datatype without elements must be
  * np: 1 2 3
  * args: nobody somebody elements
  * ref: mpich
@@ -37,7 +36,7 @@ static void calls(void) {
 	MPI_Buffer_attach(buffer, size);
 	for (int mode = 0; mode < 4; mode++) {
 		CHECK_OK(MPI_Irecv(NONE, left, 1, W, &r[0]));
-		MPI_Barrier(W); /* for the ready send */
+		MPI_Barrier(W); /* the receive of a ready send must be posted */
 		CHECK_OK(send[mode](NONE, right, 1, W));
 		CHECK_OK(MPI_Wait(&r[0], &s));
 		if (left >= 0)

@@ -3,14 +3,14 @@
  * np: 2
  * args: forward blocks reversed
  * ref: mpich
- * ref-wrong: reversed (MPICH looks for each from the front: it takes minutes)
+ * ref-wrong: reversed (MPICH searches its queue from the front, which takes minutes)
  * timeout: 60
  */
 #include "../check.h"
 
 enum { MANY = 100000, BLOCK = 100 };
 
-/* Returns the i-th tag in the order of the variant. */
+/* Returns the i-th tag in the order of sending, which the variant defines. */
 static int at(int i) {
 	if (strcmp(check_arg, "reversed") == 0)
 		return MANY - 1 - i;

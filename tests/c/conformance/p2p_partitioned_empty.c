@@ -1,9 +1,9 @@
-/* Proves: a partition without data arrives when the sender marks it ready, not before. It does not arrive when the
- *   sender has only created or started its request. MPI_Parrived and MPI_Test agree. Holds if the two sides have
+/* Proves: a partition without data arrives when the sender marks it ready, not before. It has not arrived while the
+ *   sender has only created or started its request. MPI_Parrived and MPI_Test agree. This holds if the two sides have
  *   different numbers of partitions, and over several rounds. MPI-5.0 4.2.2
  * np: 2
  * args: same split joined
- * ref: none (MPICH 4.0 does not end)
+ * ref: none (MPICH 4.0 hangs)
  * timeout: 30
  */
 #include "../check.h"

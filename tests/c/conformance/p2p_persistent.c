@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
 					in[i][j] = -1;
 				}
 			MPI_Startall(4, r + 4);
-			MPI_Barrier(MPI_COMM_WORLD); /* for the ready send */
+			MPI_Barrier(MPI_COMM_WORLD); /* the receive of a ready send must be posted */
 			if (time % 2)
 				MPI_Startall(4, r);
 			else

@@ -1,12 +1,12 @@
-/* Proves: a large message whose receive is started arrives although the receiver's thread then computes or sleeps.
- *   Senders are in MPI_Send, MPI_Ssend, MPI_Wait, MPI_Waitall, MPI_Waitany or MPI_Sendrecv, or call MPI_Test and
- *   MPI_Request_get_status. The receive or the message may come first, by MPI_Irecv, MPI_Start and MPI_Imrecv.
- *   gompirma promises this; the standard lets such a sender wait for the receiver's next call
+/* Proves: a large message arrives once its receive is started, although the receiver's thread then computes or sleeps.
+ *   The senders are in MPI_Send, MPI_Ssend, MPI_Wait, MPI_Waitall, MPI_Waitany or MPI_Sendrecv, or call MPI_Test and
+ *   MPI_Request_get_status. The receive is started by MPI_Irecv, MPI_Start or MPI_Imrecv, before or after the message
+ *   has arrived. gompirma promises this; the standard lets such a sender wait for the receiver's next call
  * np: 2 4
  * args: read computing
  * ref: none (MPICH and Open MPI wait for the receiver's next call)
  * again: GOMPIRMA_NO_CMA=1
- * nodes: 1 (the members tell each other by shared memory how far they are)
+ * nodes: 1 (the ranks report their progress to each other in shared memory)
  * timeout: 60
  */
 #include "../no_progress.h"

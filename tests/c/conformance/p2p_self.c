@@ -1,5 +1,5 @@
-/* Proves: messages to oneself arrive, on the world, on MPI_COMM_SELF and on a duplicate. Covers nonblocking in
- *   either order, buffered, probed, many active, and large messages. MPI-5.0 3.2, 3.7
+/* Proves: messages to oneself arrive, on the world, on MPI_COMM_SELF and on a duplicate. Covers nonblocking sends and
+ *   receives in either order, buffered and probed messages, many active messages, and large messages. MPI-5.0 3.2, 3.7
  * np: 1 2
  * ref: mpich
  * timeout: 30

@@ -1,10 +1,10 @@
 /* Proves: MPI_Sendrecv and MPI_Isendrecv send the data as it was at the call, even if they receive into the same
- *   memory. Covers one variable, an array, an array and itself shifted, and a vector. MPI requires disjoint
- *   buffers. But programs exchange a variable with itself, and it works where the library copies a message first.
- *   Around a ring in any order of arrival, and with oneself. MPI-5.0 3.10
+ *   memory. Covers one variable, an array, an array and itself shifted, and a vector. MPI requires disjoint buffers.
+ *   But some programs receive into the variable that they send, which works if the library copies the message first.
+ *   Runs around a ring in any order of arrival; a single rank exchanges with itself. MPI-5.0 3.10
  * np: 1 2 5
  * args: small large nonblocking
- * ref: none (MPICH sends now and then what it has just received, and aborts with oneself)
+ * ref: none (MPICH sometimes sends the data that it has just received, and aborts if a rank exchanges with itself)
  * timeout: 60
  */
 #include "../check.h"

@@ -2,7 +2,7 @@
  *   sender sets a flag in a shared window. The receiver must not see the flag before it receives. MPI-5.0 3.4
  * np: 2 4
  * ref: mpich
- * nodes: 1 (the members tell each other by shared memory how far they are)
+ * nodes: 1 (the ranks report their progress to each other in shared memory)
  * timeout: 30
  */
 #include "../check.h"
@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
 			MPI_Ssend(data, count, MPI_INT, other, i, MPI_COMM_WORLD);
 			atomic_store(mine, i);
 		} else {
-			for (flag = 0; !flag;) /* the message is announced; poll the flag for a while */
+			for (flag = 0; !flag;) /* the message has arrived; now check the flag for a while */
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 			for (int k = 0; k < 200; k++) {
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

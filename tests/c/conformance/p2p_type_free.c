@@ -1,5 +1,5 @@
-/* Proves: a datatype may be freed as soon as an operation with it has started, and other types created in its
- *   place. The operation works as if the type existed, and a persistent one does at every start. Covers small and
+/* Proves: a datatype may be freed as soon as an operation with it has started, and other types created in its place.
+ *   The operation works as if the type still existed. A persistent operation does so at every start. Covers small and
  *   large messages, another process and this one, receives before and after the message, matched probes, and freed
  *   requests. MPI-5.0 5.1.9
  * np: 1 2
@@ -85,7 +85,7 @@ static void body(int n, int late, int other) {
 		fill(n, round);
 		meet(other);
 		for (int step = 0; step < 2; step++) {
-			if (matched ? step == 0 : step != late) { /* the send runs first if the receive is late */
+			if (matched ? step == 0 : step != late) { /* the send comes first if the receive is late */
 				t = make(n, GAP);
 				MPI_Isend(out, 1, t, other, 5, MPI_COMM_WORLD, &r[1]);
 				if (strcmp(how, "receive") != 0)

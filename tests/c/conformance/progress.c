@@ -1,13 +1,13 @@
-/* Proves: strong progress. Every operation and every passive synchronization of the origins completes while the
- *   target calls no MPI. The target is in read(2), or it computes, until the origins have reported that their calls
- *   returned. Small and large operations complete by lock and unlock, by flush, and by the operation's request.
- *   Each window kind. MPI-5.0 12.7.3
+/* Proves: strong progress. Every operation and every passive synchronization of the origins completes while the target
+ *   calls no MPI. The target is in read(2), or it computes, until the origins have reported that their calls returned.
+ *   Small and large operations complete by lock and unlock, by flush, and by the operation's request. Tests every
+ *   window kind. MPI-5.0 12.7.3
  * np: 2 4
  * args: put get accumulate get_accumulate fetch_and_op compare_and_swap
  * args: rput rget raccumulate rget_accumulate rget_many lock
- * ref: none (MPICH makes no progress while the target computes, Open MPI on allocated windows only)
+ * ref: none (MPICH makes no progress while the target computes; Open MPI makes progress on allocated windows only)
  * again: GOMPIRMA_NO_CMA=1
- * nodes: 1 (the target tells by shared memory that it computes)
+ * nodes: 1 (the target reports in shared memory that it computes)
  * timeout: 60
  */
 #include "../no_progress.h"
@@ -20,7 +20,7 @@ static int how;
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* Starts more requests at a time than the library has buffers for. */
+/* Starts 40 requests at a time, more than the library has buffers for. */
 static void many(struct window *w, int64_t *out, int count) {
 	enum { MANY = 40 };
 	MPI_Request r[MANY];
@@ -41,7 +41,8 @@ static void many(struct window *w, int64_t *out, int count) {
 		}
 }
 
-/* Makes one operation of `count` elements on rank 0. Part me belongs to this rank; all ranks use part 0. */
+/* Makes an operation of `count` elements on rank 0. Puts, gets and swaps use the part of the window that belongs to
+ * this rank; sums of all ranks go to the first part. */
 static void operate(struct window *w, int64_t *in, int64_t *out, int count) {
 	MPI_Datatype L = MPI_INT64_T;
 	MPI_Aint mine = (MPI_Aint)w->rank * LARGE;

@@ -1,6 +1,6 @@
-/* Proves: data is right with MPI_MODE_NOCHECK on post and start (all posts precede the starts), and with NOSTORE
- *   and NOPUT on post. The exposure and the access epoch may be closed in any order. Each window kind. MPI-5.0
- *   12.5.2, 12.5.5
+/* Proves: data is right with MPI_MODE_NOCHECK on post and start (all posts precede the starts), and with NOSTORE and
+ *   NOPUT on post. The exposure and the access epoch may be closed in any order. Tests every window kind.
+ *   MPI-5.0 12.5.2, 12.5.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

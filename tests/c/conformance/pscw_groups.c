@@ -1,6 +1,6 @@
-/* Proves: post, start, complete and wait work with groups that differ from epoch to epoch and from rank to rank.
- *   Covers a ring, a star in both directions, single pairs and empty groups, without other synchronization between
- *   epochs. Each window kind. MPI-5.0 12.5.2
+/* Proves: post, start, complete and wait work with groups that differ from epoch to epoch and from rank to rank. Covers
+ *   a ring, a star in both directions, single pairs and empty groups, without other synchronization between epochs.
+ *   Tests every window kind. MPI-5.0 12.5.2
  * np: 1 2 5
  * nodes: 2
  * ref: mpich (with more than 2 ranks it takes a post of another rank for the one it waits for)

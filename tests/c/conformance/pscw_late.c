@@ -1,7 +1,7 @@
-/* Proves: the effects of an access epoch are visible at the target when MPI_Win_wait returns or MPI_Win_test is
- *   true. The target already waits or tests, or sleeps in MPI_Win_wait, or calls it after the origin has gone on.
- *   Covers small and large puts, accumulates and gets. The origin may change its buffers after MPI_Win_complete.
- *   Each window kind. MPI-5.0 12.5.2
+/* Proves: the effects of an access epoch are visible at the target when MPI_Win_wait returns or MPI_Win_test is true.
+ *   The target waits or tests before the origin completes, sleeps in MPI_Win_wait, or calls MPI_Win_wait long after the
+ *   origin has completed. Covers small and large puts, accumulates and gets. The origin may change its buffers after
+ *   MPI_Win_complete. Tests every window kind. MPI-5.0 12.5.2
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1
  * nodes: 2
@@ -17,7 +17,8 @@ enum { LARGE = 30000, ROOM = 61440, TIMES = 12, WAITS = 0, SLEEPS, TESTS, COMES_
 
 static int data[LARGE], got[LARGE];
 
-/* Makes the operations of an origin. The elements are a sum, the elements of puts, and the elements of gets. */
+/* Runs an access epoch. Layout of the target: element 0 is a sum, LARGE elements that are put, LARGE elements that are
+ * got. */
 static void origin(struct window *w, int target, MPI_Group group, int time) {
 	int count = time % 2 ? 1 : LARGE, one = 1;
 	for (int i = 0; i < count; i++)

@@ -1,6 +1,6 @@
 /* Proves: MPI_Put of 0, 1, 7 and 1000 elements from every rank to every rank (itself included) arrives whole and
- *   nowhere else. The origin buffer may be overwritten as soon as the standard allows. Each synchronization and
- *   each window kind. MPI-5.0 12.3.1, 12.5
+ *   nowhere else. The origin buffer may be overwritten as soon as the standard allows. Tests every synchronization on
+ *   every window kind. MPI-5.0 12.3.1, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich

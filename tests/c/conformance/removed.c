@@ -1,8 +1,8 @@
 /* Proves: functions that MPI-3.0 removed still work for old programs, under both names. Struct types made of
  *   differences of MPI_Address move members between ranks and leave padding unchanged. So do types of absolute
- *   addresses with MPI_BOTTOM. MPI_Type_hvector, MPI_Type_hindexed, MPI_Type_extent and the bounds work. Error
- *   handlers can be created, read and set without MPI_Comm_. Errors are those of the replacement functions. No
- *   datatype has a removed combiner. MPI-2.2 2.6.1, MPI-5.0 chapter 17
+ *   addresses with MPI_BOTTOM. MPI_Type_hvector, MPI_Type_hindexed, MPI_Type_extent and the bounds work.
+ *   MPI_Errhandler_create, get and set work. Errors are those of the replacement functions. No datatype has a removed
+ *   combiner. MPI-2.2 2.6.1, MPI-5.0 chapter 17
  * np: 1 2 3
  * args: MPI PMPI
  * ref: mpich

@@ -1,5 +1,5 @@
-/* Proves: one MPI_Waitall, MPI_Waitsome or MPI_Testall can complete RMA requests and message requests together.
- *   Each status belongs to its own operation. Each window kind. MPI-5.0 12.3.5, 3.7.5
+/* Proves: one MPI_Waitall, MPI_Waitsome or MPI_Testall can complete RMA requests and message requests together. Each
+ *   status belongs to its own operation. Tests every window kind. MPI-5.0 12.3.5, 3.7.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

@@ -1,6 +1,6 @@
-/* Proves: many active MPI_Rget, MPI_Rget_accumulate and MPI_Rput are each complete when their request is. Any call
- *   may complete the request: wait, test, any, some, all, get_status. Any order works; some complete after a flush,
- *   after the epoch, or after the window is freed. Each window kind. MPI-5.0 12.3.5, 3.7.5
+/* Proves: with many MPI_Rget, MPI_Rget_accumulate and MPI_Rput active, an operation is complete at the origin when its
+ *   request is. Covers every wait and test call, and MPI_Request_get_status, in any order. Some requests are completed
+ *   after a flush, after the epoch, or after the window is freed. Tests every window kind. MPI-5.0 12.3.5, 3.7.5
  * np: 1 2 3
  * again: GOMPIRMA_NO_CMA=1
  * nodes: 2
@@ -121,7 +121,7 @@ static void body(struct window *w) {
 				end_all(w, target, way, r);
 		}
 	}
-	/* Puts and gets of different elements, from both sides. */
+	/* All ranks put to different elements. */
 	int target = (w->rank + 1) % w->n;
 	MPI_Barrier(w->comm);
 	MPI_Win_lock_all(0, w->win);

@@ -1,8 +1,8 @@
-/* Proves: every call that gets a copy of the handle of a completed or freed request refuses it with
- *   MPI_ERR_REQUEST, outputs unchanged. This holds however many requests exist since: thousands at once, and many
- *   more one after another. MPI-5.0 3.7
+/* Proves: every call refuses a copy of the handle of a completed or freed request with MPI_ERR_REQUEST, and does not
+ *   change its outputs. This holds however many requests are created later: thousands at once, and many more one after
+ *   another. MPI-5.0 3.7
  * np: 1 2
- * ref: none (MPICH hands out the same handle again)
+ * ref: none (MPICH reuses the handle for another request)
  * timeout: 60
  */
 #include "../check.h"

@@ -1,6 +1,6 @@
-/* Proves: every RMA and synchronization call refuses wrong ranks, counts, types, operations, lock types, assertions
- *   and handles. The error has the standard's class (with MPI_ERRORS_RETURN), and nothing changes. Each window
- *   kind. MPI-5.0 12.6.2, 12.3.4
+/* Proves: every RMA and synchronization call refuses wrong ranks, counts, types, operations, lock types, assertions and
+ *   handles. The error has the standard's class (with MPI_ERRORS_RETURN), and nothing changes. Tests every window kind.
+ *   MPI-5.0 12.6.2, 12.3.4
  * np: 1 2
  * args: rank count type op handle synchronization
  * ref: mpich

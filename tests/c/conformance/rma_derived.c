@@ -1,6 +1,6 @@
-/* Proves: put, get, accumulate and get_accumulate work between random derived types on both sides (nested, with
- *   gaps, reversed, resized), with counts above one. They move exactly the bytes that MPI_Pack and MPI_Unpack move,
- *   in the same order. Other bytes do not change. Each window kind. MPI-5.0 12.3 5.1
+/* Proves: put, get, accumulate and get_accumulate work between random derived types on both sides (nested, with gaps,
+ *   reversed, resized), with counts above one. They move exactly the bytes that MPI_Pack and MPI_Unpack move, in the
+ *   same order. Other bytes do not change. Tests every window kind. MPI-5.0 12.3 5.1
  * np: 1 2 4
  * args: put get accumulate get_accumulate pairs
  * ref: mpich
@@ -64,8 +64,8 @@ static MPI_Datatype over(MPI_Datatype old, MPI_Datatype leaf) {
 	return t;
 }
 
-/* Returns a committed type and a count of it: at most `most` elements, within half a window on either side of the
- * middle of a buffer. */
+/* Returns a committed random type and stores a random count of it. The data lies within 2000 bytes of the middle of a
+ * buffer. */
 static MPI_Datatype random_type(MPI_Datatype leaf, int *count) {
 	for (;;) {
 		MPI_Datatype t;
@@ -101,8 +101,8 @@ static void unpacked(char *middle, int count, MPI_Datatype t, const char *from, 
 
 static char origin[WINDOW], result[WINDOW], shadow[WINDOW], result_shadow[WINDOW], a[WINDOW], b[WINDOW];
 
-/* Creates two types with equally many elements. The target's type is made of copies of the origin's, or one of them
- * is contiguous. */
+/* Creates an origin type and a target type with equally many elements. The target type is made of copies of the origin
+ * type, or one of the two types is contiguous. */
 static void matching(MPI_Datatype leaf, int *tn, MPI_Datatype *tt, int *on, MPI_Datatype *ot) {
 	int size, leaf_size;
 	*ot = random_type(leaf, on);

@@ -16,7 +16,7 @@ static int unit_of(int rank) {
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	if (strcmp(check_arg, "shared") == 0 && !windows_one_node(MPI_COMM_WORLD))
-		return check_end(); /* no such window across nodes */
+		return check_end(); /* shared windows need all ranks on one node */
 	int n = check_size, me = check_rank;
 	MPI_Aint size = (20 + me) * 48;
 	char *mem, *own = malloc(size);

@@ -1,7 +1,7 @@
-/* Proves: operations on targets of many thousand blocks reach every block in order and change nothing between. The
- *   data is several times what a library moves at once. Covers short and long blocks at equal distances, blocks at
- *   odd distances of one size and of several, and many copies of a small type. Covers put, get, accumulate and
- *   get_accumulate. Each window kind. MPI-5.0 12.3
+/* Proves: operations with target datatypes of many thousand blocks reach every block in order and change nothing
+ *   between. The data is several times what a library moves at once. Covers short and long blocks at equal distances,
+ *   blocks at odd distances of one size and of several, and many copies of a small type. Covers put, get, accumulate
+ *   and get_accumulate. Tests every window kind. MPI-5.0 12.3
  * np: 1 2 3
  * args: short long odd sizes copies
  * again: GOMPIRMA_NO_CMA=1

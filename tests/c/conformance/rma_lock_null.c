@@ -1,10 +1,10 @@
-/* Proves: MPI_Win_unlock of MPI_PROC_NULL without its MPI_Win_lock is MPI_ERR_RMA_SYNC and changes nothing. Locks
- *   of other ranks stay, and later epochs work. MPI_PROC_NULL may be locked more than once; programs do that if
- *   neither neighbor exists. Each lock needs its unlock and keeps the lock epoch open. Each window kind. MPI-5.0
- *   12.3, 12.5.3
+/* Proves: MPI_Win_unlock of MPI_PROC_NULL without its MPI_Win_lock is MPI_ERR_RMA_SYNC and changes nothing. Locks of
+ *   other ranks stay, and later epochs work. MPI_PROC_NULL may be locked more than once; programs do that if neither
+ *   neighbor exists. Each lock needs its unlock and keeps the lock epoch open. Tests every window kind. MPI-5.0 12.3,
+ *   12.5.3
  * np: 1 2
  * args: alone beside twice all
- * ref: none (MPICH takes any MPI_Win_unlock of MPI_PROC_NULL, Open MPI refuses to lock it)
+ * ref: none (MPICH accepts any MPI_Win_unlock of MPI_PROC_NULL; Open MPI refuses to lock it)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC

@@ -4,7 +4,7 @@
  *   that it cannot. MPI-5.0 6.9.4 12.3
  * np: 1 2
  * args: put get accumulate get_accumulate fetch_and_op
- * ref: none (reads and writes gaps)
+ * ref: none (MPICH reads and writes gaps)
  * timeout: 60
  */
 #define _GNU_SOURCE
@@ -55,7 +55,8 @@ static const struct pair pairs[] = {ROW(MPI_DOUBLE_INT, double_int), ROW(MPI_LON
 				    ROW(MPI_SHORT_INT, short_int), ROW(MPI_FLOAT_INT, float_int),
 				    ROW(MPI_LONG_DOUBLE_INT, long_double_int)};
 
-/* Elements may lie at any address: a page ends at a multiple of 8, but the data of an element does not. */
+/* Stores an element. The address may be unaligned: buffers end at a page boundary, but the size of an element's data
+ * need not be a multiple of its alignment. */
 static void store(const struct pair *p, char *at, int value, int index) {
 #define STORE(mpi, c)                         \
 	if (p->type == mpi) {                 \

@@ -1,5 +1,5 @@
 /* Proves: every RMA call to MPI_PROC_NULL succeeds and does nothing, with any displacement, in every kind of epoch.
- *   Result buffers do not change. Each window kind. MPI-5.0 12.3
+ *   Result buffers do not change. Tests every window kind. MPI-5.0 12.3
  * np: 1 2
  * args: fence pscw lock lock_all flush
  * ref: mpich

@@ -1,6 +1,6 @@
 /* Proves: every operation refuses an access outside of the target's window at the origin with MPI_ERR_RMA_RANGE, in
- *   every kind of epoch. It writes nothing in the window, around it, or in the origin's buffers. Covers one element
- *   too far, an access that begins inside, negative displacements, and displacement times unit beyond 64 bits. Each
+ *   every kind of epoch. It writes nothing in the window, around it, or in the origin's buffers. Covers one element too
+ *   far, an access that begins inside, negative displacements, and displacement times unit beyond 64 bits. Tests every
  *   window kind. MPI-5.0 12.6.2; gompirma promises to detect it always
  * np: 1 2 5
  * args: fence pscw lock lock_all flush

@@ -1,6 +1,6 @@
 /* Proves: the target's bounds count, not the origin's. Windows have different sizes and units, size 0 included. The
- *   last element of each can be reached; the one after it is refused with MPI_ERR_RMA_RANGE, and nothing is written.
- *   MPI-5.0 12.6.2; gompirma promises to detect it always
+ *   last element of each window can be reached. An access to the element after it is refused with MPI_ERR_RMA_RANGE,
+ *   and nothing is written. MPI-5.0 12.6.2; gompirma promises to detect it always
  * np: 1 2 5
  * args: create allocate shared
  * ref: none (MPICH and Open MPI do not check bounds)
@@ -17,7 +17,7 @@ static int unit_of(int rank) { return rank % 2 ? 4 : 1; }
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	if (strcmp(check_arg, "shared") == 0 && !windows_one_node(MPI_COMM_WORLD))
-		return check_end(); /* no such window across nodes */
+		return check_end(); /* shared windows need all ranks on one node */
 	int n = check_size, me = check_rank;
 	MPI_Aint size = size_of(me);
 	char *mem = NULL, own[64], value = 9, big[64] = {9}, got = -1;

@@ -1,5 +1,5 @@
 /* Proves: on windows of sub-communicators, ranks are those of the window's group. Even and odd ranks use their own
- *   windows at the same time, with reversed ranks, in each synchronization. World windows do not change. Each
+ *   windows at the same time, with reversed ranks, in each synchronization. World windows do not change. Tests every
  *   window kind. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: fence pscw lock flush

@@ -1,5 +1,5 @@
-/* Proves: calls that the epoch does not allow return MPI_ERR_RMA_SYNC and change nothing. The epoch stays open,
- *   later correct calls work, and no data is moved. Each window kind. MPI-5.0 12.5, 12.6
+/* Proves: calls that the epoch does not allow return MPI_ERR_RMA_SYNC and change nothing. The epoch stays open, later
+ *   correct calls work, and no data is moved. Tests every window kind. MPI-5.0 12.5, 12.6
  * np: 1 2 3
  * args: none fence pscw lock lock_all free
  * ref: mpich

@@ -1,9 +1,9 @@
 /* Proves: target datatypes with overlapping entries, which MPI calls erroneous but global-array libraries use, have one
- * outcome: of a put the later entry wins, of an accumulate every entry is applied, in the order of the datatype, and a
- *   fetching call returns for each entry the value before its own update. The same order applies to the receiving
- *   side of a get. Covers few, many and very many entries: repeated, shifted by less than an element, in vectors,
- *   lists, structures, and copies closer than their length. Each window kind, and memory attached in regions.
- *   MPI-5.0 12.3; gompirma promises this order
+ *   outcome. The entries are applied in the order of the datatype: a put leaves the last entry, and an accumulate
+ *   applies every entry. A fetching call returns for each entry the value before its own update. The origin datatype of
+ *   a get is treated the same. Covers few, many and very many entries: repeated entries, entries shifted by less than
+ *   an element, vectors, lists, structures, and copies at a distance below their length. Tests every window kind, and
+ *   memory attached in regions. MPI-5.0 12.3; gompirma promises this order
  * np: 1 4
  * args: put_lock put_fence get_lock accumulate_lock accumulate_fence fetch_lock fetch_fence together in_place
  * again: GOMPIRMA_NO_CMA=1
@@ -20,7 +20,7 @@ enum { PAGE = 4096, WINDOW = 11 * PAGE + 272, MOST = 3000, LARGEST = 16 };
 static const struct element {
 	const char *name;
 	int size;
-	int torn; /* any bytes are a valid value, so entries may overlap partially */
+	int torn; /* entries may overlap partially, because any bytes are a valid value */
 } elements[] = {{"int", sizeof(int), 1},       {"byte", 1, 0},
 		{"short", sizeof(short), 1},   {"double", sizeof(double), 0},
 		{"int64", sizeof(int64_t), 1}, {"long double", sizeof(long double), 0},
@@ -87,7 +87,7 @@ static void apply(int e, int op, const void *origin, void *target) {
 	memcpy(&b, target, (size_t)elements[e].size);
 	if (op == REPLACE) {
 		if (e == 6)
-			b.p.value = a.p.value, b.p.at = a.p.at; /* the gap after it is not written */
+			b.p.value = a.p.value, b.p.at = a.p.at; /* the gap after the pair is not written */
 		else
 			b = a;
 	} else {
@@ -118,7 +118,7 @@ static void apply(int e, int op, const void *origin, void *target) {
 	memcpy(target, &b, (size_t)elements[e].size);
 }
 
-/* A shape: count copies of a type, with n entries in total; entry i begins at[i] bytes from the address. */
+/* A shape: count copies of a type, with n entries in total. Entry i begins at[i] bytes after the base address. */
 enum { TWICE, SAME_PLACE, VECTOR, SHIFTED, COPIES, COPIES_BACK, BLOCKS, STRUCTURE, LONG, SHAPES };
 static const char *const shape_name[] = {"list with repetitions",
 					 "vector of stride 0",
@@ -182,7 +182,7 @@ static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed)
 	case COPIES:
 	case COPIES_BACK:
 		step = which == COPIES ? size : -size;
-		MPI_Type_vector(4, 1, 2, handle(e), &block); /* copies lie in each other's gaps, and overlap */
+		MPI_Type_vector(4, 1, 2, handle(e), &block); /* the copies overlap, and lie in gaps of each other */
 		MPI_Type_create_resized(block, 0, step, &s->type);
 		MPI_Type_free(&block);
 		s->count = n / 4;
@@ -298,7 +298,7 @@ static void one(struct window *w, int call, int e, int op, const struct shape *s
 		MPI_Barrier(w->comm); /* loads are complete */
 }
 
-static int whole; /* an element must not lie in two memory regions */
+static int whole; /* true if the memory consists of regions: an element must not lie in two of them */
 
 static void neighbours(struct window *w) {
 	static const int numbers[] = {8, 120, MOST / 2};
@@ -312,7 +312,7 @@ static void neighbours(struct window *w) {
 		for (int which = 0; which < SHAPES; which++)
 			for (unsigned k = 0; k < 3; k++) {
 				if ((which == SHIFTED && (!elements[e].torn || whole)) ||
-				    (k == 2 && (e + which) % 3 != 0)) /* the large ones alternately */
+				    (k == 2 && (e + which) % 3 != 0)) /* MOST / 2 entries: a third of the cases */
 					continue;
 				for (int op = call == FETCH ? -1 : REPLACE;
 				     op <= (call == PUT || call == GET ? REPLACE : UPDATE); op++) {
@@ -372,7 +372,7 @@ static void body(struct window *w) {
 		neighbours(w);
 }
 
-/* Tests a dynamic window over memory attached in several regions, which one operation reaches together. */
+/* Tests a dynamic window whose memory is attached in several regions. One operation accesses several regions. */
 static void pieces(void) {
 	enum { PIECE = 3024 }; /* a multiple of LARGEST, but not of the page size */
 	struct window w = {.name = "pieces",

@@ -1,7 +1,8 @@
-/* Proves: with MPI_THREAD_MULTIPLE the threads of a rank can do different things at once. One flushes while others
- *   put and accumulate. Each locks other targets of the same window. Each waits for its own requests. Each uses its
- *   own window with fences or locks. One does post-start-complete-wait on one window while another locks another
- *   window. Each window kind. MPI-5.0 12.7, 11.6
+/* Proves: with MPI_THREAD_MULTIPLE the threads of a rank can do different things at once. flush: one thread flushes
+ *   while the other threads put and accumulate. locks: each thread locks other targets of the same window. requests:
+ *   each thread waits for its own requests. windows: each thread uses its own window, with fences or locks. epochs: one
+ *   thread does post-start-complete-wait on a window while the other threads use other windows. Tests every window
+ *   kind. MPI-5.0 12.7, 11.6
  * np: 1 2 4
  * args: flush locks requests windows epochs
  * again: GOMPIRMA_NO_CMA=1
@@ -102,7 +103,7 @@ static void requests(int thread) {
 	}
 }
 
-/* Uses fences on a window of its own in threads 0 and 1, and locks on another window in thread 2. */
+/* Uses a window of its own in each thread: with fences in threads 0 and 1, with locks in thread 2. */
 static void windows(int thread) {
 	int n = window->n, me = window->rank, right = (me + 1) % n, left = (me + n - 1) % n;
 	MPI_Win win = others[thread];
@@ -123,8 +124,8 @@ static void windows(int thread) {
 	}
 }
 
-/* Runs pairwise epochs on the window in thread 0, locks on a second window in thread 1, and fences on a third in
- * thread 2. */
+/* Runs post-start-complete-wait on the window in thread 0, locks on a second window in thread 1, and fences on a third
+ * in thread 2. */
 static void epochs(int thread) {
 	struct window *w = window;
 	int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n;

@@ -1,5 +1,5 @@
-/* Proves: RMA calls with zero elements succeed and do nothing. Covers the very end of the window, a window of size
- *   0, and null buffers. Each window kind. MPI-5.0 12.2.1, 12.3
+/* Proves: RMA calls with zero elements succeed and do nothing. Covers the very end of the window, a window of size 0,
+ *   and null buffers. Tests every window kind. MPI-5.0 12.2.1, 12.3
  * np: 1 2 4
  * args: fence lock flush
  * ref: mpich

@@ -1,6 +1,7 @@
-/* Proves: once wait, test or waitall completes the request of MPI_Rput, the origin buffer may be overwritten. The
- *   data is at the target after flush or unlock. Covers many requests at once, zero counts and MPI_PROC_NULL. Each
- *   window kind. Also between fences and in start epochs, where the standard does not allow it. MPI-5.0 12.3.5
+/* Proves: once wait, test or waitall completes the request of MPI_Rput, the origin buffer may be overwritten. The data
+ *   is at the target after flush or unlock. Covers many requests at once, zero counts and MPI_PROC_NULL. Tests every
+ *   window kind. Also tests MPI_Rput between fences and in start epochs, where the standard does not allow it.
+ *   MPI-5.0 12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich

@@ -46,7 +46,8 @@ static void on_signal_exit(int sig) {
 	exit(status);
 }
 
-/* System V: a handler serves one signal only, so one signal arrives at a time. */
+/* signal() of System V resets the handler at each signal. on_signal_once installs it again, and then starts the timer
+ * for the next signal. */
 extern void (*__sysv_signal(int, void (*)(int)))(int);
 
 static void on_signal_once(int sig) {
@@ -77,7 +78,7 @@ static void tick(int which, int us) {
 	setitimer(which, &t, NULL);
 }
 
-/* Adds numbers for a while; a longjmp may leave it. */
+/* Computes for a while. A handler may leave this function with longjmp. */
 static double compute(void) {
 	volatile double x = 0;
 	for (int i = 0; i < 200000; i++)
@@ -155,7 +156,7 @@ int main(int argc, char **argv) {
 		tick(ITIMER_REAL, 1000);
 		tick(ITIMER_VIRTUAL, 1000);
 	} else if (IS("no_stack")) {
-		/* The handler asks for an alternate stack, but none is set: the thread's stack is used. */
+		/* SA_ONSTACK is set, but no alternate stack exists: the handler runs on the thread's stack. */
 		install(SIGALRM, (void *)on_signal_deep, SA_SIGINFO | SA_ONSTACK);
 		tick(ITIMER_REAL, 1000);
 	} else if (IS("blocked")) {

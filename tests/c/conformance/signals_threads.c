@@ -3,7 +3,7 @@
  *   MPI calls.
  * np: 2
  * args: other_stack threads
- * ref: none (no other library leaves the thread's stack)
+ * ref: none (no other library runs code on a stack of its own)
  * timeout: 60
  */
 #define _GNU_SOURCE

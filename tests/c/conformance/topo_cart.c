@@ -1,5 +1,5 @@
-/* Proves: MPI_Dims_create, Cart_create, Cart_get, Cart_rank, Cart_coords, Cart_shift, Cart_sub, Cart_map and
- *   Topo_test return the right values. Grids are periodic or not, and may have fewer places than processes. A
+/* Proves: MPI_Dims_create, Cart_create, Cart_get, Cart_rank, Cart_coords, Cart_shift, Cart_sub, Cart_map and Topo_test
+ *   return the right values. Grids are periodic or not, and may have fewer positions than there are processes. A
  *   duplicate keeps the grid. Wrong arguments are refused. MPI-5.0 8.5
  * np: 1 4 6
  * ref: mpich
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_free(&grid);
 	MPI_Comm_free(&dup);
 
-	/* one place fewer than processes */
+	/* a grid with one position less than there are processes */
 	if (check_size > 1) {
 		MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){check_size - 1}, (int[]){1}, 1, &grid);
 		n = grid != MPI_COMM_NULL;

@@ -8,8 +8,8 @@
  */
 #include "../check.h"
 
-/* MPI_UNWEIGHTED in a variable. Compilers warn about its number, at which no object can be; other libraries have no
- * compile-time constant for it. */
+/* Holds MPI_UNWEIGHTED. The constant is a number cast to a pointer, for which compilers warn if they see it in a call.
+ * It is assigned in main, because in other libraries MPI_UNWEIGHTED is not a compile-time constant. */
 static int *volatile unweighted;
 
 int main(int argc, char **argv) {

@@ -1,7 +1,7 @@
-/* Proves: the bounds of a type contain the bounds of all its parts, padding included. Covers every constructor,
- *   with parts that are padded, resized, misaligned and nested. The bounds exceed those of the parts by less than
- *   the largest alignment. So a program can describe a type by the displacements and extents of its parts. MPI-5.0
- *   5.1.5 5.1.7
+/* Proves: the bounds of a type contain the bounds of all its parts, padding included. Covers every constructor, with
+ *   parts that are padded, resized, misaligned and nested. The bounds of the type exceed the bounds of the parts by
+ *   less than the largest alignment. So a program can describe a type by the displacements and extents of its parts.
+ *   MPI-5.0 5.1.5 5.1.7
  * np: 1
  * timeout: 30
  */

@@ -2,7 +2,7 @@
  *   bytes. Named types have no contents. Types with large counts report them, and refuse the forms without large
  *   counts. MPI-5.0 5.1.13
  * np: 1
- * ref: none (MPICH 4.0 reports large counts otherwise)
+ * ref: none (MPICH 4.0 reports large counts differently)
  * timeout: 30
  */
 #include "../check.h"

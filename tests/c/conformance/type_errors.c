@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
 	CHECK_CLASS(MPI_Type_size(old, &size), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Pack(buf, 1, old, buf + 20, 40, &position, MPI_COMM_SELF), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Type_free(&old), MPI_ERR_TYPE);
-	CHECK_OK(MPI_Type_commit(&u)); /* it does not need the freed type any more */
+	CHECK_OK(MPI_Type_commit(&u)); /* u is independent of the freed type it was made from */
 	for (int i = 0; i < 40; i++)
 		buf[i] = i;
 	CHECK_OK(MPI_Pack(buf, 1, u, buf + 20, 40, &position, MPI_COMM_SELF));

@@ -1,7 +1,7 @@
-/* Proves: MPI_Pack and MPI_Unpack move exactly the bytes of a type in the order of its typemap. Several packs share
- *   one buffer; constructors of every shape are covered. The data can also be unpacked in parts by other types with
- *   the same elements. MPI_Pack_size is right, and MPI_Pack_external can be undone. MPI-5.0 5.1.2 5.1.3 5.1.4 5.2
- *   5.3
+/* Proves: MPI_Pack and MPI_Unpack move exactly the bytes of a type in the order of its typemap. Several MPI_Pack calls
+ *   share one buffer. Covers constructors of all shapes. The data can also be unpacked in parts by other types with the
+ *   same elements. MPI_Pack_size is right, and MPI_Unpack_external restores what MPI_Pack_external packed.
+ *   MPI-5.0 5.1.2 5.1.3 5.1.4 5.2 5.3
  * np: 1 2
  * ref: mpich
  * timeout: 60
@@ -114,7 +114,7 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 		AT(12), AT(15), AT(30), AT(33), AT(36), AT(3);
 		extent = 36;
 		break;
-	case 13: /* in reverse order, from a negative displacement */
+	case 13: /* negative stride: the blocks follow each other downwards */
 		MPI_Type_vector(4, 1, -3, MPI_INT, &t);
 		for (int i = 0; i < 4; i++)
 			AT(-3 * i);

@@ -1,7 +1,7 @@
-/* Proves: size, bounds and true bounds of predefined and constructed types are right, in 32 and 64 bit forms.
- *   Covers padding to the alignment, sizes beyond an int, and names. MPI-5.0 5.1.2 5.1.5 5.1.7 5.1.8 7.8
+/* Proves: size, bounds and true bounds of predefined and constructed types are right, in the forms with int and with
+ *   MPI_Count. Covers padding to the alignment, sizes beyond an int, and names. MPI-5.0 5.1.2 5.1.5 5.1.7 5.1.8 7.8
  * np: 1
- * ref: none (MPICH 4.0 has no standard ABI pair types; it pads structures only)
+ * ref: none (MPICH 4.0 pads structures only, and lacks pair types of the standard ABI)
  * timeout: 30
  */
 #include "../check.h"

@@ -1,6 +1,7 @@
 /* Proves: a rank that waits in MPI for a sleeping rank uses next to no processor time. Covers receive, probe, wait,
- *   barrier, fence, post-start-complete-wait and lock, also after a series of operations on the waiting rank's
- *   memory. The waiting rank measures it with getrusage. The standard does not require this; gompirma promises it
+ *   barrier, fence, post-start-complete-wait and lock, also after a series of operations on the waiting rank's memory.
+ *   The waiting rank measures its processor time with getrusage. The standard does not require this; gompirma promises
+ *   it
  * np: 2
  * nodes: 2
  * args: recv probe wait barrier fence start wait_epoch lock served
@@ -24,7 +25,7 @@ static void sleep_ms(int ms) {
 	nanosleep(&t, NULL);
 }
 
-/* Operates on ordinary memory of rank 0, which waits. */
+/* Runs a series of operations on ordinary memory of rank 0, which waits in MPI. */
 static void operate(MPI_Win win) {
 	long one = 1, result;
 	MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);

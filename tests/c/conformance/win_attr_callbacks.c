@@ -1,8 +1,8 @@
 /* Proves: copy functions of window attributes are never called. The delete function gets window, keyval, value and
- *   extra state when the attribute is replaced or deleted. It also runs when the window is freed, for the attribute
- *   set last first. A freed keyval stays valid in its attributes. Two windows and two keyvals are independent. A
- *   freed keyval or one of another kind is MPI_ERR_KEYVAL. The delete function may use the window. Each window
- *   kind. MPI-5.0 7.7.3, 12.2.6
+ *   extra state when the attribute is replaced or deleted. When the window is freed, the delete function runs for all
+ *   attributes in reverse order of setting. A freed keyval stays valid for existing attributes. Two windows and two
+ *   keyvals are independent. A freed keyval or one of another kind is MPI_ERR_KEYVAL. The delete function may use the
+ *   window. Tests every window kind. MPI-5.0 7.7.3, 12.2.6
  * np: 1 2
  * ref: none (MPICH deletes attributes in the order in which they were set)
  * timeout: 60

@@ -1,5 +1,5 @@
 /* Proves: the predefined attributes of a window are right: base, size, displacement unit, flavor and memory model
- *   (unified or separate). Attributes are local to this rank, and a keyval that was not set is not found. Each
+ *   (unified or separate). Attributes are local to this rank, and a keyval that was not set is not found. Tests every
  *   window kind. MPI-5.0 12.2.6
  * np: 1 2 5
  * ref: mpich

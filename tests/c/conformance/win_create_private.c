@@ -1,7 +1,8 @@
-/* Proves: MPI_Win_create does not change the kind of the program's memory, however much other ranks use the window.
- *   The memory stays private and is not mapped from a file. MADV_DONTNEED clears it and MADV_FREE frees it. A child
- *   process keeps its stores to itself, whether created by fork, _Fork, or the system calls fork and clone. Memory
- *   that the program maps over it receives later puts. The SIGSEGV handler does not change. MPI-5.0 12.2.1
+/* Proves: MPI_Win_create does not change the kind of the program's memory, however much other ranks use the window. The
+ *   memory stays private and is not mapped from a file. MADV_DONTNEED clears it and MADV_FREE frees it. A child process
+ *   keeps its stores to itself, whether created by fork, _Fork, or the system calls fork and clone. If the program maps
+ *   new memory at the same address, the new memory receives later puts. The SIGSEGV handler does not change.
+ *   MPI-5.0 12.2.1
  * np: 2 3
  * args: advice map children
  * ref: mpich
@@ -25,7 +26,7 @@ enum { SIZE = 64 * PAGE, WORDS = SIZE / 8, OPERATIONS = 100000 };
 
 static int64_t *memory;
 static MPI_Win win;
-static struct sigaction handler; /* SIGSEGV handler before the first window */
+static struct sigaction handler; /* the SIGSEGV handler before the first window exists */
 
 /* Makes OPERATIONS operations in total from the other ranks on the lowest rank's memory, while that rank waits. */
 static void use(void) {

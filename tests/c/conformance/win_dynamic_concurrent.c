@@ -1,5 +1,5 @@
-/* Proves: puts and gets to memory that stays attached work while the target attaches and detaches other
- * memory: the highest that is attached, and some with others on both sides. MPI-5.0 12.2.4
+/* Proves: puts and gets to memory that stays attached work while the target attaches and detaches other memory. The
+ *   memory that stays is the region with the highest address, and a region between others. MPI-5.0 12.2.4
  * np: 2 4
  * args: allocated malloc
  * again: GOMPIRMA_NO_CMA=1

@@ -78,8 +78,8 @@ static void with(char *mem, const char *what) {
 		}
 	MPI_Barrier(MPI_COMM_WORLD);
 
-	/* Detach while other ranks hold their lock: later accesses to it are refused; accesses to attached memory
-	 * still work. */
+	/* Detaches while other ranks hold their lock. Later accesses to the detached memory are refused; accesses to
+	 * attached memory still work. */
 	CHECK_OK(MPI_Win_detach(win, mem + 1024));
 	MPI_Barrier(MPI_COMM_WORLD);
 	CHECK_CLASS(MPI_Put(data, 8, MPI_BYTE, right, MPI_Aint_add(all[right], 1024), 8, MPI_BYTE, win),

@@ -1,7 +1,7 @@
-/* Proves: threads of a rank can lock, accumulate to two adjacent attached regions, and unlock, without disturbing
- *   each other. Each thread has its own window, or all use one window. On one window no two threads lock the same
- *   target at a time, but they lock it one after another. One thread may lock what another unlocks, and some epochs
- *   are empty. MPI-5.0 12.2.4, 12.5.3
+/* Proves: threads of a rank can lock, accumulate to two adjacent attached regions, and unlock, without disturbing each
+ *   other. Each thread has its own window, or all use one window. On one window, threads lock the same target one after
+ *   another, never at the same time. A target may be locked by one thread and unlocked by another, and some epochs are
+ *   empty. MPI-5.0 12.2.4, 12.5.3
  * np: 2 4
  * nodes: 4
  * args: windows turns hands

@@ -3,7 +3,7 @@
  *   epoch. After MPI_Win_free the contents remain and the memory is private. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
- * ref: none (MPICH over UCX puts to the wrong place if the window begins inside of 16 bytes)
+ * ref: none (MPICH over UCX puts to the wrong place if the window is not aligned to 16 bytes)
  * timeout: 60
  */
 #define _GNU_SOURCE

@@ -1,8 +1,8 @@
 /* Proves: a child of fork() sees the window's memory as it was at the fork, whatever parent and origins store
- *   afterwards. No other process sees the child's stores, and its exit changes nothing. Ordinary memory behaves
- *   like this; so does memory shared in place, on the stack too. MPI-5.0 12.2.1
+ *   afterwards. No other process sees the child's stores, and its exit changes nothing. Ordinary memory behaves like
+ *   this, and so must memory that is shared in place, also on the stack. MPI-5.0 12.2.1
  * np: 2 3
- * ref: none (other libraries' networks forbid fork, some)
+ * ref: none (some networks of other libraries forbid fork)
  * timeout: 60
  */
 #include "../in_place.h"
@@ -19,7 +19,7 @@ static int wait_for(int fd) {
 	return read(fd, &c, 1) == 1;
 }
 
-/* Tests mem. other is memory of another window; it must be private to the child as well. */
+/* Tests a child of fork with mem. other is the memory of another window, which must be private to the child as well. */
 static void one(unsigned char *mem, unsigned char *other, MPI_Win win) {
 	int right = (check_rank + 1) % check_size, to_child[2], to_parent[2], status;
 	unsigned char *buffer = malloc(SIZE);
@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
 	one(stack, heap, b);
 	end_of_child(heap, a);
 	MPI_Win_free(&a);
-	one(stack, heap, b); /* some memory is shared, some no longer */
+	one(stack, heap, b); /* the stack memory is still shared, the heap memory no longer */
 	MPI_Win_free(&b);
 	CHECK_FILLED(heap, SIZE, check_rank, 2, "at the end");
 	CHECK_FILLED(stack, SIZE, check_rank, 4, "at the end");

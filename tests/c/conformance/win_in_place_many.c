@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 	enum { CYCLES = 500, SIZE = 8 * PAGE + 100, MANY = 200 };
 	unsigned char *mem = malloc(SIZE), *many = malloc(MANY * SIZE);
 	long after[2];
-	int mates; /* number of ranks on this node, this one included */
+	int mates; /* number of ranks on this node, including this rank */
 	MPI_Comm node;
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
 	MPI_Comm_size(node, &mates);
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
 				CHECK(got == i * 10 + (check_rank + check_size - 1) % check_size,
 				      "window %d, byte %d: %d", i, at, got);
 			}
-		if (time == 0) /* rings and tables have allocated their memory */
+		if (time == 0) /* the first round has allocated rings and tables; later rounds must not */
 			count(counted);
 	}
 	count(after);

@@ -1,6 +1,6 @@
 /* Proves: two windows may cover the same memory, overlap, or be adjacent in one buffer, with and without
- *   gompirma_share_in_place, and be freed in any order. A get through one returns what a put through the other
- *   stored, as long as it exists. Contents survive. MPI-5.0 12.2.1
+ *   gompirma_share_in_place, and be freed in any order. Data put through a window is in the memory that the windows
+ *   share, also after one of them is freed. Contents survive. MPI-5.0 12.2.1
  * np: 1 2 4
  * ref: none (MPICH over UCX puts to the wrong place if several windows lie in one page)
  * timeout: 60
@@ -35,11 +35,11 @@ int main(int argc, char **argv) {
 		{0, SIZE, 2 * PAGE + 100, 3 * PAGE},             /* inside, not page-aligned */
 		{2 * PAGE + 100, 3 * PAGE, 0, SIZE},             /* enclosing */
 		{0, 2 * PAGE + 2000, 2 * PAGE + 2000, 3 * PAGE}, /* adjacent, with a common page */
-		{2 * PAGE, PAGE, 0, SIZE},                       /* two gaps */
+		{2 * PAGE, PAGE, 0, SIZE},                       /* enclosing, page-aligned */
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int order = 0; order < 2; order++)
-			for (int how = 0; how < 3; how++) { /* share both, the first, the second */
+			for (int how = 0; how < 3; how++) { /* which request sharing: both, a only, b only */
 				unsigned char *mem = aligned_alloc(PAGE, SIZE);
 				MPI_Win a, b;
 				in_place_fill(mem, SIZE, check_rank, 0);
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
 				if (i == 0 && how != 2) {
 					CHECK_SHARED(a, "true");
 					if (in_place_told(a) != NULL)
-						CHECK_SHARED(b, "true"); /* requested or not */
+						CHECK_SHARED(b, "true"); /* even if b does not request it */
 				}
 				in_place_fill(mem, SIZE, check_rank, 3);
 				MPI_Win_free(order ? &b : &a);

@@ -3,7 +3,7 @@
  *   elements of different sizes at the same address. MPI-5.0 12.7.1, 12.7.2
  * np: 2 3 5
  * args: lock_all fence
- * ref: none (MPICH over UCX puts to the wrong place if the window begins inside of 16 bytes)
+ * ref: none (MPICH over UCX puts to the wrong place if the window is not aligned to 16 bytes)
  * timeout: 90
  */
 #include "../in_place.h"
@@ -31,8 +31,8 @@ static void add(void *at, int size, uint64_t by) {
 	memcpy(at, &x, (size_t)size);
 }
 
-/* Adds from all ranks to elements of one size at rank 0 around both borders, at every distance from them. No byte
- * exceeds 255: a carry would change overlapping elements, which occur here. */
+/* Adds from all ranks to elements of one size at rank 0, at every distance from the two borders. No byte may exceed
+ * 255: these elements overlap, so a carry would change a neighbouring element. */
 static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 	int bytes = types[t].size;
 	uint64_t one = 0x0101010101010101u;
@@ -55,7 +55,7 @@ static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 						MPI_Accumulate(&one, 1, types[t].type, 0, at, 1, types[t].type, MPI_SUM,
 							       win);
 				}
-		/* The same in one call across both borders. */
+		/* Adds to consecutive elements across both borders in one call. */
 		uint64_t many[PAGE / 8 * 4];
 		for (size_t i = 0; i < sizeof many / 8; i++)
 			many[i] = one;
@@ -159,7 +159,7 @@ out:
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Uses Compare_and_swap as a counter beside the border and across it. */
+/* Counts with Compare_and_swap in elements before, across and after the border. */
 static void counters(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	MPI_Aint border = (MPI_Aint)(-(uintptr_t)mem % PAGE);
 	MPI_Bcast(&border, 1, MPI_AINT, 0, MPI_COMM_WORLD);

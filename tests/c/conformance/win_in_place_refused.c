@@ -1,5 +1,5 @@
-/* Proves: memory that cannot be shared in place makes a correct window, as without gompirma_share_in_place, and the
- *   library reports the reason. With "require" the creation fails on all members and changes nothing. A bad value
+/* Proves: a window over memory that cannot be shared in place works like a window without gompirma_share_in_place, and
+ *   the library reports the reason. With "require" the creation fails on all members and changes nothing. A bad value
  *   is MPI_ERR_INFO_VALUE. MPI-5.0 12.2.1
  * np: 1 2 3
  * ref: mpich

@@ -1,5 +1,5 @@
-/* Proves: while a thread creates and frees windows whose memory is shared in place, other threads can read and
- *   write that memory. No reader sees a gap, and no store is lost. MPI-5.0 12.2.1
+/* Proves: while a thread creates and frees windows whose memory is shared in place, other threads can read and write
+ *   that memory. No reader sees wrong contents, and no store is lost. MPI-5.0 12.2.1
  * np: 1 2
  * args: read write
  * ref: mpich

@@ -1,9 +1,9 @@
 /* Proves: MPI_Win_get_info returns every key that the library honours, with the value in force, on each flavor of
- * window: the defaults without info; what creation was given, in the order in which the standard lists orderings and
+ *   window. Without info the values are the defaults. accumulate_ordering is returned in the order of the standard and
  *   without blanks. Unknown keys are ignored and not returned. MPI_Win_set_info changes all keys except those that
- *   determine the kind of memory. The caller owns the returned object. If members ask for different values, one that
- *   serves all is in force. An invalid value changes nothing. same_size and same_disp_unit are returned only where
- *   they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
+ *   determine the kind of memory. The caller owns the returned object. If members pass different values, the value in
+ *   force is one that is correct for all members. An invalid value changes nothing. same_size and same_disp_unit are
+ *   returned only where they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * np: 1 2 4
  * nodes: 2
  * ref: none (which keys a library honours, and which it lets change, is its own choice)
@@ -101,7 +101,7 @@ static const struct {
 	{"same_disp_unit", "true", "false", "false"},
 };
 
-/* Checks that if members ask for different values, the value in force at all of them serves all. */
+/* Checks that if members pass different values, all members have the same value in force, which is correct for all. */
 static void members_differ(void) {
 	for (int flavor = 0; flavor < FLAVORS && check_size > 1; flavor++)
 		if (flavor != SHARED || one_node)
@@ -206,7 +206,7 @@ int main(int argc, char **argv) {
 					has(win, flavor_name[flavor], defaults[k].key, defaults[k].value);
 			has(win, flavor_name[flavor], given[g].key, given[g].in_force);
 			has(win, flavor_name[flavor], "a_key_that_nobody_knows", NULL);
-			CHECK_OK(MPI_Win_set_info(win, MPI_INFO_NULL)); /* no keys: nothing changes */
+			CHECK_OK(MPI_Win_set_info(win, MPI_INFO_NULL)); /* MPI_INFO_NULL changes nothing */
 			has(win, "after no keys", given[g].key, given[g].in_force);
 			MPI_Info_create(&info);
 			for (int k = 0; k < KEYS; k++)

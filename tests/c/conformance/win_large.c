@@ -1,6 +1,6 @@
-/* Proves: windows of 48 MiB per rank work: the first, the last and some elements between can be put, accumulated
- *   and read back. 16 windows are created and freed, so that a memory leak is noticed. Each window kind. MPI-5.0
- *   12.2
+/* Proves: windows of 48 MiB per rank work: the first, the last and some elements between can be put, accumulated and
+ *   read back. 16 windows are created and freed, so that a memory leak is noticed. Tests every window kind.
+ *   MPI-5.0 12.2
  * np: 1 2
  * ref: mpich
  * timeout: 60

@@ -1,5 +1,5 @@
-/* Proves: a window has no name at first. MPI_Win_get_name returns the name that was set for that window, including
- *   the longest allowed. The group of a window has the ranks of the communicator in order. Each window kind.
+/* Proves: a window has no name at first. MPI_Win_get_name returns the name that was set for that window, including the
+ *   longest allowed. The group of a window has the ranks of the communicator in order. Tests every window kind.
  *   MPI-5.0 7.8, 12.2.6
  * np: 1 2 4
  * ref: mpich

@@ -1,6 +1,6 @@
-/* Proves: windows may have size 0 on some or all ranks, a null base, and sizes that are no multiple of anything.
- *   The parts of different ranks do not overlap, and every byte can be put and read back. New memory holds no bytes
- *   of other ranks. MPI-5.0 12.2.1, 12.2.2, 12.2.3
+/* Proves: windows may have size 0 on some or all ranks, a null base, and odd sizes. The parts of different ranks do not
+ *   overlap, and every byte can be put and read back. New memory holds no bytes of other ranks. MPI-5.0 12.2.1, 12.2.2,
+ *   12.2.3
  * np: 1 2 5
  * nodes: 2
  * args: create allocate shared
@@ -22,7 +22,7 @@ static unsigned char pattern(int rank, int round, MPI_Aint i) {
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	if (strcmp(check_arg, "shared") == 0 && !windows_one_node(MPI_COMM_WORLD))
-		return check_end(); /* no such window across nodes */
+		return check_end(); /* shared windows need all ranks on one node */
 	int n = check_size, me = check_rank;
 	unsigned char *mem, *own, buffer[33333];
 	for (int round = 0; round < 10; round++) {

@@ -1,5 +1,5 @@
-/* Proves: MPI_Win_test returns false until every origin has completed its access epoch, and finally true. True ends
- *   the exposure epoch, so the next post may follow. Each window kind. MPI-5.0 12.5.2
+/* Proves: MPI_Win_test returns false until every origin has completed its access epoch, and true afterwards. The result
+ *   true ends the exposure epoch, so the next post may follow. Tests every window kind. MPI-5.0 12.5.2
  * np: 2 4
  * ref: mpich
  * timeout: 60

@@ -59,7 +59,7 @@ func (b *tab) view() (from, to int64) {
 	return b.number("timeline", "from"), b.number("timeline", "to")
 }
 
-// numbers compares the numbers of the page with those of the trace.
+// numbers checks that the page shows the numbers in want.
 func (b *tab) numbers(want expected) {
 	b.t.Helper()
 	set := func(id string, on bool) {
@@ -76,7 +76,7 @@ func (b *tab) numbers(want expected) {
 		set("matrix-rma", c.rma)
 		set("matrix-messages", c.messages)
 		require.Equal(b.t, c.want, sums{b.number("matrix-total", "count"), b.number("matrix-total", "bytes")})
-		// The cells have the same sum as the displayed number, in both units.
+		// In both units, the sum over all cells of the matrix equals the displayed number.
 		for unit, sum := range map[string]int64{"bytes": c.want.bytes, "count": c.want.number} {
 			b.eval(fmt.Sprintf(`document.querySelector("input[name=matrix-unit][value=%s]").click()`, unit))
 			require.EqualValues(b.t, sum,
@@ -150,7 +150,7 @@ func TestSmall(t *testing.T) {
 	require.Contains(t, b.text("words"), "Rank 0 waited 27.8 % of the run in MPI_Win_fence for rank 1.")
 	require.Equal(t, "21 arrows in view", b.text("arrows-note"))
 
-	// Operations of the window: all, then a part.
+	// Operations of the window: all kinds, then one kind less.
 	require.Equal(t, sums{20, 10 * (512 + 64)}, sums{b.number("heat-total", "count"), b.number("heat-total",
 		"bytes")})
 	b.click("heat-0")
@@ -172,7 +172,7 @@ func TestSmall(t *testing.T) {
 	require.Equal(t, color.RGBA{0xe6, 0x9f, 0x00, 0xff}, pixel(t, light, x, y-12))
 	require.Equal(t, color.RGBA{0xd1, 0x24, 0x2f, 0xff}, pixel(t, light, x, y+10))
 
-	// With the keyboard only: to the timeline, the first call, its description, zoom in, and out.
+	// Uses only the keyboard: selects the first call in the timeline, shows its description, zooms in and out.
 	b.eval(`document.getElementById("timeline").focus()`)
 	b.key("n")
 	require.Contains(t, b.text("selected"), "rank 0 on host0: MPI_Init, 300 µs from 0 ns")
@@ -203,7 +203,7 @@ func TestSmall(t *testing.T) {
 	b.key("Escape")
 	require.Equal(t, "No call is selected.", b.text("selected"))
 
-	// With the mouse: a click selects a call and shows its wait; the wheel zooms around the pointer.
+	// Uses the mouse: a click selects a call and shows its wait; the wheel zooms around the pointer.
 	x, y = b.at(600_000, 0)
 	b.press(x, y)
 	require.Contains(t, b.text("selected"), "MPI_Win_fence, 220 µs from 550.000 µs")
@@ -325,7 +325,7 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// Checks many ranks with several threads on a small screen.
+// Checks the page of a trace with many ranks and several threads on a small screen.
 func TestManyRanks(t *testing.T) {
 	page, want := made(t, "many", jobOf(600, 100), func(s *sample) {
 		for rank := range 600 {

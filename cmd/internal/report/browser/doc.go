@@ -1,3 +1,3 @@
-// Package browser tests the page of gompirun report in a headless Chromium. `make test-browser` runs it; without a
-// Chromium it is skipped. GOMPIRMA_SCREENSHOTS names a directory for its screenshots.
+// Package browser tests the page of gompirun report in a headless Chromium. `make test-browser` runs the tests. They
+// are skipped if there is no Chromium. GOMPIRMA_SCREENSHOTS names a directory for their screenshots.
 package browser

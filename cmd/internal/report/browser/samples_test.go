@@ -25,7 +25,7 @@ type expected struct {
 	calls              map[string]sums
 }
 
-// sample is a trace that is being written, and its expected numbers.
+// sample is a trace that is being written, and the numbers that its page must show.
 type sample struct {
 	w    *trace.Writer
 	want expected
@@ -51,7 +51,7 @@ func (s *sample) event(e trace.Event) {
 	s.want.calls[e.Name] = of
 }
 
-// made writes a trace and its page, and returns the path of the page.
+// made writes a trace and its page, and returns the path of the page and the numbers that it must show.
 func made(t *testing.T, name string, job trace.Job, fill func(s *sample)) (page string, want expected) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, name+".json")
@@ -144,7 +144,7 @@ func small(t *testing.T) (page string, want expected) {
 }
 
 // large returns the trace of a program with halo exchanges on a grid of 8 x 8 ranks, with a million events. Rank 9 is
-// slow, some ranks send messages in between, and all take part in collectives.
+// slow. Every tenth step has messages, and all ranks take part in collectives.
 func large(t *testing.T) (page string, want expected) {
 	const side, ranks, target = 8, 64, 1_000_000
 	job := jobOf(ranks, 16)

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tab is a page in a Chromium that is controlled by its debugger protocol over a pipe. Messages are JSON and end with a
-// zero byte.
+// tab is a page in a Chromium that the test controls by Chromium's debugger protocol over a pipe. Messages are JSON and
+// end with a zero byte.
 type tab struct {
 	t       *testing.T
 	in      io.Writer
@@ -36,7 +36,7 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-// limit is the longest time for a browser that hangs.
+// limit is the time after which a test gives up waiting for the browser.
 const limit = 3 * time.Minute
 
 // open starts a browser for one test.
@@ -82,7 +82,8 @@ func open(t *testing.T) *tab {
 	return b
 }
 
-// close ends the browser, so that its processes end and its files are removed. It kills a browser that does not end.
+// close ends the browser, so that the browser's processes end and it removes its files. It kills a browser that does
+// not end.
 func (b *tab) close(cmd *exec.Cmd) {
 	gone := make(chan struct{})
 	go func() {
@@ -148,7 +149,7 @@ func (b *tab) listen(out io.Reader) {
 	}
 }
 
-// call performs a call of the protocol, and waits for the result.
+// call calls a method of the debugger protocol, and waits for the result.
 func (b *tab) call(method string, params any, result any) {
 	b.t.Helper()
 	if params == nil {
@@ -180,7 +181,7 @@ func (b *tab) call(method string, params any, result any) {
 	}
 }
 
-// eval returns the value of an expression. It waits for the value of a promise.
+// eval returns the value of a JavaScript expression. If the value is a promise, eval waits for its result.
 func (b *tab) eval(expression string) any {
 	b.t.Helper()
 	var r struct {
@@ -236,7 +237,7 @@ func (b *tab) settle() {
 	b.eval(`new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 100))`)
 }
 
-// key presses a key, with the current focus.
+// key presses a key. The element with the focus receives it.
 func (b *tab) key(name string) {
 	b.t.Helper()
 	params := map[string]any{"type": "keyDown", "key": name}
