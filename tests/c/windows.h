@@ -1,12 +1,12 @@
-/* Windows of every kind, so that a test body is written once and runs on all of them.
+/* Windows of every kind, so that a test body is written once and runs on each kind of window.
  *
  *   static void body(struct window *w) { ... w->win, w->mem ... }
  *   windows_each(size, unit, MPI_COMM_WORLD, body);        collective; one window of each kind after another
  *
- * If WINDOWS_DYNAMIC is defined before this file is included, the kinds include dynamic windows. Their displacements
- * are addresses, so such a program writes window_at(w, target, d) instead of a displacement d.
+ * If WINDOWS_DYNAMIC is defined before this file is included, the kinds include dynamic windows. The displacements of a
+ * dynamic window are addresses, so such a program passes window_at(w, target, d) instead of d.
  *
- * Windows over existing memory have guard bytes on both sides of it, which windows_each checks at the end.
+ * If the window's memory is not allocated by MPI, it has guard bytes before and after it, which are checked at the end.
  */
 #ifndef WINDOWS_H
 #define WINDOWS_H
@@ -50,7 +50,7 @@ static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d)
 	return w->at ? MPI_Aint_add(w->at[target], d * w->unit) : d;
 }
 
-/* Sets this rank's memory to 0. Afterwards all ranks may access it: collective. */
+/* Sets this rank's memory to 0. Collective: after the call all ranks may access the memory of all ranks. */
 static inline void window_zero(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	memset(w->mem, 0, w->size);
@@ -78,8 +78,8 @@ static inline void windows_check_guards(const char *area, MPI_Aint size, const c
 	}
 }
 
-/* Creates a window over area (guards included), or one that MPI allocates (area NULL). Runs body and frees the window.
- * Then checks the guards. */
+/* Creates a window over area, which includes the guard bytes, or lets MPI allocate the memory if area is NULL. Runs body,
+ * frees the window, and checks the guard bytes. */
 static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w)) {
 	check_kind_tried = 1;
 	if (w->kind >= KIND_DYNAMIC) {
@@ -126,8 +126,8 @@ static inline void windows_on_stack(struct window *w, void (*body)(struct window
 	windows_over(w, area, body);
 }
 
-/* Runs body on one window of the kind, with size bytes and this unit on every rank of comm. Does nothing if kind=NAME
- * selects another kind, or if the kind is not possible here. */
+/* Runs body on one window of the kind, with size bytes and this displacement unit on every rank of comm. Does nothing if
+ * the argument kind=NAME selects another kind, or if the kind is not possible on comm. */
 static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
 	if (!windows_info)
 		windows_info = MPI_INFO_NULL;
