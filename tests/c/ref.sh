@@ -16,7 +16,8 @@ done
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# source_of PROGRAM: prints its source file. check/NAME.c is built as two programs: NAME_clean, and NAME_race or NAME_error
+# source_of PROGRAM: prints its source file. check/NAME.c is built as two programs: NAME_clean, and NAME_race or
+# NAME_error
 source_of() { case $1 in check/*) echo "${1%_*}.c" ;; *) echo "$1.c" ;; esac; }
 # line PROGRAM KEY: prints the text of the line "KEY:" of its source. For check/NAME_VERSION it prefers the line
 # "KEY VERSION:".

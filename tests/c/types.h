@@ -354,7 +354,8 @@ static inline int types_count(void) {
 	return types_number;
 }
 
-/* Returns an element's bytes in hexadecimal, the last byte first. A result stays valid until the fourth call after it. */
+/* Returns an element's bytes in hexadecimal, the last byte first. A result stays valid until the fourth call after
+ * it. */
 static inline const char *types_show(const struct type *type, const void *element) {
 	static char texts[4][80];
 	static int next;
@@ -365,7 +366,8 @@ static inline const char *types_show(const struct type *type, const void *elemen
 	return text;
 }
 
-/* Returns the set of type classes that a variant's name stands for. Reports an error and returns 0 for an unknown name. */
+/* Returns the set of type classes that a variant's name stands for. Reports an error and returns 0 for an unknown
+ * name. */
 static inline int types_class_named(const char *name) {
 	static const struct {
 		const char *name;

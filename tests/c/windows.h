@@ -78,8 +78,8 @@ static inline void windows_check_guards(const char *area, MPI_Aint size, const c
 	}
 }
 
-/* Creates a window over area, which includes the guard bytes, or lets MPI allocate the memory if area is NULL. Runs body,
- * frees the window, and checks the guard bytes. */
+/* Creates a window over area, which includes the guard bytes, or lets MPI allocate the memory if area is NULL. Runs
+ * body, frees the window, and checks the guard bytes. */
 static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w)) {
 	check_kind_tried = 1;
 	if (w->kind >= KIND_DYNAMIC) {
@@ -126,8 +126,8 @@ static inline void windows_on_stack(struct window *w, void (*body)(struct window
 	windows_over(w, area, body);
 }
 
-/* Runs body on one window of the kind, with size bytes and this displacement unit on every rank of comm. Does nothing if
- * the argument kind=NAME selects another kind, or if the kind is not possible on comm. */
+/* Runs body on one window of the kind, with size bytes and this displacement unit on every rank of comm. Does nothing
+ * if the argument kind=NAME selects another kind, or if the kind is not possible on comm. */
 static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
 	if (!windows_info)
 		windows_info = MPI_INFO_NULL;

@@ -9,7 +9,7 @@
  *   handle.c      handles
  *   number.c      numbers: counts, ranks, tags, ...
  *   memory.c      the memory that addresses point to: buffers, arrays, strings, guarded outputs
- *   would_block.c valid calls that would block forever, such as a receive without a sender, and the reason
+ *   would_block.c valid calls that would block forever, such as a receive without a sender
  *   verify.c      checks the effects of a call and reports findings
  *   pool.c        the objects that calls use; new and freed objects
  *   request.c     completes pending requests and messages
@@ -174,7 +174,7 @@ struct object {
 	union value value;
 	int maker; /* index of the function that made the object, or -1 */
 	int size, rank, inter,
-		lone; /* of communicators, groups and windows; lone: the local group of an intercommunicator has one process */
+		lone; /* of communicators, groups, windows; lone: an intercommunicator, local group of one process */
 	enum topology topology;
 	int ndims, indegree, outdegree;
 	int nobody;                       /* all neighbors are MPI_PROC_NULL */

@@ -1,6 +1,6 @@
-/* Synchronizes the ranks of a job through a mapped file, which their launcher also maps. It works even if the MPI library
- * is broken, because it does not use MPI. No rank begins a call before all ranks have returned from the previous one.
- * Then each rank knows which objects exist on all ranks. */
+/* Synchronizes the ranks of a job through a mapped file, which their launcher also maps. It works even if the MPI
+ * library is broken, because it does not use MPI. No rank begins a call before all ranks have returned from the
+ * previous one. Then each rank knows which objects exist on all ranks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -1,7 +1,7 @@
 /* "fuzz FILE SEED CALLS HANDLER" makes CALLS calls drawn from SEED. HANDLER is 0 for MPI_ERRORS_RETURN, 1 for a user's
  * error handler, 2 for a user's error handler that sets the code to MPI_SUCCESS.
- * "fuzz FILE SEED CALLS before|after|within FUNCTION" makes CALLS calls of FUNCTION before MPI_Init, after MPI_Finalize,
- * or between them, with the default error handler MPI_ERRORS_ARE_FATAL.
+ * "fuzz FILE SEED CALLS before|after|within FUNCTION" makes CALLS calls of FUNCTION before MPI_Init, after
+ * MPI_Finalize, or between them, with the default error handler MPI_ERRORS_ARE_FATAL.
  * FILE is shared with the launcher of the job (lockstep.c). Each finding is a line on standard output that begins with
  * FINDING. */
 #include "fuzz.h"

@@ -8,8 +8,7 @@ struct object pool[THINGS][SLOTS];
 
 static void *freed[THINGS][FREED];
 static int freeds[THINGS];
-static void *recurring[THINGS]
-		      [STRANGE]; /* handles that the library reuses, which the test cannot regard as freed */
+static void *recurring[THINGS][STRANGE]; /* handles that the library reuses, which the test cannot regard as freed */
 static int recurrings[THINGS];
 
 static MPI_Comm upkeep_comm; /* used by this file only, never by a drawn call */
@@ -210,7 +209,7 @@ static void release(struct object *o) {
 	int key = (int)o->value.number;
 	static char buffer[1 << 16];
 	if (o->thing == T_COMM && !quiet)
-		drain(); /* messages of a freed communicator cannot be received, and MPI_Finalize waits for large ones */
+		drain(); /* its messages could not be received later, and MPI_Finalize waits for large messages */
 	record_upkeep("freeing an object");
 	switch (o->thing) {
 	case T_COMM:

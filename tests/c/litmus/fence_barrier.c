@@ -1,5 +1,6 @@
 /* A fence that ends an epoch is a barrier, and completes all operations:
- *     each rank: put and accumulate; store its flag = i in a shared window; fence; load the flags of all ranks and its data
+ *     each rank: put and accumulate; store its flag = i in a shared window; fence; load the flags of all ranks and its
+ *     data
  * Forbidden: a flag < i; old data. The loads follow the fence directly. On each window kind.
  * MPI-5.0 12.5.1
  * np: 2 5

@@ -1,6 +1,6 @@
 /* One origin's accumulates and fetches on overlapping ranges of elements are ordered without a flush between them.
- * fields: all origins add to the same elements. Each element has a bit field per origin, to which only that origin adds.
- * replace: only one origin accesses the window; it replaces elements.
+ * fields: all origins add to the same elements. Each element has a bit field per origin, to which only that origin
+ * adds. replace: only one origin accesses the window; it replaces elements.
  * Forbidden: a fetch, or the final contents, differ from a sequential run of this origin's operations (rar, raw, war,
  * waw). With fields, only this origin's bit field is compared.
  * For elements of several types and sizes. On each window kind. MPI-5.0 12.7.2

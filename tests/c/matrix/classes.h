@@ -7,8 +7,8 @@
 #include "../types.h"
 
 /* Layout of a buffer, and of the part of a window that one origin accesses: BEFORE bytes before the address passed to
- * MPI, then copies of a type, then BEHIND bytes. A large operation moves MANY bytes of data, which exceed one message of
- * the library. At most five sixths of a type are gaps, so 6 * MANY bytes suffice. */
+ * MPI, then copies of a type, then BEHIND bytes. A large operation moves MANY bytes of data, which exceed one message
+ * of the library. At most five sixths of a type are gaps, so 6 * MANY bytes suffice. */
 enum { BEFORE = 96, BEHIND = 64, MANY = 1280, AREA = BEFORE + 6 * MANY + BEHIND, ELEMENTS = 24 };
 
 struct class {

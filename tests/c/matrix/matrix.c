@@ -1,4 +1,4 @@
-/* Proves: on one window kind every operation gives the standard's result, as MPI_X and as MPI_X_c, under every
+/* Proves: on one window kind every operation gives the standard's result, as a call without and with _c, under every
  *   synchronization. Every class of datatypes is used at the target, at the origin and on both sides. The elements of
  *   the datatype get the right values, and fetching calls return the old values. No other byte changes at the target
  *   or in the origin's buffers. Each impossible combination has a reason. Runs with a few elements, and with enough
@@ -181,8 +181,8 @@ static void run_as(struct window *w, const struct operation *o, const struct cla
 	run_once(w);
 }
 
-/* Runs one cell. With a few elements: MPI_X and MPI_X_c, each with the class at the target, at the origin and on both
- * sides. Then once with many elements, in one of these combinations. */
+/* Runs one cell. With a few elements: the calls without and with _c, each with the class at the target, at the origin
+ * and on both sides. Then once with many elements, in one of these combinations. */
 static void cell(struct window *w, const struct operation *o, const struct class *c) {
 	static int turn;
 	int first = c->derived && !c->several ? 0 : AT_BOTH;

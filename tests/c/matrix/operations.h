@@ -1,5 +1,5 @@
-/* The operations of the matrix, each as MPI_X and as MPI_X_c, and the reasons why some operations cannot be combined
- * with a synchronization or a class. */
+/* The operations of the matrix, each as two calls, without and with _c (MPI_Put and MPI_Put_c), and the reasons why
+ * some operations cannot be combined with a synchronization or a class. */
 #ifndef MATRIX_OPERATIONS_H
 #define MATRIX_OPERATIONS_H
 
@@ -15,7 +15,7 @@ struct operation {
 	int request; /* the request-based form, MPI_R... */
 };
 
-/* A name with _c stands for MPI_X and MPI_X_c: a cell passes if both pass. */
+/* A name with _c stands for both calls, without and with _c: a cell passes if both pass. */
 static const struct operation operations[] = {
 	{"put/put_c", CALL_PUT, OP_REPLACE, 0},
 	{"get/get_c", CALL_GET, OP_NO_OP, 0},
@@ -33,8 +33,8 @@ static const struct operation operations[] = {
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* SYNC_REQUESTS is a synchronization in addition to those of ../epochs.h: lock_all, a wait for each operation's request,
- * unlock_all. */
+/* SYNC_REQUESTS is a synchronization in addition to those of ../epochs.h: lock_all, a wait for each operation's
+ * request, unlock_all. */
 enum { SYNC_REQUESTS = SYNCS, MATRIX_SYNCS };
 
 static inline const char *matrix_sync(int sync) { return sync == SYNC_REQUESTS ? "requests" : sync_name[sync]; }
@@ -91,7 +91,7 @@ static inline MPI_Aint side_at(const struct side *s, int k) {
 			: k / s->class->n * s->class->extent + s->class->at[k % s->class->n];
 }
 
-/* Makes the call, as MPI_X_c if large is true. A request-based call stores its request in *request. */
+/* Makes the call; if large is true, the one with _c. A request-based call stores its request in *request. */
 static inline int operation_issue(const struct operation *o, int large, MPI_Op op, struct side mine, struct side theirs,
 				  const void *origin, const void *compare, void *result, int t, MPI_Aint disp,
 				  MPI_Win win, MPI_Request *request) {

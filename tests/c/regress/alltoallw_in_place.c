@@ -1,7 +1,7 @@
 /* What went wrong: MPI_Alltoallw with MPI_IN_PLACE changed bytes in the gaps of a datatype, or exchanged the data of
  * wrong pairs of ranks.
- * Must hold: each pair of ranks exchanges blocks with its own datatype and count. Some blocks are empty. All other bytes
- * stay unchanged. MPI_Alltoallv in place does the same with a count for each pair. MPI-5.0 6.8
+ * Must hold: each pair of ranks exchanges blocks with its own datatype and count. Some blocks are empty. All other
+ * bytes stay unchanged. MPI_Alltoallv in place does the same with a count for each pair. MPI-5.0 6.8
  * np: 1 2 4
  * nodes: 2
  * ref: mpich

@@ -1,5 +1,5 @@
-/* What went wrong: a cancelled persistent receive could not be restarted. A message of a rank to itself that a probe had
- * found was both cancelled and received.
+/* What went wrong: a cancelled persistent receive could not be restarted. A message of a rank to itself that a probe
+ * had found was both cancelled and received.
  * Must hold: after MPI_Cancel an operation either is cancelled or completes normally, never both. A persistent request
  * can be restarted in either case. MPI-5.0 3.8.4, 3.9
  * np: 1 4

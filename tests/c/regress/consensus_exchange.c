@@ -1,5 +1,5 @@
-/* What went wrong: a sparse exchange with nonblocking consensus (the NBX algorithm: MPI_Issend, MPI_Iprobe, MPI_Ibarrier)
- * hung or ended early while an unrelated receive was pending.
+/* What went wrong: a sparse exchange with nonblocking consensus (the NBX algorithm: MPI_Issend, MPI_Iprobe,
+ * MPI_Ibarrier) hung or ended early while an unrelated receive was pending.
  * Must hold: each message of each round arrives exactly once. MPI-5.0 3.5, 6.12
  * np: 2 4
  * nodes: 2

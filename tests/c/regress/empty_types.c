@@ -1,5 +1,5 @@
-/* What went wrong: a datatype without data got its bounds from the displacements of its empty blocks. MPI_Get_count with
- * such a type did not return 0.
+/* What went wrong: a datatype without data got its bounds from the displacements of its empty blocks. MPI_Get_count
+ * with such a type did not return 0.
  * Must hold: the bounds are 0. MPI_Get_count returns 0 if the message is empty, otherwise MPI_UNDEFINED. Messages,
  * collectives and one-sided operations accept the type. MPI-5.0 3.2.5, 5.1
  * np: 1 4

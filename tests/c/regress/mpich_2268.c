@@ -1,6 +1,6 @@
-/* Reported (pmodels/mpich issue 2268): the library implemented the atomic reads, MPI_Get_accumulate and MPI_Fetch_and_op
- * with MPI_NO_OP, by MPI_Get. They returned values that another rank had replaced only in part. The library also required
- * valid origin arguments, which are not significant with MPI_NO_OP.
+/* Reported (pmodels/mpich issue 2268): the library implemented the atomic reads, MPI_Get_accumulate and
+ * MPI_Fetch_and_op with MPI_NO_OP, by MPI_Get. They returned values that another rank had replaced only in part. The
+ * library also required valid origin arguments, which are not significant with MPI_NO_OP.
  * Must hold: every value read was written as a whole, for elements of 8, 16 and 32 bytes and at an unaligned address,
  * with NULL and count 0 as the origin. MPI-5.0 12.3.4, 12.7.1
  * np: 2 4

@@ -1,7 +1,7 @@
-/* Reported (pmodels/mpich issue 6898): on a window made by MPI_Win_create, MPI_Win_shared_query for another rank returned
- * the address and size of the caller's own memory.
- * Must hold: on every window kind, MPI_Win_shared_query returns either size 0 or memory of the given rank that the caller
- * can load and store. For the caller's own rank it returns size 0 or the caller's memory. MPI-5.0 12.2.5
+/* Reported (pmodels/mpich issue 6898): on a window made by MPI_Win_create, MPI_Win_shared_query for another rank
+ * returned the address and size of the caller's own memory.
+ * Must hold: on every window kind, MPI_Win_shared_query returns either size 0 or memory of the given rank that the
+ * caller can load and store. For the caller's own rank it returns size 0 or the caller's memory. MPI-5.0 12.2.5
  * np: 1 2 4
  * ref: none (MPICH 4.0 allows the call on shared windows only, as MPI 4.0 did)
  * timeout: 60

@@ -1,7 +1,7 @@
 /* What went wrong: a rank hung if it had created 64 communicators more than a rank on another node, because the other
  * rank dropped the messages for communicators that it did not know yet.
- * Must hold: with every call that need not wait for all ranks, rank 0 may run ahead of the last rank, which begins later,
- * and nothing is lost.
+ * Must hold: with every call that need not wait for all ranks, rank 0 may run ahead of the last rank, which begins
+ * later, and nothing is lost.
  * MPI-5.0 6.1
  * np: 3
  * nodes: 2

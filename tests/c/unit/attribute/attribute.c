@@ -1,8 +1,8 @@
 /* Proves for keyvals and attribute tables (attribute/attribute.h): invalid keyvals are rejected. Values are replaced,
  * copied and deleted in the right order, and the right attributes remain if a callback of the application fails. A
- * freed keyval remains valid for objects that have its attribute. A thread that queries an attribute, while other threads
- * set and delete other attributes, finds the attribute with one of its values. Datatypes whose handles end in the same
- * bits have separate attributes. */
+ * freed keyval remains valid for objects that have its attribute. A thread that queries an attribute, while other
+ * threads set and delete other attributes, finds the attribute with one of its values. Datatypes whose handles end in
+ * the same bits have separate attributes. */
 #include "../unit.h"
 
 #include "attribute/attribute.h"

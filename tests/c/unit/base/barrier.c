@@ -1,7 +1,7 @@
 /* Proves: no member leaves the n-th barrier (base/barrier.h) before all members have entered it. Stores before the
  * barrier are visible to all members after it, and no sleeping member misses its wake-up. Tests both barrier algorithms
- * (dissemination and central) with 1 to 8 members, and the wrap-around of the barrier counter. The same holds for a split barrier, where
- * only member 0 runs between the two halves. */
+ * (dissemination and central) with 1 to 8 members, and the wrap-around of the barrier counter. The same holds for a
+ * split barrier, where only member 0 runs between the two halves. */
 #include "../unit.h"
 
 #include "base/barrier.h"

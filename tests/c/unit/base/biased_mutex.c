@@ -1,7 +1,8 @@
-/* Proves: a biased lock (base/biased_mutex.h) gives mutual exclusion. While its bias owner acquires the lock repeatedly,
- * other threads revoke the bias, and the owner regains the bias after enough acquisitions without contention. A trylock
- * fails only while another thread holds the lock. Biased locks may be nested. Objects of an object pool
- * (base/object_pool.h), which a biased lock guards, have distinct handles while threads create and free them. */
+/* Proves: a biased lock (base/biased_mutex.h) gives mutual exclusion. While its bias owner acquires the lock
+ * repeatedly, other threads revoke the bias, and the owner regains the bias after enough acquisitions without
+ * contention. A trylock fails only while another thread holds the lock. Biased locks may be nested. Objects of an
+ * object pool (base/object_pool.h), which a biased lock guards, have distinct handles while threads create and free
+ * them. */
 #include "../unit.h"
 
 #include "base/object_pool.h"
@@ -113,8 +114,8 @@ static void regain_bias(int i) {
 
 static struct gompi_biased_mutex inner;
 
-/* The bias owner acquires two nested locks and releases them in either order. Another thread alternately revokes the bias
- * of one and of the other lock. */
+/* Tests two nested locks, which the bias owner acquires and releases in either order. Another thread alternately
+ * revokes the bias of one and of the other lock. */
 static void nested(int i) {
 	if (i == 1) {
 		for (uint32_t v; (v = gompi_load_acquire(&visit_seq)) != UINT32_MAX;)

@@ -1,7 +1,7 @@
 /* Proves: if a thread posts work and its trylock of a combining lock (base/combining_lock.h) fails, the lock holder
  * executes the work. Two threads post work with all combinations of delays. After each round all work has been done,
- * although the thread whose trylock failed does not retry. The same holds if a thread acquires the lock's mutex directly,
- * and for a biased lock with a missed-post flag, as a VCI has it. */
+ * although the thread whose trylock failed does not retry. The same holds if a thread acquires the lock's mutex
+ * directly, and for a biased lock with a missed-post flag, as a VCI has it. */
 #include "../unit.h"
 
 #include "base/biased_mutex.h"
@@ -62,7 +62,8 @@ static void do_work(int round) {
 	}
 }
 
-/* Barrier: waits until all threads have called it n times. Polls first, so that the threads continue at the same time. */
+/* Waits until all threads have called synchronize(count) n times. Polls first, so that the threads continue at the same
+ * time. */
 static void synchronize(gompi_a32 *count, uint32_t n) {
 	gompi_add_seq_cst(count, 1);
 	for (int i = 0; i < 500 && gompi_load(count) < n * THREADS; i++)

@@ -1,9 +1,9 @@
 /* Proves: if a process fails, each wait that depends on it ends with MPI_ERR_PROC_ABORTED and names the process. All
- * other waits continue. Covers waits for one peer, for the members of a window, and for the origins of an exposure epoch.
- * If a process fails between reserving a ring cell and filling it, only the waits for the ring's owner end. A reply that a
- * failed process has not read does not block reuse of the ring cell. If an unrelated process fails, a live process still
- * fills the cell that it has reserved in the ring of a live process. message/failure_messages.c covers communicators and
- * requests.
+ * other waits continue. Covers waits for one peer, for the members of a window, and for the origins of an exposure
+ * epoch. If a process fails between reserving a ring cell and filling it, only the waits for the ring's owner end. A
+ * reply that a failed process has not read does not block reuse of the ring cell. If an unrelated process fails, a live
+ * process still fills the cell that it has reserved in the ring of a live process. message/failure_messages.c covers
+ * communicators and requests.
  *
  * sanitizer: address (one thread)
  */
@@ -70,7 +70,8 @@ static struct gompi_outgoing outgoing(bool reply) {
 				       .wants_reply = reply};
 }
 
-/* Reserves a cell of the ring of process 1 and does not fill it, like a process that fails in gompi_ring_send_packet. */
+/* Reserves a cell of the ring of process 1 and does not fill it, like a process that fails in
+ * gompi_ring_send_packet. */
 static void reserve_cell(void) {
 	struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	gompi_add_seq_cst(&ring->tail, 1);

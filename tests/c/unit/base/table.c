@@ -1,5 +1,5 @@
-/* Proves for handles that the C code creates (base/table.h): a lookup returns only the object of that handle. A lookup of
- * a freed handle returns no object, even after many further handles, and while the table grows during the lookup. A
+/* Proves for handles that the C code creates (base/table.h): a lookup returns only the object of that handle. A lookup
+ * of a freed handle returns no object, even after many further handles, and while the table grows during the lookup. A
  * handle number is reused only after many other handles. A table for given handles (gompi_table_put) finds exactly the
  * handles that were entered. */
 #include "../unit.h"

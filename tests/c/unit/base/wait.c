@@ -1,6 +1,7 @@
-/* Proves: a wait (base/wait.h) returns with each wake function, whether its condition becomes true before, while or after
- * the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process ends the
- * wait. At the end the wait restores the counts of pollers and blocked threads. A lost wake-up shows as a hang. */
+/* Proves: a wait (base/wait.h) returns with each wake function, whether its condition becomes true before, while or
+ * after the thread goes to sleep. The waiting thread serves the pending work of its process. The failure of a process
+ * ends the wait. At the end the wait restores the counts of pollers and blocked threads. A lost wake-up shows as a
+ * hang. */
 #include "../unit.h"
 
 #include "base/call_name.h"
@@ -33,8 +34,8 @@ static void hand_over(int i) {
 		CHECK(payload == k, "payload %ld at turn %u", payload, k);
 		payload++;
 		struct gompi_waitword *next = &word[share_one_word ? 0 : (i + 1) % n];
-		/* Wakes the next thread either when all others are asleep, or, after a random delay, when it may be about
-		 * to sleep. */
+		/* Wakes the next thread either when all others are asleep, or, after a random delay, when it may be
+		 * about to sleep. */
 		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS - (uint32_t)n)
 			UNIT_UNTIL(gompi_load(&unit_asleep) == (uint32_t)n - 1);
 		else
@@ -80,7 +81,7 @@ static bool do_one_unit(void) {
 	quick_serves++;
 	return worked;
 }
-/* The has_work function of a service that reports no work: only a thread that is about to sleep serves it. */
+/* Reports no work, as has_work of a service: only a thread that is about to sleep serves such a service. */
 static bool never_ready(void) { return false; }
 static bool count_thorough(void) {
 	full_serves++;
@@ -96,8 +97,8 @@ static bool poll_expensive(void) {
 }
 static void count_wait_end(void) { ends++; }
 
-/* The condition of a wait; becomes true after *arg polls. At that moment work arrives, as from a thread that has seen
- * that this thread polls and therefore leaves the work to it. */
+/* Returns true, as the condition of a wait, after *arg polls. At that moment work arrives, as from a thread that has
+ * seen this thread poll and therefore leaves the work to it. */
 static bool true_at_last(void *arg) {
 	int *more = arg;
 	if (--*more > 0)
@@ -235,7 +236,8 @@ static int describe_event(const void *on, int first, struct gompi_wait_desc *des
 	return first;
 }
 
-/* Checks that a wait for any of several events gets an additional wait record for each event, while records are free. */
+/* Checks that a wait for any of several events gets an additional wait record for each event, while records are
+ * free. */
 static void parts(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	enum { ROOM = GOMPI_WAIT_RECORDS - GOMPI_WAIT_THREADS };

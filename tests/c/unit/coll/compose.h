@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* A reduction operation that does not commute. An element is a function x -> ax + b modulo 256; inout becomes the
+/* Reduces by an operation that does not commute. An element is a function x -> ax + b modulo 256; inout becomes the
  * composition of in and inout, of which inout is applied first. */
 static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes) {
 	const unsigned char *f = in;

@@ -1,9 +1,9 @@
-/* Proves: two-level collectives (coll/hierarchy.h) of members on several nodes give the result that MPI defines, for any
- * placement of ranks, any root and any sequence of calls. A reduction combines the results of the nodes in node order,
- * and within each node those of the ranks in rank order; a scan combines all ranks in rank order. All members make the
- * same decision whether a large operation uses messages instead. Members with mismatched calls get an error, and later
- * calls work. Invalid data published by a leader gives MPI_ERR_INTERN. If a leader's head (status and length) changes
- * while a member reads it, the member writes no byte beyond its result. */
+/* Proves: two-level collectives (coll/hierarchy.h) of members on several nodes give the result that MPI defines, for
+ * any placement of ranks, any root and any sequence of calls. A reduction combines the results of the nodes in node
+ * order, and within each node those of the ranks in rank order; a scan combines all ranks in rank order. All members
+ * make the same decision whether a large operation uses messages instead. Members with mismatched calls get an error,
+ * and later calls work. Invalid data published by a leader gives MPI_ERR_INTERN. If a leader's head (status and length)
+ * changes while a member reads it, the member writes no byte beyond its result. */
 #include "../network.h"
 
 #include "coll/hierarchy.h"
@@ -217,7 +217,8 @@ static void place(unsigned seed, bool regular, bool one_per_node) {
 				order[at++] = i;
 }
 
-/* --- Invalid data of a leader: member 1 of a node reads what the test writes into the buffer of member 0, the leader */
+/* --- Invalid data of a leader: member 1 of a node reads what the test writes into the buffer of member 0, the
+ * leader */
 
 /* Error and mismatch marks of a signature, two lengths, and a root on the other node. */
 enum { FAILED = 0xf0, DIFFERS = 0xf1, SMALL_BYTES = 8, LARGE_BYTES = 2000, ROOT = 2 };
@@ -284,7 +285,7 @@ static void test_damaged_status(void) {
 
 static gompi_a32 reader_done;
 
-/* Thread 1 changes the length in the leader's head, as another process could, while thread 0 runs a broadcast. */
+/* Changes the length in the leader's head in thread 1, as another process could, while thread 0 runs broadcasts. */
 static void test_changing_head(int i) {
 	uint64_t formats[2] = {gompi_format_word(SMALL_BYTES, 1), gompi_format_word(LARGE_BYTES, 1)};
 	for (uint64_t k = 0; i == 1 && gompi_load(&reader_done) == 0; k++)
@@ -333,7 +334,7 @@ int main(void) {
 		for (int i = 0; i < n; i++)
 			gompi_store(&called[i], 0);
 		unit_threads(n, run);
-		for (int i = 0; i < n; i++) { /* only after all calls: other members may still wait for records of this one */
+		for (int i = 0; i < n; i++) { /* not in the threads: other members may still wait for a record */
 			if (views[i]->shm_coll != NULL)
 				gompi_shm_coll_close(views[i]->shm_coll);
 			gompi_hierarchy_close(views[i]);

@@ -203,7 +203,8 @@ static void run_random_calls(int me) {
 		s.root = (int)draw(&common, (unsigned)n);
 		s.bytes = lengths[draw(&common, sizeof lengths / sizeof *lengths)];
 		s.in_place = draw(&common, 2);
-		/* Sometimes repeats the call without delays, so that members run ahead of others as far as there is space. */
+		/* Sometimes repeats the call without delays, so that members run ahead of others as far as there is
+		 * space. */
 		for (unsigned repeats = draw(&common, 3) == 0 && s.bytes <= 400 ? draw(&common, 50) : 0;; repeats--) {
 			unit_late(draw(&late, 8) == 0 ? draw(&late, 150) : 0);
 			one(me, &s);
@@ -214,8 +215,8 @@ static void run_random_calls(int me) {
 	}
 }
 
-/* Opens the collectives of all members anew. The other members can read the memory of members [0, reads). large: there is
- * memory for large buffers. */
+/* Opens the collectives of all members anew. The other members can read the memory of members [0, reads). large: there
+ * is memory for large buffers. */
 static void open_views(bool large, int reads) {
 	int32_t peers[MAX_RANKS];
 	for (int i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-/* Proves: gompi_buffer_check accepts data that lies in the address space. It rejects negative and too large counts, NULL,
- * MPI constants instead of addresses, and data that extends beyond either end of the address space.
+/* Proves: gompi_buffer_check accepts data that lies in the address space. It rejects negative and too large counts,
+ * NULL, MPI constants instead of addresses, and data that extends beyond either end of the address space.
  *
  * sanitizer: address (one thread)
  */

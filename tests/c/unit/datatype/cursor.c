@@ -1,7 +1,7 @@
-/* Proves: a cursor over a random flattened type (datatype/datatype.h; core/datatype/format.go defines the format) visits
- * the bytes of the type in the right order, for any step sizes and from any position. Packing, unpacking, copies between
- * two types, and the layout of a message (transport/layout.h) use the same bytes. Bounds and overlap checks agree with
- * them. The test computes the bytes while it generates the type.
+/* Proves: a cursor over a random flattened type (datatype/datatype.h; core/datatype/format.go defines the format)
+ * visits the bytes of the type in the right order, for any step sizes and from any position. Packing, unpacking, copies
+ * between two types, and the layout of a message (transport/layout.h) use the same bytes. Bounds and overlap checks
+ * agree with them. The test computes the bytes while it generates the type.
  *
  * sanitizer: address (one thread)
  */
@@ -17,8 +17,8 @@ static int64_t random_between(int64_t min, int64_t max) {
 	return min + (int64_t)(check_random(&state) % (uint64_t)(max - min + 1));
 }
 
-/* A node of the type's tree: the index of its first word in the program, and the offsets at[0..n) of its bytes in order,
- * relative to the node's base. */
+/* A node of the type's tree: the index of its first word in the program, and the offsets at[0..n) of its bytes in
+ * order, relative to the node's base. */
 struct node {
 	int64_t word, n, at[BYTES];
 };

@@ -1,6 +1,6 @@
 /* Proves: a type that is removed while an operation holds a reference remains unchanged until the last reference is
- * released, even if other types are created and removed meanwhile. A lookup of the removed type's handle returns no type.
- * After the last reference the type is freed. Threads acquire and release references concurrently. Acquiring and
+ * released, even if other types are created and removed meanwhile. A lookup of the removed type's handle returns no
+ * type. After the last reference the type is freed. Threads acquire and release references concurrently. Acquiring and
  * releasing references to a predefined type has no effect. */
 #include "../unit.h"
 
@@ -26,8 +26,8 @@ static void check_unchanged(const struct gompi_type *t, int64_t words, int64_t n
 
 static const struct gompi_type *get(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle); }
 
-/* Checks that a removed type remains unchanged while references exist. Called with both sizes, because the library caches
- * the memory of small types and frees that of large types at once. */
+/* Checks that a removed type remains unchanged while references exist. Called with both sizes, because the library
+ * caches the memory of small types and frees that of large types at once. */
 static void remove_while_held(int64_t words) {
 	uintptr_t handle = install(words, 7);
 	const struct gompi_type *t = get(handle);

@@ -1,7 +1,8 @@
 /* Proves: records between two nodes arrive complete and in the order of their reservation, across all ports, even if
- * threads send concurrently and wait for credits. There is always space for answers. RDMA reads and writes of registered
- * memory move the right bytes, with many concurrent transfers in both directions. Arriving data wakes a sleeping thread.
- * The test runs a second time as if the provider required registered send and receive buffers (FI_MR_LOCAL).
+ * threads send concurrently and wait for credits. There is always space for answers. RDMA reads and writes of
+ * registered memory move the right bytes, with many concurrent transfers in both directions. Arriving data wakes a
+ * sleeping thread. The test runs a second time as if the provider required registered send and receive buffers
+ * (FI_MR_LOCAL).
  *
  * Usage: fabric bench prints latency figures instead. */
 #include "two_nodes.h"
@@ -121,7 +122,7 @@ static void round_trips(uint64_t n) {
 	}
 }
 
-/* Each process sends n records, through all ports alternately, and waits until those of the peer have arrived. */
+/* Sends n records through all ports alternately, and waits until the n records of the peer have arrived. */
 static void many_records(uint64_t n) {
 	static uint64_t number;
 	uint64_t end = gompi_load(&done) + 1;

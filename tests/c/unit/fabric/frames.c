@@ -1,7 +1,7 @@
 /* Proves, with a simulated provider: frames are sent complete, in order, and never more of them than the peer granted
  * credits for, even if the provider refuses some calls. There is always space for answers, and a thread that waits for
- * space is notified. Frames that arrive in any order are delivered in sequence, once each. A frame with a wrong MAC or a
- * damaged frame is dropped. No byte outside of an arriving frame is read or delivered.
+ * space is notified. Frames that arrive in any order are delivered in sequence, once each. A frame with a wrong MAC or
+ * a damaged frame is dropped. No byte outside of an arriving frame is read or delivered.
  *
  * Usage: frames N tests N damaged frames instead of 1,000,000.
  *
@@ -169,7 +169,8 @@ static void provider(void) {
 	gompi_fabric_open_flag = true;
 }
 
-/* --- The frame MAC: must equal the result of `openssl mac SIPHASH` for the bytes 0, 1, ... 23 and the key 0, 1, ... 15 */
+/* --- The frame MAC: must equal the result of `openssl mac SIPHASH` for the bytes 0, 1, ... 23 and the key 0, 1, ...
+ * 15 */
 
 static void tag(void) {
 	struct gompi_frame_head h = {.mac = 0};
@@ -320,7 +321,8 @@ static void arriving(void) {
 
 /* --- Damage */
 
-/* Damages a frame and returns its new length. Often recomputes the MAC, as if a process of the job had sent the frame. */
+/* Damages a frame and returns its new length. Often recomputes the MAC, as if a process of the job had sent the
+ * frame. */
 static size_t damage(char *bytes, size_t length) {
 	for (uint64_t n = 1 + draw(3); n > 0; n--) {
 		size_t at = draw(3) == 0 ? draw(HEAD) : draw(length);
@@ -366,7 +368,7 @@ static void damaged(uint64_t frames) {
 	uint64_t number = 0, right = 0;
 	for (uint64_t i = 0; i < frames; i++) {
 		size_t length = damage(whole, make_frame(whole, 3, 0, &number, i % 100 == 0 ? 300 : 8));
-		char *copy = aligned_alloc(8, (length + 7) / 8 * 8); /* no longer than the frame: the sanitizer checks reads */
+		char *copy = aligned_alloc(8, (length + 7) / 8 * 8); /* exactly as long as the frame */
 		if (copy == NULL)
 			abort();
 		memcpy(copy, whole, length);

@@ -1,5 +1,6 @@
-/* Proves: if a peer is killed, or is silent for longer than the timeout, waits for the peer end with MPI_ERR_PROC_ABORTED
- * in time, and the node records which peer failed. If a peer is silent for less than the timeout, no record is lost. */
+/* Proves: if a peer is killed, or is silent for longer than the timeout, waits for the peer end with
+ * MPI_ERR_PROC_ABORTED in time, and the node records which peer failed. If a peer is silent for less than the timeout,
+ * no record is lost. */
 #include "two_nodes.h"
 
 enum { SILENCE_MS = 1000 };

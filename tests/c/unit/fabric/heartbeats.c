@@ -1,7 +1,7 @@
-/* Proves for the heartbeats of fabric/health.c: the number of requests and answers per process and per job is bounded. So
- * is the time until all nodes know of a silent node or a killed process. No process that is merely slow is declared
- * failed. This process simulates all processes of the job, the network and the clock. health.c, peers.c and the send code
- * are the real code; the test switches their per-process state before it runs the code for a process.
+/* Proves for the heartbeats of fabric/health.c: the number of requests and answers per process and per job is bounded.
+ * So is the time until all nodes know of a silent node or a killed process. No process that is merely slow is declared
+ * failed. This process simulates all processes of the job, the network and the clock. health.c, peers.c and the send
+ * code are the real code; the test switches their per-process state before it runs the code for a process.
  *
  * Usage: heartbeats NODES EACH runs only a job of that size and prints its figures; docs/SCALING.md has them.
  *
@@ -309,8 +309,8 @@ static void steady(int seconds) {
 		CHECK(gompi_load(&header_of(i)->failed_count) == 0, "node %d has lost somebody", i);
 }
 
-/* Returns the seconds from begin until the last live node learned of the failure. Checks that each node has recorded the
- * right rank and cause. */
+/* Returns the seconds from begin until the last live node learned of the failure. Checks that each node has recorded
+ * the right rank and cause. */
 static double detection_seconds(int64_t begin, int rank, uint32_t why) {
 	int64_t last = begin;
 	for (int i = 0; i < nodes; i++) {
@@ -356,8 +356,8 @@ static void check_reports(const char *what, double seconds, double most, uint64_
 	      "%s: %llu messages among %d nodes", what, (unsigned long long)reports, nodes);
 }
 
-/* Cuts `count` consecutive nodes off the network. The process that detects this and notifies all nodes knows only of the
- * first node. */
+/* Cuts `count` consecutive nodes off the network. The process that detects this and notifies all nodes knows only of
+ * the first node. */
 static void nodes_are_cut(int count, int64_t timeout) {
 	int node = nodes / 3;
 	int64_t begin = now;
@@ -430,8 +430,7 @@ static void stays_stopped(int count, int64_t timeout) {
 	run_until(now + timeout + 3 * SECONDS);
 	double took = detection_seconds(begin, rank, GOMPI_FAILED_TIMEOUT);
 	check_reports(count == 1 ? "the first process of a node is stopped" : "the first two of a node are stopped",
-		      took,
-		      (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before,
+		      took, (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before,
 		      WITNESSES /* additional messages on that node */);
 }
 

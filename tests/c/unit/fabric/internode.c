@@ -1,8 +1,8 @@
 /* Proves for groups of node leaders (fabric/internode.c) of any size: barriers synchronize, and gathers and broadcasts
  * return the right data, in whatever order records arrive and whenever each member opens the group. All members get an
- * error for mismatched calls. Records from non-members change nothing. For early arrivals (fabric/early.c): a member that
- * is far ahead in many groups waits if the other members have stored too many early arrivals. No record is lost, and
- * this wait does not block calls of other threads in other groups. */
+ * error for mismatched calls. Records from non-members change nothing. For early arrivals (fabric/early.c): a member
+ * that is far ahead in many groups waits if the other members have stored too many early arrivals. No record is lost,
+ * and this wait does not block calls of other threads in other groups. */
 #include "../network.h"
 
 enum { MAX_MEMBERS = 9, CALLS = 300 };
@@ -196,8 +196,8 @@ static void all_broadcasts(int i) {
 		gompi_store(&root_group, LEADERS + 1);
 }
 
-/* Lets member 0 run ahead of the other members until it must wait. Then another thread of member 0 and the other members
- * make a call in another group. Only then the other members open the groups of member 0's calls. */
+/* Lets member 0 run ahead of the other members until it must wait. Then another thread of member 0 and the other
+ * members make a call in another group. Only then the other members open the groups of member 0's calls. */
 static void test_far_ahead(int i) {
 	bool other_thread = i == network_members;
 	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;

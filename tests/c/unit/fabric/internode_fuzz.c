@@ -1,8 +1,8 @@
 /* Proves: whatever records arrive for a group of node leaders (fabric/internode.c), each call on the group returns and
- * writes only its result. Records from a process whose record the call does not expect change nothing. A collective over
- * nodes (coll/hierarchy.c) returns its result or an error at all members of this node. The test plays the other members:
- * before each call it delivers corrupted copies of the records that the call waits for, and then the records. The call
- * may accept a corrupted copy. */
+ * writes only its result. Records from a process whose record the call does not expect change nothing. A collective
+ * over nodes (coll/hierarchy.c) returns its result or an error at all members of this node. The test plays the other
+ * members: before each call it delivers corrupted copies of the records that the call waits for, and then the records.
+ * The call may accept a corrupted copy. */
 #include "../fuzz.h"
 #include "../internode_only.h"
 
@@ -177,8 +177,8 @@ static void deliver_unsynced(void) {
 
 enum { ALL, EACH, TO_ROOT };
 
-/* Delivers the records of a gather. all: the data of all members; each member has one block of `bytes` bytes, or one for
- * each member. waits: with two members, the non-root waits for a record of the root. */
+/* Delivers the records of a gather. all: the data of all members; each member has one block of `bytes` bytes, or one
+ * for each member. waits: with two members, the non-root waits for a record of the root. */
 static void deliver_gather(int flow, int root, bool waits, const char *all, uint32_t bytes) {
 	if (flow == TO_ROOT && n == 2 && all_open) {
 		deliver_unsynced();
@@ -192,7 +192,8 @@ static void deliver_gather(int flow, int root, bool waits, const char *all, uint
 		int from = (me + n - d) % n, left = (root - from + n) % n, k = 0;
 		char *packed = malloc((size_t)n * bytes + 1);
 		for (int i = 0; i < n; i++) {
-			/* ALL: the block's owner is i members before the sender. EACH (Bruck): the block travels i members. */
+			/* ALL: the block's owner is i members before the sender. EACH (Bruck): the block travels i
+			 * members. */
 			bool goes = flow == ALL ? i < d && i < n - d : (i & d) != 0;
 			int block = (from - i + n) % n;
 			if (flow == TO_ROOT)
@@ -395,9 +396,9 @@ static void make_call(int place, int kind, int root, uint64_t bytes, char *in, c
 		memcpy(out, in, bytes);
 }
 
-/* Returns the data that the leaders of all nodes exchange in a call: blocks of *each bytes, one of each leader, or one of
- * each leader for each leader. Sets *little if the call is short enough for such an exchange. Sets the expected values of
- * the records (said). */
+/* Returns the data that the leaders of all nodes exchange in a call: blocks of *each bytes, one of each leader, or one
+ * of each leader for each leader. Sets *little if the call is short enough for such an exchange. Sets the expected
+ * values of the records (said). */
 static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *little) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes,
