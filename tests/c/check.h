@@ -1,4 +1,4 @@
-/* Common functions of all C tests of this directory: begin, CHECK, end. Needs only mpi.h and C11.
+/* Common functions of all C tests in tests/c: begin, CHECK, end. Needs only mpi.h and C11.
  *
  *   int main(int argc, char **argv) {
  *       check_begin(&argc, &argv);               MPI_Init; rank and size of MPI_COMM_WORLD
@@ -19,15 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_errors; /* of this rank */
-static int check_rank;   /* in MPI_COMM_WORLD */
-static int check_size;   /* of MPI_COMM_WORLD */
+static int check_errors; /* number of errors of this rank so far */
+static int check_rank;   /* this rank in MPI_COMM_WORLD */
+static int check_size;   /* size of MPI_COMM_WORLD */
 /* The variant to run (line "args:" of the first comment): the first argument other than kind=...; "" if none. */
 static const char *check_arg;
-static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h); NULL: all */
-static int check_kind_tried;   /* 1 if this rank had a window of that kind */
+static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h); NULL: all kinds */
+static int check_kind_tried;   /* 1 if this rank has created a window of windows.h */
 
-enum { CHECK_MAX_PRINTED = 20 }; /* errors printed by one rank; further errors are only counted */
+enum { CHECK_MAX_PRINTED = 20 }; /* number of errors that one rank prints; further errors are only counted */
 
 /* Reports an error if cond is false. Several threads may use CHECK concurrently. */
 #define CHECK(cond, ...) ((cond) ? (void)0 : check_fail(__FILE__, __LINE__, __VA_ARGS__))

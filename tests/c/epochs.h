@@ -17,9 +17,9 @@ enum {
 	SYNC_PSCW,            /* post, start, complete, wait with the group of all ranks */
 	SYNC_LOCK,            /* exclusive lock and unlock of each target */
 	SYNC_LOCK_SHARED,     /* shared lock and unlock of each target */
-	SYNC_LOCK_ALL,        /* lock_all, unlock_all, no flush between */
-	SYNC_FLUSH,           /* lock_all; flush of each target */
-	SYNC_FLUSH_ALL,       /* lock_all; one flush_all */
+	SYNC_LOCK_ALL,        /* lock_all; unlock_all; no flush between */
+	SYNC_FLUSH,           /* lock_all; flush of each target; unlock_all */
+	SYNC_FLUSH_ALL,       /* lock_all; one flush_all; unlock_all */
 	SYNC_FLUSH_LOCAL,     /* lock_all; flush_local of each target; unlock_all */
 	SYNC_FLUSH_LOCAL_ALL, /* lock_all; flush_local_all after each target; unlock_all */
 	SYNCS

@@ -54,8 +54,8 @@ enum {
 	CLASS_BYTE = 32,
 	CLASS_MULTI = 64,
 	CLASS_PAIR = 128,
-	CLASS_CHARACTER = 256 /* like signed char */,
-	CLASS_OTHER = 512 /* only REPLACE and NO_OP */
+	CLASS_CHARACTER = 256 /* computed like signed char */,
+	CLASS_OTHER = 512 /* allows only REPLACE and NO_OP */
 };
 
 static inline int op_allowed(int op, int class) {
@@ -85,7 +85,7 @@ static inline int op_allowed(int op, int class) {
 struct type {
 	const char *name;
 	MPI_Datatype handle;
-	size_t size; /* bytes from one element to the next in memory */
+	size_t size; /* distance of two elements in bytes: the extent */
 	int class;
 	int is_unsigned;
 	void (*set)(void *p, uint64_t random);
@@ -144,7 +144,7 @@ struct type {
 		*(T *)inout = a;                                             \
 	}
 
-/* Floating point: small multiples of 1/2, so that every order of evaluation gives the same result. */
+/* A floating-point type. Values are small multiples of 1/2, so that every order of evaluation gives the same result. */
 #define FLOATING(id, T)                                                                                    \
 	EQUAL(id, T)                                                                                       \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = (T)((int)(random >> 8 & 15) - 8) / 2; } \
@@ -191,7 +191,7 @@ struct type {
 		*(T *)inout = a;                                                          \
 	}
 
-/* Logical values are 0 and 1. */
+/* A logical type. Values are 0 and 1. */
 #define LOGICAL(id, T)                                                                \
 	EQUAL(id, T)                                                                  \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = random >> 8 & 1; } \

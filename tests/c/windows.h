@@ -15,14 +15,14 @@
 
 enum {
 	KIND_MALLOC,            /* MPI_Win_create over memory of malloc */
-	KIND_STATIC,            /* over a static array */
-	KIND_STACK,             /* over an automatic array */
-	KIND_ALLOC_MEM,         /* over memory of MPI_Alloc_mem */
-	KIND_MIXED,             /* even ranks: MPI_Alloc_mem, odd ranks: malloc */
+	KIND_STATIC,            /* MPI_Win_create over a static array */
+	KIND_STACK,             /* MPI_Win_create over an automatic array */
+	KIND_ALLOC_MEM,         /* MPI_Win_create over memory of MPI_Alloc_mem */
+	KIND_MIXED,             /* MPI_Win_create; memory of MPI_Alloc_mem on even ranks, of malloc on odd ranks */
 	KIND_ALLOCATE,          /* MPI_Win_allocate */
 	KIND_SHARED,            /* MPI_Win_allocate_shared; skipped if the communicator spans nodes */
 	KIND_DYNAMIC,           /* MPI_Win_create_dynamic with memory of malloc attached; needs WINDOWS_DYNAMIC */
-	KIND_DYNAMIC_ALLOC_MEM, /* with memory of MPI_Alloc_mem attached */
+	KIND_DYNAMIC_ALLOC_MEM, /* the same with memory of MPI_Alloc_mem attached */
 #ifdef WINDOWS_DYNAMIC
 	KINDS
 #else
@@ -36,12 +36,12 @@ static const char *const kind_name[] = {"malloc",   "static", "stack",   "alloc_
 struct window {
 	MPI_Win win;
 	int kind;
-	const char *name; /* of the kind */
+	const char *name; /* name of the kind */
 	void *mem;        /* this rank's window memory */
-	MPI_Aint size;    /* in bytes, as given */
-	int unit;         /* displacement unit, as given; MPI uses 1 for a dynamic window */
+	MPI_Aint size;    /* size of mem in bytes */
+	int unit;         /* the displacement unit that the program asked for; a dynamic window has 1 */
 	MPI_Comm comm;
-	int rank, n;  /* in comm */
+	int rank, n;  /* rank in comm; size of comm */
 	MPI_Aint *at; /* dynamic windows only: the address of each rank's memory */
 };
 
@@ -58,9 +58,12 @@ static inline void window_zero(struct window *w) {
 	MPI_Barrier(w->comm);
 }
 
-enum { GUARD = 64, STATIC_MAX = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
+enum {
+	GUARD = 64,
+	STATIC_MAX = 1 << 20
+}; /* guard bytes on either side; maximum size of a static or automatic window */
 
-/* Info for creating windows; MPI_INFO_NULL unless the program sets it. */
+/* The info argument for creating windows; MPI_INFO_NULL unless the program sets it. */
 static MPI_Info windows_info;
 
 static char windows_static[STATIC_MAX + 2 * GUARD] __attribute__((aligned(64)));
@@ -101,7 +104,7 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
 	}
 	body(w);
 	if (w->at) {
-		MPI_Barrier(w->comm); /* no rank accesses the memory any more */
+		MPI_Barrier(w->comm); /* detach only when no rank accesses the memory any more */
 		MPI_Win_detach(w->win, w->mem);
 	}
 	MPI_Win_free(&w->win);

@@ -1,4 +1,4 @@
-/* A profiling library for LD_PRELOAD: it defines MPI_Put and MPI_Aint_add, counts the calls and forwards them. */
+/* A profiling library for LD_PRELOAD: defines MPI_Put and MPI_Aint_add, which count the calls and forward them. */
 #include <mpi.h>
 
 static int calls;

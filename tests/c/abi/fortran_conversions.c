@@ -9,7 +9,7 @@
 	HANDLE_UNDER(MPI_##object, type, handle) + HANDLE_UNDER(PMPI_##object, type, handle)
 #define HANDLE_UNDER(name, type, handle) handle_##type(name##_c2f, name##_f2c, handle)
 
-/* Defines handle_TYPE, which returns 1 if the two conversion functions of the handle type are wrong. */
+/* Defines a function that returns 1 if the two conversion functions of the handle type are wrong. */
 #define CHECKER(type)                                                                         \
 	static int handle_##type(MPI_Fint (*c2f)(type), type (*f2c)(MPI_Fint), type handle) { \
 		MPI_Fint f = c2f(handle);                                                     \

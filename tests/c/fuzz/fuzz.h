@@ -47,8 +47,8 @@ struct param {
 	const char *name;
 	enum kind kind;
 	enum direction dir;
-	int pointer;          /* passed as an address */
-	int width;            /* of an element, in bytes */
+	int pointer;          /* true if the argument is an address */
+	int width;            /* size of an element in bytes */
 	int length;           /* index of the parameter with the number of elements, or SCALAR, FIXED or OTHER */
 	int64_t fixed;        /* the number of elements if length is FIXED */
 	int count, type;      /* of a buffer: indices of the parameters with its count (or size) and datatype, or -1 */
@@ -68,12 +68,12 @@ extern const struct function functions[FUNCTIONS];
 
 /* ---- a call (draw.c, number.c, memory.c) */
 
-enum { MAX_PARAMS = 16 }; /* at least the maximum number of parameters of a function */
+enum { MAX_PARAMS = 16 }; /* no function has more parameters */
 
 enum truth {
 	RIGHT,
 	OPEN,   /* the test cannot decide whether the argument is right */
-	UNSAFE, /* the call may access invalid memory if nothing else is wrong */
+	UNSAFE, /* the call may access invalid memory if no other argument makes it fail */
 	WRONG   /* the call must fail */
 };
 
@@ -102,10 +102,10 @@ enum thing {
 struct argument {
 	union value value;
 	enum truth truth;
-	int here;       /* wrong at this rank only */
+	int here;       /* the argument is wrong at this rank only */
 	int classes[6]; /* the expected error classes, terminated by 0; empty: any class */
 	struct object *object;
-	int64_t n;       /* elements of an array */
+	int64_t n;       /* number of elements of an array */
 	char *cell;      /* the memory that the argument points to: a cell of memory.c */
 	size_t capacity; /* number of bytes of the cell that the call may write */
 	const char *note;
@@ -119,7 +119,7 @@ struct call {
 	uint64_t rng;
 	int64_t count;                     /* the common count of all buffers whose count is right */
 	struct object *comm, *group, *win; /* the first communicator, group and window argument, if it is right */
-	int wrong;                         /* number of arguments that are wrong at all ranks */
+	int wrong;                         /* number of arguments wrong at all ranks; wrong_here: at this rank */
 	int wrong_here;
 	int state_error; /* the state of an object makes the call erroneous; state_classes has the expected classes */
 	int state_classes[6];
@@ -170,14 +170,14 @@ struct object {
 	enum thing thing;
 	int slot;
 	int alive, agreed; /* the object exists on this rank; on all ranks */
-	int fixed;         /* predefined: never freed */
+	int fixed;         /* true for predefined objects, which are never freed */
 	union value value;
 	int maker; /* index of the function that made the object, or -1 */
 	int size, rank, inter,
 		lone; /* of communicators, groups, windows; lone: an intercommunicator, local group of one process */
 	enum topology topology;
 	int ndims, indegree, outdegree;
-	int nobody;                       /* all neighbors are MPI_PROC_NULL */
+	int nobody;                       /* true if all neighbors are MPI_PROC_NULL */
 	int64_t bytes, extent, low, high; /* of types: size, extent, true lower and upper bound */
 	int committed, usable;            /* of types; usable: small enough for the cells of memory.c */
 	int flavor;                       /* of windows, up to `unit` */

@@ -279,7 +279,7 @@ static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	void *type;
 	c->rng = mix(mix(seed, c->number), 1000); /* all datatype arguments of a right call get the same type */
 	if (is_called(c, "*ccumulate*") && d.fits == is_communicable)
-		d.fits = is_fixed; /* one predefined type for all elements */
+		d.fits = is_fixed; /* predefined types only: a derived type may have elements of several types */
 	if (is_called(c, "Compare_and_swap"))
 		type = any_type(c, below(c, 2) ? INTEGERS : LOGICALS);
 	else if (is_called(c, "Fetch_and_op"))

@@ -30,7 +30,7 @@ struct member {
 	_Atomic uint64_t call;
 	char text[4080];
 	uint32_t made[FUNCTIONS], done[FUNCTIONS], held[FUNCTIONS];
-	struct word words[2]; /* 72 bytes each */
+	struct word words[2]; /* for even and odd synchronizations; shared.go assumes 72 bytes each */
 };
 
 struct together {

@@ -351,7 +351,7 @@ static void draw_out(struct call *c, int i, enum truth want) {
 			return;
 		}
 	} else if (want == WRONG) {
-		/* Some of these arrays may have no elements. */
+		/* NULL is right for an array without elements. */
 		if (is_called(c, "Cart_get|Cart_coords") && p->length != SCALAR)
 			n = c->comm ? c->comm->ndims : 0;
 		null_cell(c, i,
@@ -418,7 +418,7 @@ static void draw_ranges(struct call *c, int i, enum truth want, int64_t n) {
 	}
 }
 
-/* Draws arrays and scalars that are inputs passed by address. */
+/* Draws the values of an input argument that is passed by address: an array or a scalar. */
 static void draw_in(struct call *c, int i, enum truth want) {
 	const struct param *p = &c->f->params[i];
 	struct argument *a = &c->arg[i];
@@ -543,7 +543,7 @@ void draw_memory(struct call *c, int i, enum truth want) {
 			draw_in(c, i, want);
 			if (p->dir == INOUT && a->cell)
 				a->capacity = (size_t)a->n * (size_t)p->width;
-		} else { /* a handle */
+		} else { /* a handle that is passed by address */
 			void *h;
 			if (want == WRONG && below(c, 4) == 0) {
 				null_cell(c, i, c->f->flags & MISSING ? OPEN : WRONG);

@@ -50,7 +50,7 @@ static int64_t value_of(const struct call *c, int i) {
 		       : 0;
 }
 
-/* Returns the number of significant elements of array i. */
+/* Returns the number of elements of array i that the call uses. */
 int64_t elements_of(struct call *c, int i) {
 	const struct param *p = &c->f->params[i];
 	if (p->length == SCALAR)

@@ -13,12 +13,12 @@ enum { BEFORE = 96, BEHIND = 64, MANY = 1280, AREA = BEFORE + 6 * MANY + BEHIND,
 
 struct class {
 	const char *name;
-	const struct type *leaf; /* predefined type of all elements */
+	const struct type *leaf; /* the predefined type of all elements */
 	size_t data;             /* bytes of a leaf without padding: 12 of the 16 bytes of MPI_DOUBLE_INT */
 	MPI_Datatype type;
 	MPI_Aint extent;
 	int few; /* number of copies of the type in a small operation */
-	int n;   /* elements in one copy */
+	int n;   /* number of elements in one copy */
 	MPI_Aint at[ELEMENTS];
 	int derived; /* true if the type is not predefined; it must be freed */
 	int several; /* true if its elements have different predefined types; leaf is then MPI_BYTE */

@@ -12,7 +12,7 @@ struct operation {
 	const char *name;
 	int call;
 	int op;
-	int request; /* the request-based form, MPI_R... */
+	int request; /* true for request-based operations (MPI_Rput ...) */
 };
 
 /* A name with _c stands for both calls, without and with _c: a cell passes if both pass. */
@@ -77,7 +77,8 @@ static inline char operation_reason(const struct operation *o, const struct clas
 	return 0;
 }
 
-/* One side of an operation, a buffer or the target: count copies of a class, or (dense) count contiguous elements. */
+/* One side of an operation: a buffer of the origin, or the target. It has count copies of the class, or, if dense,
+ * count contiguous elements. */
 struct side {
 	MPI_Datatype type;
 	int count;

@@ -15,7 +15,7 @@ enum { OTHER = MPI_ERR_OTHER };
 #define COMM GOMPI_KEYVAL_COMM
 
 static struct gompi_error_status v;
-static bool delete_succeeds; /* true: delete_fails returns MPI_SUCCESS */
+static bool delete_succeeds; /* true: the callback delete_fails returns MPI_SUCCESS */
 
 /* --- Callbacks of the application. Each deletion is recorded as two digits: the object and the value */
 

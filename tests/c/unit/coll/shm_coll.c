@@ -13,7 +13,7 @@ enum { MAX_RANKS = 8, LONGEST = 70000 };
 
 static int n;
 static struct gompi_shm_coll *view[MAX_RANKS];
-static char *large_memory; /* NULL if out of memory */
+static char *large_memory; /* memory for large buffers; NULL: there is none */
 
 static void *grow_test_shm(uintptr_t owner, uint64_t bytes) {
 	(void)owner;

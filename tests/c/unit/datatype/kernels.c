@@ -14,7 +14,7 @@ static void check_kernel(const struct type *t, int op, gompi_kernel plain, gompi
 	t->set(b, check_random(&state));
 	memcpy(want, a, t->size);
 	t->apply(op, want, b);
-	memcpy(at + 1, a, t->size); /* at an odd address */
+	memcpy(at + 1, a, t->size); /* the plain kernel must accept an odd address */
 	plain(b, at + 1, 1);
 	memcpy(target, at + 1, t->size);
 	CHECK(t->equal(target, want), "%s %s: %s, not %s", t->name, op_name[op], types_show(t, target),

@@ -169,8 +169,7 @@ static void provider(void) {
 	gompi_fabric_open_flag = true;
 }
 
-/* --- The frame MAC: must equal the result of `openssl mac SIPHASH` for the bytes 0, 1, ... 23 and the key 0, 1, ...
- * 15 */
+/* --- The frame MAC: must equal the result of `openssl mac SIPHASH` for bytes 0, 1, ... 23 and key 0, 1, ... 15 */
 
 static void tag(void) {
 	struct gompi_frame_head h = {.mac = 0};

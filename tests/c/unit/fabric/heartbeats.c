@@ -31,7 +31,7 @@ struct process {
 	__typeof__(health) health;
 	struct gompi_peer *_Atomic *peers;
 	struct gompi_peer *peer_list, *pending_list, *retry_list;
-	int64_t next_round_ns;    /* the next round of its progress thread */
+	int64_t next_round_ns;    /* the time of the next round of the process's progress thread */
 	int64_t stopped_until_ns; /* the process does nothing until this time */
 	bool is_killed;           /* the processes of the same node detect this */
 	bool is_cut;              /* no frame leaves or reaches the process */
@@ -370,7 +370,7 @@ static void nodes_are_cut(int count, int64_t timeout) {
 		      (double)(timeout + 2 * PROBE_NS) / 1e9 + 0.5, before, 0);
 }
 
-/* Kills the process with number `place` on its node. */
+/* Kills the process with index `place` on a node. */
 static void process_is_killed(int place) {
 	int node = nodes / 2, rank = node * ranks_per_node + place;
 	int64_t begin = now;

@@ -87,7 +87,7 @@ static void deliver_record(int peer, const struct internode_record *r, size_t le
 /* Delivers a corrupted copy of a record, from the member whose record the call expects or from another process. */
 static void deliver_corrupted(int peer, const struct internode_record *r, size_t length) {
 	size_t size = length;
-	if (draw(4) == 0) /* shorter or longer */
+	if (draw(4) == 0) /* makes the copy shorter or longer */
 		size = draw(2) ? draw(length + 1) : length + (draw(8) ? 0 : GOMPI_INTERNODE_MAX_BYTES - 64) + draw(100);
 	struct internode_record *c = calloc(1, size + sizeof *c);
 	memcpy(c, r, size < length ? size : length);

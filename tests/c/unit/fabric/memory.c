@@ -300,7 +300,7 @@ static void test_out_of_order(int n) {
 	while (number < (uint32_t)n) {
 		struct gompi_frame *held = NULL, *f;
 		while (number == 0 && is_refusing && (mode & FI_MR_LOCAL) != 0 && (f = gompi_frame_alloc()) != NULL)
-			f->next = held, held = f; /* before the first frame, allocates all frame buffers */
+			f->next = held, held = f; /* takes all frame buffers before the first frame arrives */
 		for (int i = (int)draw(GOMPI_SEND_WINDOW / 2); i > 0; i--)
 			number += deliver_frame(GOMPI_FRAME_RECORDS, number);
 		while (in_flight_n > 0)
@@ -459,7 +459,8 @@ int main(void) {
 	enum { BITS = sizeof bits / sizeof *bits };
 	for (int i = 0; i < 1 << (BITS + 1); i++) {
 		fflush(stdout);
-		pid_t child = fork(); /* each combination in a process with no registrations of other combinations */
+		pid_t child =
+			fork(); /* a new process for each combination, so that no registration is left from another */
 		if (child == 0) {
 			check_errors = 0;
 			seed = (uint64_t)i * 1000;

@@ -359,8 +359,8 @@ static void as_requests(bool persistent) {
 	check_idle(MEMBERS);
 }
 
-/* Tests a plan whose request is complete: if the plan is taken from the cache, it is freed at once. The request still
- * reports the plan's error afterwards. */
+/* Tests gompi_plan_uncache of a plan whose request is complete: it frees the plan at once. The request still reports
+ * the plan's error afterwards. */
 static void uncached_plan(void) {
 	struct draft d;
 	begin_draft(&d, 0, 1);
