@@ -12,7 +12,7 @@ struct operation {
 	const char *name;
 	int call;
 	int op;
-	int request; /* true for request-based operations (MPI_Rput ...) */
+	int request; /* true for the request-based operations, MPI_R... */
 };
 
 /* A name with _c stands for both calls, without and with _c: a cell passes if both pass. */

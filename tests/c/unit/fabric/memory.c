@@ -459,8 +459,7 @@ int main(void) {
 	enum { BITS = sizeof bits / sizeof *bits };
 	for (int i = 0; i < 1 << (BITS + 1); i++) {
 		fflush(stdout);
-		pid_t child =
-			fork(); /* a new process for each combination, so that no registration is left from another */
+		pid_t child = fork(); /* each combination starts without registrations of another one */
 		if (child == 0) {
 			check_errors = 0;
 			seed = (uint64_t)i * 1000;
