@@ -1,7 +1,7 @@
-/* Proves: work that a thread leaves to the holder of a combining lock (base/combining_lock.h) is executed. Threads post
- * work with all combinations of delays. After each round all work has been done, although no thread tries the lock
- * again. The same holds for a biased lock with a flag, as a VCI has it, and for a thread that acquires the mutex
- * directly. */
+/* Proves: if a thread posts work and its trylock of a combining lock (base/combining_lock.h) fails, the lock holder
+ * executes the work. Two threads post work with all combinations of delays. After each round all work has been done,
+ * although the thread whose trylock failed does not retry. The same holds if a thread acquires the lock's mutex
+ * directly, and for a biased lock with a missed-post flag, as a VCI has it. */
 #include "../unit.h"
 
 #include "base/biased_mutex.h"
@@ -16,7 +16,7 @@ static gompi_a32 biased_missed;
 static bool try_lock(void) { return gompi_combining_try_lock(&lock); }
 static bool unlock(void) { return gompi_combining_unlock(&lock); }
 
-/* Acquires the mutex directly. The other thread may post work meanwhile. */
+/* Acquires the lock's mutex directly instead of by trylock. The other thread may post work meanwhile. */
 static bool wait_lock(void) {
 	gompi_mutex_lock(&lock.mutex);
 	return true;
@@ -32,25 +32,25 @@ static bool unlock_biased(void) { return gompi_biased_unlock(&biased) && gompi_m
 
 static struct lock_kind {
 	const char *name;
-	bool (*try_lock[THREADS])(void); /* of each thread */
+	bool (*try_lock[THREADS])(void); /* the function by which each thread acquires the lock */
 	bool (*unlock)(void);
 } kinds[] = {{"tried by both threads", {try_lock, try_lock}, unlock},
 	     {"acquired by one thread", {wait_lock, try_lock}, unlock},
 	     {"biased", {try_lock_biased, try_lock_biased}, unlock_biased}};
 static struct lock_kind *kind;
 
-static gompi_a32 posted[THREADS];   /* number of units of work that a thread has posted; stored without order */
-static uint32_t done[THREADS];      /* number of them that have been done; guarded by the lock */
-static gompi_a32 arrived, left;     /* number of threads that have arrived at, or left, all rounds so far */
-static gompi_a32 lost, left_behind; /* rounds that ended with work undone; times that a thread did not get the lock */
+static gompi_a32 posted[THREADS];   /* number of units of work that each thread has posted; relaxed stores */
+static uint32_t done[THREADS];      /* number of these units that have been done; guarded by the lock */
+static gompi_a32 arrived, left;     /* number of arrivals at a round, and of departures, of all threads so far */
+static gompi_a32 lost, left_behind; /* number of rounds that ended with work undone; number of failed trylocks */
 
 static void delay(int n) {
 	for (volatile int i = 0; i < n; i++)
 		gompi_pause();
 }
 
-/* Does all work that has been posted. In some rounds it holds the lock until the other thread posts its work, so that
- * this happens even if there is only one core. */
+/* Does all posted work. The caller holds the lock. In some rounds, waits until the other thread posts its work, so that
+ * work is posted while the lock is held even if there is only one core. */
 static void do_work(int round) {
 	for (int i = 0; i < THREADS; i++)
 		done[i] = gompi_load(&posted[i]);
@@ -62,7 +62,8 @@ static void do_work(int round) {
 	}
 }
 
-/* Waits until all threads have called it n times. Polls first, so that the threads leave it at once. */
+/* Waits until all threads have called synchronize(count) n times. Polls first, so that the threads continue at the same
+ * time. */
 static void synchronize(gompi_a32 *count, uint32_t n) {
 	gompi_add_seq_cst(count, 1);
 	for (int i = 0; i < 500 && gompi_load(count) < n * THREADS; i++)
