@@ -62,7 +62,9 @@ static void do_work(int i, int round) {
 	if (is_ordered(round) && i == 0 && gompi_load(&held_rounds) != (uint32_t)round + 1) {
 		uint32_t failed = gompi_load(&left_behind);
 		gompi_store(&held_rounds, (uint32_t)round + 1);
-		UNIT_UNTIL(gompi_load(&left_behind) != failed);
+		/* The trylock of a biased lock waits for the bias owner if that holds the lock without the mutex. */
+		if (kind->unlock != unlock_biased || biased.holds_mutex)
+			UNIT_UNTIL(gompi_load(&left_behind) != failed);
 	}
 }
 
@@ -107,8 +109,7 @@ int main(void) {
 		unit_threads(THREADS, run_thread);
 		CHECK(gompi_load(&lost) == 0, "%s: work is lost in %u of %d rounds", kind->name, gompi_load(&lost),
 		      ROUNDS);
-		CHECK(gompi_load(&left_behind) >= ROUNDS / 8, "%s: only %u trylocks have failed", kind->name,
-		      gompi_load(&left_behind));
+		CHECK(gompi_load(&left_behind) > 0, "%s: no trylock has failed", kind->name);
 	}
 	return unit_end();
 }
